@@ -1,0 +1,226 @@
+"""One user's folder on disk: which files in it are memories, how a path is contained, how files are changed.
+
+Every path taken and given here is relative to the folder, with `/`. Writers hold the user's lock, readers none.
+"""
+
+import contextlib
+import difflib
+import os
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from filemem import disk
+from filemem.errors import NotFound, Refused
+from filemem.memory import ARCHIVE, Memory, Problem
+
+BOOKKEEPING = ".filemem"
+_EDITOR_FILES = re.compile(r".*~$|#.*#$|4913$|.*\.(?:tmp|swp|swo|part|crdownload|bak|orig)$", re.IGNORECASE)
+
+
+class Stat(NamedTuple):
+    """A memory's file as the folder lists it; times in nanoseconds, size in bytes."""
+
+    path: str
+    changed: int  # nanoseconds: the later of modification and inode change, so that a clock put back is seen
+    size: int
+    inode: int
+
+
+class Folder:
+    """The memories under one folder. `name` is the user's."""
+
+    def __init__(self, root: str, name: str) -> None:
+        self.root = root
+        self.name = name
+        self._thread_lock = threading.RLock()
+        self._depth = 0
+
+    def exists(self) -> bool:
+        """Has anything been kept for this user yet?"""
+        return os.path.isdir(self.root)
+
+    # -- listing -------------------------------------------------------------------------------------------------
+
+    def files(self) -> Iterator[Stat]:
+        """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            try:
+                entries = os.scandir(os.path.join(self.root, prefix))
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
+                continue
+            with entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == "." or entry.is_symlink():
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(f"{prefix}{name}/")
+                    elif not passed_over(name) and entry.is_file(follow_symlinks=False):
+                        with contextlib.suppress(FileNotFoundError):
+                            s = entry.stat(follow_symlinks=False)
+                            yield Stat(prefix + name, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size, s.st_ino)
+
+    def paths(self) -> list[str]:
+        """The memories' paths in order."""
+        return sorted(stat.path for stat in self.files())
+
+    def strays(self) -> Iterator[Problem]:
+        """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
+        for folder, folders, files in os.walk(self.root):
+            folders[:] = [name for name in folders if name[0] != "." or name == BOOKKEEPING]
+            inside = os.path.relpath(folder, self.root).replace(os.sep, "/")
+            prefix = "" if inside == "." else inside + "/"
+            for name in [*folders, *files]:
+                path, where = prefix + name, os.path.join(folder, name)
+                if name.startswith(disk.TEMPORARY):
+                    yield Problem(path, 1, "left by a write that was cut off", "look at it, then delete it")
+                elif name[0] == "." or path.startswith(BOOKKEEPING):
+                    continue
+                elif os.path.islink(where):
+                    yield Problem(
+                        path, 1, "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
+                    )
+                elif not os.path.isdir(where) and not os.path.isfile(where):
+                    yield Problem(path, 1, "no plain file", "delete it")
+                elif not os.access(where, os.R_OK):
+                    yield Problem(path, 1, "not readable", "give its owner the right to read it (chmod u+r)")
+
+    # -- containment ---------------------------------------------------------------------------------------------
+
+    def absolute(self, path: str) -> str:
+        """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
+        parts = path.split("/")
+        if not path or path.startswith("/") or os.path.isabs(path) or "\\" in path:
+            raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
+        if ".." in parts or "" in parts or "." in parts or any(unicodedata.category(c) in ("Cc", "Cs") for c in path):
+            raise self._outside(path, "name it without .. and control characters")
+        if any(part[0] == "." for part in parts):
+            raise Refused(f"{printable(path)} is hidden, hence no memory; choose a name without a dot in front.")
+        where = os.path.join(self.root, path)
+        real, root = os.path.realpath(where), os.path.realpath(self.root)
+        if real != root and not real.startswith(root + os.sep):
+            raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+        return real
+
+    def _outside(self, path: str, remedy: str) -> Refused:
+        return Refused(f"{printable(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
+
+    def locate(self, path: str) -> str:
+        """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused."""
+        path = path.removeprefix("./")
+        other = path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+        for candidate in (path, other):
+            where = self.absolute(candidate)
+            if os.path.isdir(where):
+                raise Refused(f"{printable(path)} is a folder; name a file in it{self._examples(path)}.")
+            if os.path.lexists(where):
+                return candidate
+        near = self.nearest(path)
+        hint = (
+            f"the nearest are {', '.join(near)}"
+            if near
+            else "there is no memory yet"
+            if not self.paths()
+            else "list or search for it"
+        )
+        raise NotFound(f"{printable(path)} does not exist; {hint}.")
+
+    def nearest(self, path: str, count: int = 3) -> list[str]:
+        """The existing paths most like a wrong one, best first."""
+        wanted = path.lower().removesuffix("/")
+        words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
+        paths = self.paths()
+        likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
+        return difflib.get_close_matches(path, likely, n=count, cutoff=0.5) or [
+            p for p in likely[:count] if any(word in p.lower() for word in words)
+        ]
+
+    def _examples(self, path: str) -> str:
+        inside = [p for p in self.paths() if p.startswith(path.rstrip("/") + "/")][:3]
+        return f", such as {', '.join(inside)}" if inside else ""
+
+    # -- reading and writing -------------------------------------------------------------------------------------
+
+    def read(self, path: str, limit: int | None = None) -> bytes:
+        """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
+        try:
+            return disk.read(self.absolute(path), limit)
+        except NotFound:
+            self.locate(path)
+            raise
+        except Refused as error:
+            raise Refused(str(error).replace(os.path.join(self.root, path), printable(path))) from None
+
+    def memory(self, path: str) -> Memory:
+        """The memory at `path`, as it is on disk now."""
+        return Memory(path, self.read(path))
+
+    def make(self) -> None:
+        """Create the user's folder and its bookkeeping."""
+        disk.make_folder(os.path.join(self.root, BOOKKEEPING))
+
+    @contextlib.contextmanager
+    def locked(self, wait: float = 10.0) -> Iterator[None]:
+        """Hold this user's writing lock; nests within a thread. Raises Busy after `wait` seconds."""
+        with self._thread_lock, contextlib.ExitStack() as held:
+            if not self._depth:
+                self.make()
+                held.enter_context(disk.lock(os.path.join(self.root, BOOKKEEPING, "lock"), wait))
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+    def create(self, path: str, text: str) -> str:
+        """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
+        stem, dot, extension = path.rpartition(".")
+        with self.locked():
+            for number in range(1, 10_000):
+                candidate = path if number == 1 else f"{stem}-{number}{dot}{extension}"
+                where = self.absolute(candidate)
+                if self._taken(candidate):
+                    continue
+                disk.make_folder(os.path.dirname(where))
+                with contextlib.suppress(FileExistsError):
+                    disk.create(where, text.encode("utf-8", "replace"))
+                    return candidate
+        raise Refused(f"{printable(path)} and 9,999 names like it are taken; choose another.")
+
+    def _taken(self, path: str) -> bool:
+        """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
+        return any(os.path.lexists(self.absolute(p)) for p in (path, f"{ARCHIVE}/{path.removeprefix(ARCHIVE + '/')}"))
+
+    def append(self, path: str, text: str) -> None:
+        """Add whole lines to a memory, durably."""
+        with self.locked():
+            disk.append(self.absolute(path), text.encode("utf-8", "replace"))
+
+    def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
+        """Change a memory's bytes by a function of them; see `disk.edit`."""
+        with self.locked():
+            return disk.edit(self.absolute(path), change)
+
+    def move(self, path: str, target: str) -> None:
+        """Move a memory to a free path; raises FileExistsError where it is taken."""
+        with self.locked():
+            disk.move(self.absolute(path), self.absolute(target))
+
+    def bookkeeping(self, name: str) -> str:
+        """The place on disk of a bookkeeping file."""
+        return os.path.join(self.root, BOOKKEEPING, name)
+
+
+def passed_over(name: str) -> bool:
+    """Is this an editor's or a download's temporary file, never a memory?"""
+    return name[0] == "." or _EDITOR_FILES.match(name) is not None
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters, for a message."""
+    return "".join(c if unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text)[:200]
