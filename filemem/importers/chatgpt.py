@@ -1,0 +1,146 @@
+"""A ChatGPT data export: `conversations.json` (large ones: `conversations-000.json` and on), its zip or its folder.
+
+A conversation is a tree of messages, `mapping`; `current_node` is the leaf that the person last saw, and the way from
+there up to the root is the conversation. OpenAI publishes no schema; the shapes are as exports showed them from 2023 to
+2026 (github.com/mitkury/chatgpt-export-parser, docs; elizaOS/eliza pull request 12007).
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from filemem.importers.exports import CONVERSATIONS, elements, modified
+from filemem.importers.shapes import (
+    Conversation,
+    Item,
+    Seen,
+    Skipped,
+    Turn,
+    attached,
+    items,
+    mapping,
+    moment,
+    words,
+)
+
+SPEAKERS = {"user": "", "assistant": "ChatGPT", "tool": "ChatGPT"}  # a tool shows pictures on ChatGPT's behalf
+_UNSPOKEN = (  # machinery that the person never saw as a message
+    "user_editable_context",
+    "model_editable_context",
+    "thoughts",
+    "reasoning_recap",
+    "execution_output",
+    "tether_quote",
+    "tether_browsing_display",
+    "system_error",
+)
+_CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
+
+
+def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
+    written = modified(path, zone)
+    for element in elements(path, CONVERSATIONS, seen):
+        if isinstance(element, Skipped):
+            yield element
+        elif "mapping" in mapping(element.value):
+            yield from _conversation(element.value, element.place, zone, written)
+        elif "chat_messages" in mapping(element.value):
+            yield Skipped(element.place, "it is a conversation with Claude; import it as claude")
+        else:
+            yield Skipped(element.place, "it is no ChatGPT conversation: mapping is missing")
+
+
+def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written: datetime) -> Iterator[Item]:
+    """The branch that ends in the current node, then what was left out."""
+    tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
+    branch = _branch(tree, raw.get("current_node"))
+    spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
+    turns = [spoken[key] for key in branch if key in spoken]
+    title = words(raw.get("title"))
+    if not turns:
+        yield Skipped(title or place, "it has no turns")
+        return
+    id = words(raw.get("conversation_id")) or words(raw.get("id")) or branch[0]
+    times = [turn.time for turn in turns if turn.time]
+    started = moment(raw.get("create_time"), zone) or (times[0] if times else written)
+    yield Conversation(None, id, title, started, turns)
+    if others := len(spoken) - len(turns):
+        yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
+
+
+def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:
+    """The keys from the root down to `current`, or to the newest leaf where that is missing; cycles end the climb."""
+    if not isinstance(current, str) or current not in tree:
+        leaves = [key for key, node in tree.items() if not any(child in tree for child in _children(node))]
+        current = max(leaves or tree, key=lambda key: _created(tree[key]), default=None)
+    climbed: dict[str, None] = {}
+    while isinstance(current, str) and current in tree and current not in climbed:
+        climbed[current] = None
+        current = tree[current].get("parent")
+    return list(reversed(climbed))
+
+
+def _children(node: dict[str, Any]) -> list[str]:
+    """The keys of a node's children."""
+    return [child for child in items(node.get("children")) if isinstance(child, str)]
+
+
+def _created(node: dict[str, Any]) -> float:
+    """When a node's message was created, in seconds since 1970; 0 where that is unknown."""
+    created = moment(mapping(node.get("message")).get("create_time"), UTC)
+    return created.timestamp() if created else 0.0
+
+
+def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> Turn | None:
+    """What one node's message showed to the person; None for hidden messages, calls of tools and their results."""
+    role = mapping(message.get("author")).get("role")
+    metadata, content = mapping(message.get("metadata")), mapping(message.get("content"))
+    addressed = message.get("recipient") in (None, "all")
+    if role not in SPEAKERS or not addressed or metadata.get("is_visually_hidden_from_conversation"):
+        return None
+    if content.get("content_type") in _UNSPOKEN or (role == "tool" and not _pictures(content)):
+        return None
+    text = _text(content, metadata)
+    return Turn(SPEAKERS[role], moment(message.get("create_time"), zone), text, key) if text else None
+
+
+def _pictures(content: dict[str, Any]) -> bool:
+    """Whether a message shows a picture."""
+    return any(mapping(part).get("content_type") == "image_asset_pointer" for part in items(content.get("parts")))
+
+
+def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:
+    """A message's words, with a mark for each picture and file."""
+    files = [mapping(file) for file in items(metadata.get("attachments"))]
+    names = {words(file.get("id")): words(file.get("name")) for file in files}
+    parts = [_part(part, names) for part in items(content.get("parts"))]
+    if words(content.get("text")):
+        fence = content.get("content_type") == "code"
+        language = words(content.get("language")).replace("unknown", "")
+        parts.append(f"```{language}\n{words(content['text'])}\n```" if fence else words(content["text"]))
+    parts += [attached(name) for name in names.values() if name]
+    return _without_citations("\n".join(filter(None, parts)), metadata).strip()
+
+
+def _part(part: object, names: dict[str, str]) -> str:
+    """One part of a message; a picture takes its name out of `names`, so that it is not marked twice."""
+    if not isinstance(part, dict):
+        return words(part)
+    if part.get("content_type") != "image_asset_pointer":
+        return words(part.get("text"))  # the transcription of something spoken; recordings have no words
+    id = words(part.get("asset_pointer")).rsplit("/", 1)[-1].split("#")[0].split("?")[0]
+    prompt = words(mapping(mapping(part.get("metadata")).get("dalle")).get("prompt"))
+    caption = " ".join(prompt.split()) or names.get(id) or id or "without a name"
+    names.pop(id, None)
+    return f"[image: {caption}]"
+
+
+def _without_citations(text: str, metadata: dict[str, Any]) -> str:
+    """Citation marks, private-use characters around numbers that mean nothing outside ChatGPT, as it shows them."""
+    for reference in map(mapping, items(metadata.get("content_references"))):
+        mark = words(reference.get("matched_text"))
+        if mark.startswith(("\ue200", "【")):
+            text = text.replace(mark, words(reference.get("alt")))
+    return _CITATION.sub("", text)

@@ -1,0 +1,108 @@
+"""A Claude data export: `conversations.json`, its zip or its folder.
+
+`chat_messages` is a flat list; where its messages name their `parent_message_uuid`, it is a tree in which an edited or
+regenerated message starts a branch (CherryHQ/cherry-studio pull request 16164). A pasted document stands in
+`attachments` with its text; pictures and uploads stand in `files` by name only.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from typing import Any
+
+from filemem.importers.exports import CONVERSATIONS, elements, modified
+from filemem.importers.shapes import (
+    Conversation,
+    Item,
+    Seen,
+    Skipped,
+    Turn,
+    attached,
+    items,
+    mapping,
+    moment,
+    words,
+)
+
+SPEAKERS = {"human": "", "user": "", "assistant": "Claude"}
+ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages name
+
+
+def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
+    written = modified(path, zone)
+    for element in elements(path, CONVERSATIONS, seen):
+        if isinstance(element, Skipped):
+            yield element
+        elif "chat_messages" in mapping(element.value):
+            yield from _conversation(element.value, element.place, zone, written)
+        elif "mapping" in mapping(element.value):
+            yield Skipped(element.place, "it is a conversation with ChatGPT; import it as chatgpt")
+        else:
+            yield Skipped(element.place, "it is no conversation with Claude: chat_messages is missing")
+
+
+def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written: datetime) -> Iterator[Item]:
+    """The branch that ends in the newest message, then what was left out."""
+    messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
+    branch = _branch(messages, raw.get("current_leaf_message_uuid"))
+    turns = [turn for index, message in enumerate(branch) if (turn := _turn(message, index, zone))]
+    title = words(raw.get("name"))
+    if not turns:
+        yield Skipped(title or place, "it has no turns")
+        return
+    times = [turn.time for turn in turns if turn.time]
+    started = moment(raw.get("created_at"), zone) or (times[0] if times else written)
+    yield Conversation(None, words(raw.get("uuid")) or turns[0].id, title, started, turns)
+    if others := len(messages) - len(branch):
+        yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
+
+
+def _branch(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:
+    """The messages from the first one down to `leaf`, or to the newest; all of them where the tree is not whole."""
+    tree = {words(message.get("uuid")): message for message in messages}
+    parents = {words(message.get("parent_message_uuid")) for message in messages}
+    if len(tree) < len(messages) or not parents - {""} or parents - tree.keys() - {"", ROOT}:
+        return messages
+    key = leaf if isinstance(leaf, str) and leaf in tree else _newest(messages)
+    climbed: dict[str, dict[str, Any]] = {}
+    while key in tree and key not in climbed:
+        climbed[key] = tree[key]
+        key = words(tree[key].get("parent_message_uuid"))
+    return list(reversed(climbed.values()))
+
+
+def _newest(messages: list[dict[str, Any]]) -> str:
+    """The id of the message that was created last; of several, the one that stands last."""
+    last = max(enumerate(messages), key=lambda pair: (words(pair[1].get("created_at")), pair[0]))
+    return words(last[1].get("uuid"))
+
+
+def _turn(message: dict[str, Any], index: int, zone: tzinfo | None) -> Turn | None:
+    """One message; None where it has neither words nor files, as when Claude only called a tool."""
+    text = "\n\n".join(filter(None, [_words(message), *_attachments(message)]))
+    if not text:
+        return None
+    sender = words(message.get("sender")) or "unknown"
+    id = words(message.get("uuid")) or str(index)
+    return Turn(SPEAKERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
+
+
+def _words(message: dict[str, Any]) -> str:
+    """The text blocks; `text` alone, as older exports have it, where there are none."""
+    blocks = [mapping(block) for block in items(message.get("content"))]
+    said = [words(block.get("text")) for block in blocks if block.get("type") == "text"]
+    return "\n\n".join(filter(None, said)) if blocks else words(message.get("text"))
+
+
+def _attachments(message: dict[str, Any]) -> Iterator[str]:
+    """A mark for each file, with the text of those whose text the export has."""
+    marked = set()
+    for file in map(mapping, items(message.get("attachments"))):
+        name, text = words(file.get("file_name")) or "pasted text", words(file.get("extracted_content"))
+        marked.add(name)
+        yield f"{attached(name)}\n{text}".strip()
+    for file in map(mapping, items(message.get("files")) + items(message.get("files_v2"))):
+        name = words(file.get("file_name")) or "without a name"
+        if name not in marked:
+            marked.add(name)
+            yield attached(name)

@@ -1,0 +1,170 @@
+"""Reading export files: a JSON file, the zip that it came in, or the folder that was unpacked from it.
+
+A document is held in memory as one string, its elements are decoded one at a time: a ChatGPT export of 300 MB takes
+about as much again while it is imported, not the tenfold of the whole tree.
+"""
+
+import contextlib
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+from typing import Any, NamedTuple
+
+from filemem import disk
+from filemem.errors import FilememError, NotFound
+from filemem.importers.shapes import Seen, Skipped
+
+CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")  # large ChatGPT exports come as conversations-000.json, -001…
+_GAP = re.compile(r"[ \t\r\n,]*")
+
+
+class Element(NamedTuple):
+    """One element of the top array: where it stands, and its decoded value."""
+
+    place: str
+    value: Any
+
+
+class _Document(NamedTuple):
+    """A JSON file on disk, or a member of the zip at `path`; `size` in bytes."""
+
+    name: str
+    path: str
+    member: str | None
+    size: int
+
+
+def elements(path: str, names: re.Pattern[str], seen: Seen) -> Iterator[Element | Skipped]:
+    """The elements of the export's documents, in order; broken JSON ends its document with a Skipped.
+
+    `path` is a JSON file of any name, or a zip or folder with documents called `names`. Raises NotFound where there is
+    none, FilememError where a file is neither JSON nor a whole zip.
+    """
+    documents = _documents(path, names)
+    whole, before = sum(document.size for document in documents), 0
+    for document in documents:
+        text = _text(document)
+        for entry, position in _values(text, document.name):
+            seen(before + document.size * position // max(1, len(text)), whole)
+            yield entry
+        before += document.size
+    seen(whole, whole)
+
+
+def lines(path: str, seen: Seen) -> Iterator[tuple[int, str]]:
+    """The lines of the text file at `path` that are not blank, with their numbers from 1."""
+    read = 0
+    with open(disk.open_regular(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        for number, line in enumerate(file, start=1):
+            read += len(line)
+            seen(read, size)
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+            if text:
+                yield number, text
+
+
+def modified(path: str, zone: tzinfo | None) -> datetime:
+    """When the file or folder at `path` was last written, in `zone` (None: this machine's)."""
+    return datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC).astimezone(zone)
+
+
+def decode(text: str) -> Any:
+    """One JSON value; raises FilememError with the reason where it is broken or nested too deeply."""
+    try:
+        return json.loads(text, strict=False)
+    except ValueError as error:
+        raise FilememError(f"broken JSON ({error})") from None
+    except RecursionError:
+        raise FilememError("JSON nested too deeply") from None
+
+
+def _documents(path: str, names: re.Pattern[str]) -> list[_Document]:
+    """The JSON documents at `path`, sorted by name."""
+    if os.path.isdir(path):
+        found = _in_folder(path, names)
+    elif _is_zip(path):
+        found = _in_zip(path, names)
+    else:
+        found = [_Document(os.path.basename(path), path, None, os.path.getsize(path))]
+    if not found:
+        raise NotFound(f"{path} holds no conversations.json; name the export's JSON file, its zip or its folder.")
+    return sorted(found)
+
+
+def _in_folder(path: str, names: re.Pattern[str]) -> list[_Document]:
+    """The documents in a folder, or in the folders right under it: unpacking often adds one."""
+    for folders in ([path], [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]):
+        files = [entry for folder in folders for entry in os.scandir(folder) if _is_named(entry, names)]
+        if files:
+            return [_Document(os.path.relpath(file.path, path), file.path, None, file.stat().st_size) for file in files]
+    return []
+
+
+def _is_named(entry: os.DirEntry[str], names: re.Pattern[str]) -> bool:
+    """Is this a plain file with such a name?"""
+    return names.fullmatch(entry.name) is not None and entry.is_file(follow_symlinks=False)
+
+
+def _is_zip(path: str) -> bool:
+    """Does the plain file at `path` end like a zip?"""
+    with open(disk.open_regular(path), "rb") as file:
+        return zipfile.is_zipfile(file)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[zipfile.ZipFile]:
+    """The zip at `path`; raises FilememError where it is broken or needs a password."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+        raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
+
+
+def _in_zip(path: str, names: re.Pattern[str]) -> list[_Document]:
+    """The documents in a zip, in whichever of its folders."""
+    with _opened(path) as archive:
+        members = [info for info in archive.infolist() if names.fullmatch(info.filename.rsplit("/", 1)[-1])]
+    return [_Document(info.filename, path, info.filename, info.file_size) for info in members]
+
+
+def _text(document: _Document) -> str:
+    """A document's text; bytes that are not what its encoding allows become U+FFFD."""
+    if document.member is None:
+        data = disk.read(document.path)
+    else:
+        with _opened(document.path) as archive:
+            data = archive.read(document.member)
+    return data.decode(json.detect_encoding(data), "replace")
+
+
+def _values(text: str, name: str) -> Iterator[tuple[Element | Skipped, int]]:
+    """The elements of the array in `text`, or its single object, each with the position where it ends."""
+    decoder = json.JSONDecoder(strict=False)
+    position = _end_of_gap(text, 0)
+    if text[position : position + 1] not in ("[", "{"):
+        raise FilememError(f"{name} is no JSON export; it should begin with [ or {{.")
+    if text[position] == "[":
+        position = _end_of_gap(text, position + 1)
+    number = 0
+    while position < len(text) and text[position] != "]":
+        number += 1
+        try:
+            value, position = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            why = f"broken JSON at or after character {position + 1}; nothing from there on was read"
+            yield Skipped(f"{name}, element {number}", why), len(text)
+            return
+        yield Element(f"{name}, element {number}", value), position
+        position = _end_of_gap(text, position)
+
+
+def _end_of_gap(text: str, position: int) -> int:
+    """The position after white space and commas."""
+    found = _GAP.match(text, position)
+    return found.end() if found else position

@@ -1,0 +1,66 @@
+"""A folder of notes: an Obsidian vault, a journal, any folder of text files. The bytes are taken as they stand."""
+
+import os
+import stat
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from filemem import disk
+from filemem.errors import Refused
+from filemem.folder import passed_over
+from filemem.importers.shapes import IMAGES, Item, Note, Seen, Skipped
+
+ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
+SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
+
+
+def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+    """Every text file under the folder `path` (or the one file that it names), by path; nothing is dated by `zone`."""
+    if not os.path.isdir(path):
+        yield _note(os.path.basename(path), path)
+        return
+    found: list[str | Skipped] = list(_walk(path, ""))
+    for number, entry in enumerate(found, start=1):
+        yield entry if isinstance(entry, Skipped) else _file(path, entry)
+        seen(number, len(found))
+
+
+def _walk(root: str, folder: str) -> Iterator[str | Skipped]:
+    """The paths under `folder`, relative to `root`, sorted; hidden folders and links are named, not entered."""
+    for entry in sorted(os.scandir(os.path.join(root, folder)), key=lambda entry: entry.name):
+        path = os.path.join(folder, entry.name)
+        if passed_over(entry.name):
+            yield Skipped(path, "hidden, or an editor's temporary file")
+        elif entry.is_symlink():
+            yield Skipped(path, _why_no_link(root, entry.path))
+        elif entry.is_dir():
+            yield from _walk(root, path)
+        else:
+            yield path
+
+
+def _why_no_link(root: str, path: str) -> str:
+    """What is wrong with importing a symbolic link."""
+    inside = os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
+    return "a link; the file that it leads to is taken by itself" if inside else "a link that leads out of the folder"
+
+
+def _file(root: str, path: str) -> Note | Skipped:
+    """One file of the folder, or why it is no note."""
+    full = os.path.join(root, path)
+    if not stat.S_ISREG(os.lstat(full).st_mode):
+        return Skipped(path, "no plain file")
+    if path.lower().endswith(ATTACHMENTS):
+        return Skipped(path, "an attachment, not a text file")
+    return _note(path, full)
+
+
+def _note(path: str, full: str) -> Note | Skipped:
+    """The file at `full` as the note `path`, unless it is binary or cannot be read."""
+    try:
+        data = disk.read(full)
+    except Refused as error:
+        return Skipped(path, str(error))
+    if b"\0" in data[:SNIFFED]:
+        return Skipped(path, "an attachment, not a text file")
+    return Note(path, data)

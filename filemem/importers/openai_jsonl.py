@@ -1,0 +1,112 @@
+"""JSON lines of chat messages, as OpenAI's interfaces take and give them.
+
+A line is a conversation, `{"messages": [{"role", "content"}…]}` with an optional id, title and time; or it is one
+message, and then the file is one conversation.
+"""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+from typing import Any
+
+from filemem.errors import FilememError
+from filemem.importers.exports import decode, lines, modified
+from filemem.importers.shapes import Conversation, Item, Seen, Skipped, Turn, attached, items, mapping, moment, words
+
+SPEAKERS = {"user": ""}
+_UNSPOKEN = ("system", "developer", "tool", "function")
+_TIMES = ("created", "created_at", "create_time", "timestamp", "date")
+
+
+def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
+    """A conversation a line, then the one made of the single messages. Undated ones get the file's own date."""
+    written, repeated = modified(path, zone), Counter[str]()
+    single: list[dict[str, Any]] = []
+    for number, line in lines(path, seen):
+        try:
+            record = mapping(decode(line))
+        except FilememError as error:
+            yield Skipped(f"line {number}", str(error))
+            continue
+        if isinstance(record.get("messages"), list):
+            yield from _conversation(record, f"line {number}", zone, written, repeated)
+        elif isinstance(record.get("role"), str):
+            single.append(record)
+        else:
+            yield Skipped(f"line {number}", "it has neither messages nor a role")
+    if single:
+        name = os.path.splitext(os.path.basename(path))[0]
+        yield from _conversation({"messages": single, "title": name}, name, zone, written, repeated)
+
+
+def _conversation(
+    record: dict[str, Any], place: str, zone: tzinfo | None, written: datetime, repeated: Counter[str]
+) -> Iterator[Item]:
+    """One conversation, then the number of its messages that nobody spoke."""
+    messages = [mapping(message) for message in record["messages"]]
+    turns = _turns(messages, zone)
+    if not turns:
+        yield Skipped(place, "it has no turns")
+        return
+    times = [turn.time for turn in turns if turn.time]
+    started = _time(record, zone) or (times[0] if times else written)
+    title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
+    yield Conversation(None, _id(record, turns, repeated), title, started, turns)
+    if left := len(messages) - len(turns):
+        yield Skipped(place, f"{left} messages without words of a person or an assistant: instructions, calls of tools")
+
+
+def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[Turn]:
+    """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
+    turns, said = [], Counter[str]()
+    for message in messages:
+        role, text = words(message.get("role")) or "unknown", _text(message.get("content"))
+        if not text or role in _UNSPOKEN:
+            continue
+        digest = _digest(role, text)
+        said[digest] += 1
+        id = words(message.get("id")) or f"{digest}-{said[digest]}"
+        turns.append(Turn(words(message.get("name")) or SPEAKERS.get(role, role), _time(message, zone), text, id))
+    return turns
+
+
+def _text(content: object) -> str:
+    """A message's words: a string, or parts of which some are pictures or files."""
+    return words(content) or "\n".join(filter(None, (_part(part) for part in items(content))))
+
+
+def _part(part: object) -> str:
+    """One part of a message; pictures and files leave a mark."""
+    if not isinstance(part, dict):
+        return words(part)
+    if "image" in words(part.get("type")):
+        return "[image: without a name]"
+    if "file" in words(part.get("type")):
+        return attached(words(mapping(part.get("file")).get("filename")) or "without a name")
+    return words(part.get("text")) or words(part.get("refusal"))
+
+
+def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
+    """The first time stamp that a record has under any of the usual names."""
+    return next((when for key in _TIMES if (when := moment(record.get(key), zone))), None)
+
+
+def _opening(turns: list[Turn]) -> str:
+    """The first line of the first turn, as a title for what has none."""
+    return turns[0].text.splitlines()[0][:60]
+
+
+def _id(record: dict[str, Any], turns: list[Turn], repeated: Counter[str]) -> str:
+    """The record's own id; else its opening, numbered where several begin alike: more turns later do not change it."""
+    if id := words(record.get("id")) or words(record.get("conversation_id")):
+        return id
+    opening = _digest(words(record.get("title")), turns[0].speaker, turns[0].text)
+    repeated[opening] += 1
+    return f"{opening}-{repeated[opening]}"
+
+
+def _digest(*texts: str) -> str:
+    """Sixteen hexadecimal digits that name these texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
