@@ -15,6 +15,7 @@ from typing import NamedTuple
 from filemem import disk
 from filemem.errors import NotFound, Refused
 from filemem.memory import ARCHIVE, Memory, Problem
+from filemem.plain import one_line
 
 BOOKKEEPING = ".filemem"
 _EDITOR_FILES = re.compile(r".*~$|#.*#$|4913$|.*\.(?:tmp|swp|swo|part|crdownload|bak|orig)$", re.IGNORECASE)
@@ -27,6 +28,13 @@ class Stat(NamedTuple):
     changed: int  # nanoseconds: the later of modification and inode change, so that a clock put back is seen
     size: int
     inode: int
+
+
+class Current(NamedTuple):
+    """The conversation going on: its lines from `line` on stand in the prompt already, so a search leaves them out."""
+
+    path: str
+    line: int
 
 
 class Folder:
@@ -100,7 +108,7 @@ class Folder:
         if ".." in parts or "" in parts or "." in parts or any(unicodedata.category(c) in ("Cc", "Cs") for c in path):
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
-            raise Refused(f"{printable(path)} is hidden, hence no memory; choose a name without a dot in front.")
+            raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
         where = os.path.join(self.root, path)
         real, root = os.path.realpath(where), os.path.realpath(self.root)
         if real != root and not real.startswith(root + os.sep):
@@ -108,7 +116,7 @@ class Folder:
         return real
 
     def _outside(self, path: str, remedy: str) -> Refused:
-        return Refused(f"{printable(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
+        return Refused(f"{one_line(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
 
     def locate(self, path: str) -> str:
         """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused."""
@@ -117,7 +125,7 @@ class Folder:
         for candidate in (path, other):
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                raise Refused(f"{printable(path)} is a folder; name a file in it{self._examples(path)}.")
+                raise Refused(f"{one_line(path)} is a folder; name a file in it{self._examples(path)}.")
             if os.path.lexists(where):
                 return candidate
         near = self.nearest(path)
@@ -128,7 +136,7 @@ class Folder:
             if not self.paths()
             else "list or search for it"
         )
-        raise NotFound(f"{printable(path)} does not exist; {hint}.")
+        raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
     def nearest(self, path: str, count: int = 3) -> list[str]:
         """The existing paths most like a wrong one, best first."""
@@ -154,7 +162,7 @@ class Folder:
             self.locate(path)
             raise
         except Refused as error:
-            raise Refused(str(error).replace(os.path.join(self.root, path), printable(path))) from None
+            raise Refused(str(error).replace(os.path.join(self.root, path), one_line(path))) from None
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now."""
@@ -190,7 +198,7 @@ class Folder:
                 with contextlib.suppress(FileExistsError):
                     disk.create(where, text.encode("utf-8", "replace"))
                     return candidate
-        raise Refused(f"{printable(path)} and 9,999 names like it are taken; choose another.")
+        raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
 
     def _taken(self, path: str) -> bool:
         """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
@@ -219,8 +227,3 @@ class Folder:
 def passed_over(name: str) -> bool:
     """Is this an editor's or a download's temporary file, never a memory?"""
     return name[0] == "." or _EDITOR_FILES.match(name) is not None
-
-
-def printable(text: str) -> str:
-    """`text` on one line and without control characters, for a message."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text)[:200]

@@ -312,7 +312,8 @@ def decode(data: bytes) -> str:
 
 def turns(lines: list[str], after: int = 0) -> Iterator[Passage]:
     """The turns of a transcript, in order; what stands before the first one is its context. Nothing without a turn."""
-    start, speaker, time, said, context = 0, "", "", [""], []
+    start, speaker, time, said = 0, "", "", [""]
+    context: list[str] = []
     for number, line in enumerate(lines[after:], after + 1):
         match = _TURN.match(line)
         if match:

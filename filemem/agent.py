@@ -1,0 +1,250 @@
+"""One conversation: what the person says is on disk first, then the model answers with the four tools at hand."""
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from filemem import prompt, recalls, tokens
+from filemem.errors import FilememError
+from filemem.folder import Current
+from filemem.memory import Passage
+from filemem.model import Model, ModelError, Reply, ToolCall
+from filemem.plain import one_line
+from filemem.store import User
+from filemem.trace import Trace
+from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
+
+_CITED = re.compile(r"([\w][\w./\-]*\.(?:md|ya?ml|txt)):(\d+)")
+_SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
+
+
+class Text(NamedTuple):
+    """A piece of the answer, as it streams."""
+
+    text: str
+
+
+class Called(NamedTuple):
+    """A tool call that was made; `brief` is the first line of its answer."""
+
+    name: str
+    arguments: str
+    brief: str
+    milliseconds: int
+
+
+class Notice(NamedTuple):
+    """One line about how the answer came."""
+
+    text: str
+
+
+Event = Text | Called | Notice
+Listener = Callable[[Event], None]
+
+
+class Conversation:
+    """One user's talk with one model; `now` gives the person's local time, with its zone."""
+
+    def __init__(
+        self, user: User, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
+    ) -> None:
+        self.user = user
+        self.model = model
+        self.now = now
+        self.transcript = transcript or Transcript(user)
+        self.tools = user.tools(now)
+        self._summary = ""
+        self._summarised = 0  # turns that the running summary covers
+
+    def say(self, text: str, listen: Listener) -> str:
+        """Keep what the person said, answer it, keep the answer; returns the answer.
+
+        Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
+        """
+        self.transcript.add(self.user.name, text, self.now())
+        said: list[str] = []
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Text):
+                said.append(event.text)
+            listen(event)
+
+        try:
+            answer = self._answer(hear)
+        except (ModelError, KeyboardInterrupt) as error:
+            self._keep("".join(said), error)
+            raise
+        self.transcript.add(ASSISTANT, answer, self.now())
+        self._note_citations(answer)
+        return answer
+
+    def _keep(self, partial: str, error: BaseException) -> None:
+        """Keep an interrupted answer, marked; note the error in the trace."""
+        self._trace.note(self.now(), "error", text=str(error) or type(error).__name__)
+        if partial.strip() or isinstance(error, KeyboardInterrupt):
+            self.transcript.add(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip(), self.now())
+
+    @property
+    def _trace(self) -> Trace:
+        return Trace(self.user, self.transcript.path)
+
+    # -- the prompt ----------------------------------------------------------------------------------------------
+
+    def view(self) -> tuple[list[prompt.Section], list[Passage]]:
+        """What the model would see now: the system prompt's sections and the turns of the window."""
+        turns = self.transcript.turns()
+        start = prompt.window(turns, self.user.config.window_tokens)
+        if turns:
+            self.tools.current = Current(self.transcript.path, turns[start].line)
+        system = prompt.sections(
+            self.user, self.user.config, self.now(), self.tools.pages(), self._summarise(turns[:start])
+        )
+        return system, turns[start:]
+
+    def _summarise(self, gone: list[Passage]) -> str:
+        """The running summary, brought up to the turns that have left the window."""
+        new = gone[self._summarised :]
+        if new:
+            budget = self.user.config.summary_tokens
+            self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
+            self._summarised = len(gone)
+        return self._summary
+
+    def _model_summary(self, new: list[Passage], budget: int) -> str:
+        """The summary in the model's words; empty where there is no model, or it fails, or says nothing."""
+        if self.model.name == "offline":
+            return ""
+        rules = prompt.template("summarise").replace("{words}", str(budget // 2))
+        turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in new)
+        ask = [
+            {"role": "system", "content": rules},
+            {
+                "role": "user",
+                "content": f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}",
+            },
+        ]
+        try:
+            reply = self.model.ask(ask, [], lambda _: None)
+        except ModelError as error:
+            self._trace.note(self.now(), "notice", text=f"summary without the model: {error}")
+            return ""
+        return tokens.clip(reply.text.strip(), budget)
+
+    # -- the tool loop -------------------------------------------------------------------------------------------
+
+    def _answer(self, listen: Listener) -> str:
+        """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
+        worked: list[prompt.Message] = []
+        spoken: list[str] = []
+        for left in range(self.user.config.steps, -1, -1):
+            system, turns = self.view()
+            messages = prompt.messages(system, turns) + worked
+            reply = self._ask(messages, listen, with_tools=left > 0)
+            if reply.text.strip():
+                spoken.append(reply.text.strip())
+            if not reply.calls or not left:
+                break
+            if reply.text:
+                listen(Text("\n\n"))
+            worked.append(_assistant(reply))
+            worked += [self._run(call, listen) for call in reply.calls]
+        answer = "\n\n".join(spoken)
+        if not answer:
+            raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
+        return answer
+
+    def _ask(self, messages: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+        start = time.perf_counter()
+        reply = self.model.ask(messages, self.tools.schemas if with_tools else [], lambda text: listen(Text(text)))
+        self._trace.note(
+            self.now(),
+            "model",
+            model=self.model.name,
+            milliseconds=_since(start),
+            tokens_in=reply.usage.tokens_in,
+            tokens_out=reply.usage.tokens_out,
+            calls=len(reply.calls),
+            finish=reply.finish,
+        )
+        return reply
+
+    def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
+        """Make one call; its answer as a message."""
+        start = time.perf_counter()
+        answer = self.tools.call(call.name, call.arguments)
+        spent = _since(start)
+        brief = one_line(answer.split("\n", 1)[0], 160)
+        listen(Called(call.name, call.arguments, brief, spent))
+        self._trace.note(
+            self.now(),
+            "call",
+            name=call.name,
+            arguments=call.arguments,
+            answer=brief,
+            characters=len(answer),
+            milliseconds=spent,
+        )
+        return {"role": "tool", "tool_call_id": call.id, "content": answer}
+
+    def _note_citations(self, answer: str) -> None:
+        """A memory named as `path:line` in the answer counts as recalled."""
+        for path in dict.fromkeys(match[1] for match in _CITED.finditer(answer)):
+            try:
+                recalls.note(self.user, self.user.locate(path), "cited", self.now())
+            except FilememError:
+                continue
+
+
+def plain_summary(before: str, new: list[Passage], budget: int) -> str:
+    """The first sentence of each turn behind what stood there; the oldest go where it outgrows `budget` tokens."""
+    lines = before.split("\n") if before else []
+    lines += [f"{turn.speaker}: {first_sentence(turn.text)}" for turn in new]
+    while len(lines) > 1 and tokens.count("\n".join(lines)) > budget:
+        del lines[0]
+    return tokens.clip("\n".join(lines), budget)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of `text`, on one line, of at most 200 characters."""
+    match = _SENTENCE.match(text.strip())
+    return one_line(match[0] if match else text)
+
+
+def call_line(event: Called) -> str:
+    """A tool call as the chat shows it: `grep "oolong" -> 3 lines in 2 files`."""
+    try:
+        given = json.loads(event.arguments or "{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or not given:
+        return f"{event.name} {one_line(event.arguments, 60)} -> {event.brief}"
+    first, *others = given.items()
+    shown = [json.dumps(first[1], ensure_ascii=False)]
+    shown += [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in others]
+    return one_line(" ".join([event.name, *shown]), 100) + f" -> {event.brief}"
+
+
+def _assistant(reply: Reply) -> prompt.Message:
+    """A reply that called tools, as the API wants it back."""
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _sound(call.arguments)}}
+        for call in reply.calls
+    ]
+    return {"role": "assistant", "content": reply.text or None, "tool_calls": calls}
+
+
+def _sound(arguments: str) -> str:
+    """The arguments as sent, or an empty object where they are no JSON: some endpoints refuse to see such text again."""
+    try:
+        json.loads(arguments)
+    except ValueError:
+        return "{}"
+    return arguments
+
+
+def _since(start: float) -> int:
+    return round(1000 * (time.perf_counter() - start))

@@ -1,0 +1,22 @@
+"""Text made safe to show: no control character reaches a terminal or a model as anything but visible letters."""
+
+import re
+
+# C0 and C1 controls but tab and newline, and the marks that turn the direction of text around (CVE-2021-42574).
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """`text` with every control character but tab and newline spelt out, as `\\x1b`."""
+    return _CONTROLS.sub(_spelt, text)
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """`text` visible, on one line, of at most `longest` characters."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _spelt(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -1,0 +1,56 @@
+"""What happened behind each answer: one JSON line a step in `.filemem/traces/`, so that a bad answer can be explained."""
+
+import datetime as dt
+import json
+import os
+from typing import Any
+
+from filemem import disk
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
+
+FOLDER = "traces"
+
+
+class Trace:
+    """The trace of one session, named as its file. A trace that cannot be written never stops a conversation."""
+
+    def __init__(self, folder: Folder, session: str) -> None:
+        self.path = folder.bookkeeping(f"{FOLDER}/{os.path.basename(session).rpartition('.')[0]}.jsonl")
+
+    def note(self, at: dt.datetime, kind: str, **values: Any) -> None:
+        """Append one step: `call`, `model`, `notice` or `error`, with whatever explains it."""
+        line = json.dumps({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}, ensure_ascii=False) + "\n"
+        try:
+            disk.make_folder(os.path.dirname(self.path))
+            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            with open(fd, "ab") as file:
+                file.write(line.encode("utf-8", "replace"))
+        except (OSError, FilememError):
+            return
+
+
+def sessions(folder: Folder) -> list[str]:
+    """The names of the sessions that have a trace, oldest first."""
+    place = folder.bookkeeping(FOLDER)
+    names = os.listdir(place) if os.path.isdir(place) else []
+    return sorted(name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl"))
+
+
+def read(folder: Folder, session: str) -> list[dict[str, Any]]:
+    """The steps of a session's trace, named by its file with or without folder and ending; raises NotFound."""
+    name = os.path.basename(session).removesuffix(".md")
+    if name not in sessions(folder):
+        known = sessions(folder)[-3:]
+        raise NotFound(
+            f"there is no trace of {name}; {'the latest are ' + ', '.join(known) if known else 'no chat has left one yet'}."
+        )
+    steps = []
+    for line in disk.read(folder.bookkeeping(f"{FOLDER}/{name}.jsonl")).decode(errors="replace").split("\n"):
+        try:
+            step = json.loads(line or "null")
+        except ValueError:
+            continue
+        if isinstance(step, dict):
+            steps.append(step)
+    return steps
