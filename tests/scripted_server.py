@@ -1,0 +1,266 @@
+"""An OpenAI-compatible endpoint on loopback that answers by a script, for tests over real HTTP.
+
+    with ScriptedServer(calls(("grep", {"pattern": "tea"})), say("Oolong.")) as server:
+        model = OpenAIModel("test", server.base_url)
+        ...
+        assert server.requests[1].body["messages"][-1]["role"] == "tool"
+
+Each request takes the next step of the script:
+
+    say("Hello ", "world")              text, streamed in these pieces (one long piece is cut up)
+    calls(("grep", {...}), ...)         tool calls; arguments as a mapping, or as the raw text to send (malformed, say)
+    deltas({...}, ...)                  stream deltas exactly as given
+    fail(429, "slow down", retry_after=0, code=...)   an HTTP error in OpenAI's shape
+    cut("Hel", ...)                     the connection breaks after this text (before any answer without text)
+    cut("Hel", cleanly=True)            the stream ends properly, yet without a finish reason
+    hang("Hel", ...)                    silence after this text, until the client hangs up or the test is over
+    raw(b"...", content_type=...)       any body
+    a function of the request's body that returns one of these
+
+`server.script(*steps)` adds steps later; `server.default` answers when the script has run out. `server.refuses` is a
+set of request fields ("tools", "stream", "stream_options") that are answered with 400 without taking a step;
+`server.plain = True` answers a request for a stream with one JSON completion. `server.requests` records every request;
+`server.forget()` starts afresh; `server.hung_up` is set once a client has closed the connection during `hang`.
+
+The bytes of a stream are sent in slices of seven, so that characters are split between network chunks.
+"""
+
+import json
+import socket
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Self
+
+Usage = tuple[int, int] | None  # tokens in, tokens out
+
+SLICE = 7  # bytes of a network chunk
+PIECE = 5  # characters of a delta where a step leaves it open
+
+
+class Request(NamedTuple):
+    """What a client sent: the path, the headers by lower-case name, the JSON body."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+class Step(NamedTuple):
+    """One answer of the script; made by the functions below."""
+
+    deltas: tuple[dict[str, Any], ...] = ()
+    message: dict[str, Any] = {}
+    finish: str | None = "stop"
+    usage: Usage = None
+    end: str = "done"  # or "cut", "quiet", "hang"
+    status: int = 200
+    body: bytes | None = None
+    headers: dict[str, str] = {}
+
+
+Answer = Step | Callable[[dict[str, Any]], Step]
+
+
+def say(*pieces: str, finish: str | None = "stop", usage: Usage = (100, 10), end: str = "done") -> Step:
+    """Text, one delta a piece; `usage` is None for an endpoint that reports none."""
+    if len(pieces) == 1:
+        pieces = tuple(pieces[0][at : at + PIECE] for at in range(0, len(pieces[0]), PIECE))
+    message = {"role": "assistant", "content": "".join(pieces)}
+    return Step(tuple({"content": piece} for piece in pieces), message, finish, usage, end)
+
+
+def calls(*wanted: tuple[str, Any], text: str = "", usage: Usage = (100, 10)) -> Step:
+    """Tool calls in one step, each (name, arguments), after `text`; ids are call_a, call_b…"""
+    whole, parts = [], []
+    for index, (name, arguments) in enumerate(wanted):
+        sent = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        call = {"id": f"call_{chr(97 + index)}", "type": "function", "function": {"name": name, "arguments": sent}}
+        whole.append(call)
+        parts.append({"tool_calls": [{**call, "index": index, "function": {"name": name, "arguments": ""}}]})
+        for at in range(0, len(sent), PIECE):
+            parts.append({"tool_calls": [{"index": index, "function": {"arguments": sent[at : at + PIECE]}}]})
+    message = {"role": "assistant", "content": text or None, "tool_calls": whole}
+    return Step(say(text).deltas + tuple(parts), message, "tool_calls", usage)
+
+
+def deltas(*parts: dict[str, Any], finish: str | None = "stop", usage: Usage = None) -> Step:
+    """Stream deltas exactly as given."""
+    return Step(parts, {"role": "assistant", "content": ""}, finish, usage)
+
+
+def fail(status: int, message: str = "", retry_after: object = None, code: str | None = None) -> Step:
+    """An HTTP error in OpenAI's shape."""
+    body = {"error": {"message": message, "type": "error", "param": None, "code": code}}
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return Step(status=status, body=json.dumps(body).encode(), headers=headers)
+
+
+def cut(*pieces: str, cleanly: bool = False) -> Step:
+    """A stream that ends in the middle."""
+    return say(*(pieces or ("",)), finish=None, usage=None, end="quiet" if cleanly else "cut")
+
+
+def hang(*pieces: str) -> Step:
+    """Silence after this text; without text even the headers do not come."""
+    return say(*(pieces or ("",)), finish=None, usage=None, end="hang")
+
+
+def raw(body: bytes, content_type: str = "text/event-stream", status: int = 200) -> Step:
+    """Any body at all."""
+    return Step(status=status, body=body, headers={"Content-Type": content_type})
+
+
+class ScriptedServer(ThreadingHTTPServer):
+    """The endpoint; a context manager that listens on a free port of 127.0.0.1 while it is entered."""
+
+    def __init__(self, *steps: Answer) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.base_url = f"http://127.0.0.1:{self.server_port}/v1"
+        self.requests: list[Request] = []
+        self.refuses: set[str] = set()
+        self.plain = False
+        self.default: Answer = fail(400, "the script has run out")
+        self.hung_up = threading.Event()
+        self._steps = deque(steps)
+        self._open: set[socket.socket] = set()
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+
+    def script(self, *steps: Answer) -> None:
+        """Add steps to the script."""
+        self._steps.extend(steps)
+
+    def forget(self) -> None:
+        """Drop what is left of the script, and the requests so far."""
+        self._steps.clear()
+        self.requests.clear()
+
+    def next_step(self, body: dict[str, Any]) -> Step:
+        """The answer to a request."""
+        for field in sorted(self.refuses & body.keys()):
+            return fail(400, f"{field} is not supported by this endpoint")
+        step = self._steps.popleft() if self._steps else self.default
+        return step(body) if callable(step) else step
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.shutdown()
+        self._thread.join()
+        for connection in list(self._open):
+            hang_up(connection)
+        self.server_close()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # some tests have the client hang up
+            super().handle_error(request, client_address)
+
+
+def hang_up(connection: socket.socket) -> None:
+    """Close a connection at once, whoever is waiting on it."""
+    with suppress(OSError):  # the client may have been faster
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: ScriptedServer
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        body = json.loads(self.rfile.read(length))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.requests.append(Request(self.path, headers, body))
+        if self.path != "/v1/chat/completions":
+            self._send(404, b'{"detail": "Not Found"}', {})
+            return
+        step = self.server.next_step(body)
+        try:
+            if step.body is not None:
+                self._send(step.status, step.body, step.headers)
+            elif step.end != "done" and not step.deltas:
+                self._end(step)
+            elif body.get("stream") and not self.server.plain:
+                self._stream(step, bool(body.get("stream_options", {}).get("include_usage")))
+            else:
+                self._send(200, json.dumps(_completion(step)).encode(), {})
+        except ConnectionError:
+            self.close_connection = True  # the client hung up, as some tests have it do
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, step: Step, counted: bool) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for event in _events(step, counted):
+            data = f"data: {event}\n\n".encode("utf-8", "backslashreplace")  # half a character as JSON's \\ud83c
+            for at in range(0, len(data), SLICE):
+                part = data[at : at + SLICE]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        if step.end in ("done", "quiet"):
+            self.wfile.write(b"0\r\n\r\n")
+        self._end(step)
+
+    def _end(self, step: Step) -> None:
+        if step.end == "hang" and not self.connection.recv(1):
+            self.server.hung_up.set()
+        if step.end in ("hang", "cut"):
+            hang_up(self.connection)
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def _events(step: Step, counted: bool) -> Iterator[str]:
+    """The data of each event of a stream."""
+    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    parts: list[tuple[dict[str, Any], str | None]] = [({"role": "assistant", "content": ""}, None)]
+    parts += [(delta, None) for delta in step.deltas]
+    parts += [({}, step.finish)] if step.finish else []
+    for delta, finish in parts:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        yield json.dumps({**frame, "choices": [choice]}, ensure_ascii=False)
+    if counted and step.usage:
+        yield json.dumps({**frame, "choices": [], "usage": _usage(step.usage)})
+    if step.end == "done":
+        yield "[DONE]"
+
+
+def _completion(step: Step) -> dict[str, Any]:
+    """The same answer in one piece."""
+    choice = {"index": 0, "message": step.message, "finish_reason": step.finish}
+    answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice]}
+    return {**answer, "usage": _usage(step.usage)} if step.usage else answer
+
+
+def _usage(usage: tuple[int, int]) -> dict[str, int]:
+    return {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+
+
+if __name__ == "__main__":
+    with ScriptedServer() as endpoint:
+        endpoint.default = say("This is the scripted server; it says the same to everyone.")
+        print(f"OPENAI_BASE_URL={endpoint.base_url}", flush=True)
+        threading.Event().wait()

@@ -1,0 +1,534 @@
+"""Any OpenAI-compatible endpoint serves: what it answers comes back whole, and whatever goes wrong is one clear line.
+
+Over real HTTP on loopback with the real client.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, raw, say
+
+from filemem.model import ModelError, OpenAIModel, PromptTooLong, Reply, ToolCall, Usage, resolve
+
+KEY = "sk-a-secret-that-nobody-may-see"
+MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "grep", "parameters": {"type": "object", "properties": {}}}}
+]
+
+
+class Session:
+    """A model and all that it told besides its replies."""
+
+    def __init__(self, base_url: str, key: str | None = KEY, timeout: float = 5.0) -> None:
+        self.notices: list[str] = []
+        self.pieces: list[str] = []
+        self.model = OpenAIModel("gpt-x", base_url, key, timeout, self.notices.append)
+
+    def ask(self, messages: list[dict[str, Any]] = MESSAGES, tools: list[dict[str, Any]] = TOOLS) -> Reply:
+        self.pieces.clear()
+        return self.model.ask(messages, tools, self.pieces.append)
+
+
+def asked(*steps: Step) -> tuple[Reply, Session, ScriptedServer]:
+    """The reply to one question put to a server with this script."""
+    with ScriptedServer(*steps) as server:
+        session = Session(server.base_url)
+        return session.ask(), session, server
+
+
+def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float = 5.0) -> ModelError:
+    """The error of one question, which must be one line for a person that names model and host and keeps the key."""
+    with ScriptedServer(*steps) as server, pytest.raises(ModelError) as caught:
+        session = Session(url or server.base_url, key, timeout)
+        try:
+            session.ask()
+        except ModelError as error:
+            assert error.partial == "".join(session.pieces)
+            raise
+    line = str(caught.value)
+    assert line.startswith("gpt-x at ") and line.endswith(".") and line.isprintable() and len(line) < 500
+    assert KEY not in line and "Traceback" not in line
+    return caught.value
+
+
+# What an endpoint answers comes back whole.
+
+
+def test_text_streams_piece_by_piece() -> None:
+    reply, session, server = asked(say("乌龙", "茶 🍵, as ", "always."))
+    assert reply == Reply("乌龙茶 🍵, as always.", (), Usage(100, 10), "stop")
+    assert session.pieces == ["乌龙", "茶 🍵, as ", "always."]
+    (request,) = server.requests
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "gpt-x",
+        "messages": MESSAGES,
+        "tools": TOOLS,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert not session.notices
+
+
+def test_several_calls_in_one_step_keep_their_arguments_as_written() -> None:
+    reply, _, _ = asked(calls(("grep", {"pattern": "茶"}), ("open", '{"path": "facts/'), text="Let me look."))
+    assert reply.calls == (
+        ToolCall("call_a", "grep", '{"pattern": "茶"}'),
+        ToolCall("call_b", "open", '{"path": "facts/'),
+    )
+    assert (reply.text, reply.finish) == ("Let me look.", "tool_calls")
+
+
+def test_no_tools_means_no_field_since_some_servers_refuse_an_empty_list() -> None:
+    with ScriptedServer(say("Hi")) as server:
+        Session(server.base_url).ask(tools=[])
+        assert "tools" not in server.requests[0].body
+
+
+def _delta(name: str | None = None, arguments: Any = None, **other: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"function": {"name": name, "arguments": arguments}, **other}]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        pytest.param(
+            [_delta("grep", '{"a', index=0), _delta(None, '":1}', index=0), _delta("open", "{}", index=1)],
+            [("grep", '{"a":1}'), ("open", "{}")],
+            id="without ids",
+        ),
+        pytest.param(
+            [_delta("grep", "{}", id="x"), _delta("open", "{", id="y"), _delta(None, "}")],
+            [("grep", "{}"), ("open", "{}")],
+            id="without index",
+        ),
+        pytest.param(
+            [_delta("grep", "{"), _delta(None, "}"), _delta("open", "{}")],
+            [("grep", "{}"), ("open", "{}")],
+            id="without index and ids",
+        ),
+        pytest.param(
+            [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="y", index=0)],
+            [("grep", "{}"), ("open", "{}")],
+            id="index 0 for all",
+        ),
+        pytest.param(
+            [_delta("grep", "{}", id="x", index=0), _delta("open", "{}", id="x", index=1)],
+            [("grep", "{}"), ("open", "{}")],
+            id="one id for all",
+        ),
+        pytest.param(
+            [_delta("grep", '{"a', id="x", index=0), _delta("grep", '":1}', id="x", index=0)],
+            [("grep", '{"a":1}')],
+            id="name in every delta",
+        ),
+        pytest.param(
+            [_delta("grep", "{", id="x", index=0), _delta("", "}", id="z", index=0)],
+            [("grep", "{}")],
+            id="another id in every delta",
+        ),
+        pytest.param([_delta("grep", {"a": 1}, index=0)], [("grep", '{"a": 1}')], id="arguments as a mapping"),
+        pytest.param(
+            [_delta("open", "B", index=1), _delta("grep", "A", index=0), _delta(None, "b", index=1)],
+            [("open", "Bb"), ("grep", "A")],
+            id="interleaved",
+        ),
+    ],
+)
+def test_calls_of_loose_endpoints_are_told_apart(parts: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+    reply, _, _ = asked(deltas(*parts, finish="tool_calls"))
+    assert [(call.name, call.arguments) for call in reply.calls] == expected
+    ids = [call.id for call in reply.calls]
+    assert all(ids) and len(set(ids)) == len(ids)
+
+
+def test_an_endpoint_that_reports_no_usage_counts_as_zero() -> None:
+    reply, _, _ = asked(say("Hi", usage=None))
+    assert reply.usage == Usage(0, 0)
+
+
+def test_a_refusal_is_the_models_own_answer() -> None:
+    reply, session, _ = asked(deltas({"refusal": "I will "}, {"refusal": "not."}))
+    assert reply.text == "I will not." == "".join(session.pieces)
+
+
+def test_content_in_typed_parts_is_read() -> None:
+    reply, _, _ = asked(deltas({"content": [{"type": "thinking", "text": "Hm"}, {"type": "text", "text": "Tea."}]}))
+    assert reply.text == "Tea."
+
+
+def test_an_answer_cut_at_the_length_limit_is_kept_and_noted() -> None:
+    reply, session, _ = asked(say("Once upon a", finish="length"))
+    assert (reply.text, reply.finish) == ("Once upon a", "length")
+    assert len(session.notices) == 1 and "cut at" in session.notices[0]
+
+
+def test_an_emoji_cut_in_two_halves_is_joined() -> None:
+    reply, session, _ = asked(deltas({"content": "tea \ud83c"}, {"content": "\udf75!"}, {"content": "\ud83c"}))
+    assert reply.text == "tea 🍵!" == "".join(session.pieces)
+
+
+def test_messages_that_utf8_cannot_hold_are_sent_all_the_same() -> None:
+    with ScriptedServer(say("Hi")) as server:
+        Session(server.base_url).ask([{"role": "user", "content": "caf\udce9 茶"}])
+        assert server.requests[0].body["messages"] == [{"role": "user", "content": "caf? 茶"}]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=2), st.booleans())
+def test_any_text_comes_back_as_sent(loopback: ScriptedServer, pieces: list[str], plain: bool) -> None:
+    loopback.plain = plain
+    loopback.script(say(*pieces), say(*pieces))
+    session = Session(loopback.base_url)
+    try:
+        assert session.ask().text == "".join(pieces) == "".join(session.pieces)
+    finally:
+        loopback.forget()
+
+
+_KEYS = "choices delta message content tool_calls function name arguments index id usage prompt_tokens finish_reason"
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from([*_KEYS.split(), "error", "refusal", "text", "type"]), inner, max_size=4)
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.fixed_dictionaries({"choices": st.lists(_JSON, min_size=1, max_size=2)}) | _JSON, max_size=4))
+def test_any_json_is_a_reply_or_one_error(loopback: ScriptedServer, events: list[object]) -> None:
+    """However an endpoint twists its events, there is a Reply of the right types or a ModelError, nothing else."""
+    loopback.plain = False
+    loopback.script(raw("".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()))
+    try:
+        reply = Session(loopback.base_url).ask()
+    except ModelError:
+        return
+    finally:
+        loopback.forget()
+    assert isinstance(reply.text, str) and isinstance(reply.finish, str)
+    assert all(isinstance(part, str) for call in reply.calls for part in call)
+    assert all(isinstance(count, int) for count in reply.usage)
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Any:
+    """One server for the many examples of a law."""
+    with ScriptedServer() as server:
+        yield server
+
+
+# An endpoint that cannot do everything is asked for less, and that is remembered.
+
+
+def test_an_endpoint_that_refuses_to_stream_is_asked_for_the_whole_answer() -> None:
+    with ScriptedServer(calls(("grep", {"pattern": "茶"}), text="Look:"), say("Oolong.")) as server:
+        server.refuses = {"stream"}
+        session = Session(server.base_url)
+        first = session.ask()
+        assert first == Reply("Look:", (ToolCall("call_a", "grep", '{"pattern": "茶"}'),), Usage(100, 10), "tool_calls")
+        assert session.pieces == ["Look:"]
+        assert session.ask().text == "Oolong."
+        assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
+        assert len(session.notices) == 1 and "does not stream" in session.notices[0]
+
+
+def test_plain_json_to_a_request_for_a_stream_is_understood() -> None:
+    with ScriptedServer(say("thrown away"), say("Oolong."), say("Green.")) as server:
+        server.plain = True
+        session = Session(server.base_url)
+        assert [session.ask().text, session.ask().text] == ["Oolong.", "Green."]
+        assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
+
+
+def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None:
+    with ScriptedServer(say("a", "b"), say("c")) as server:
+        server.refuses = {"stream_options"}
+        session = Session(server.base_url)
+        assert session.ask() == Reply("ab", (), Usage(0, 0), "stop")
+        assert session.ask().text == "c"
+        assert ["stream_options" in request.body for request in server.requests] == [True, False, False]
+        assert not session.notices and session.model.uses_tools
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        fail(400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+        fail(404, "No endpoints found that support tool use."),
+        fail(422, "Function calling is not enabled for this model"),
+        fail(500, "tools param requires --jinja flag"),
+    ],
+)
+def test_an_endpoint_without_tools_is_asked_without_them_and_says_so(refusal: Step) -> None:
+    with ScriptedServer(refusal, say("Hello."), say("Again.")) as server:
+        session = Session(server.base_url)
+        assert [session.ask().text, session.ask().text] == ["Hello.", "Again."]
+        assert ["tools" in request.body for request in server.requests] == [True, False, False]
+        assert len(session.notices) == 1 and "takes no tools" in session.notices[0]
+        assert not session.model.uses_tools
+
+
+def test_an_endpoint_that_can_do_none_of_it_still_answers() -> None:
+    with ScriptedServer(say("Hello.")) as server:
+        server.refuses = {"stream_options", "stream", "tools"}
+        assert Session(server.base_url).ask().text == "Hello."
+        assert set(server.requests[-1].body) == {"model", "messages"}
+
+
+def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools() -> None:
+    bad = fail(400, "messages with role 'tool' must follow 'tool_calls'")
+    with ScriptedServer(bad, bad, say("Hello.")) as server:
+        session = Session(server.base_url)
+        with pytest.raises(ModelError, match="refused"):
+            session.ask()
+        assert session.model.uses_tools
+        session.ask()
+        assert "tools" in server.requests[-1].body
+
+
+# Passing failures are tried again.
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_a_passing_failure_is_tried_again(status: int) -> None:
+    reply, session, server = asked(fail(status, "busy", retry_after=0), fail(status, retry_after=0.01), say("Hi"))
+    assert reply.text == "Hi" and len(server.requests) == 3
+    assert not session.notices
+
+
+def test_a_pause_that_a_person_would_feel_is_announced() -> None:
+    _, session, _ = asked(fail(429, retry_after=0.6), say("Hi"))
+    assert len(session.notices) == 1 and "asks for a pause (429), trying again in 0.6 s" in session.notices[0]
+
+
+def test_a_connection_dropped_before_any_answer_is_tried_again() -> None:
+    assert asked(cut(), say("Hi"))[0].text == "Hi"
+
+
+def test_a_call_that_the_endpoint_could_not_read_is_tried_again_with_tools() -> None:
+    bad = fail(400, "Failed to call a function. See 'failed_generation'.", retry_after=0, code="tool_use_failed")
+    reply, _, server = asked(bad, say("Hi"))
+    assert reply.text == "Hi" and "tools" in server.requests[1].body
+    assert "cannot read" in str(refused(bad, bad, bad))
+
+
+def test_nothing_is_asked_twice_once_text_has_come() -> None:
+    with ScriptedServer(cut("Hel", "lo"), say("again")) as server:
+        session = Session(server.base_url)
+        with pytest.raises(ModelError) as caught:
+            session.ask()
+        assert caught.value.partial == "Hello" and len(server.requests) == 1
+        assert session.ask().text == "again"
+
+
+# Whatever goes wrong is one clear line.
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (fail(401, f"Incorrect API key provided: {KEY}"), "OPENAI_API_KEY is not accepted (401); set a valid one"),
+        (fail(403, f"No access for {KEY}"), 'may not use the model (403, "No access for …")'),
+        (fail(404, "The model `gpt-x` does not exist", code="model_not_found"), "choose another with --model"),
+        (fail(404, "model 'gpt-x' not found, try pulling it first"), "no such model (404"),
+        (raw(b"404 page not found", "text/plain", 404), "no chat completions at this address (404)"),
+        (fail(429, "slow down", retry_after=300), 'too many requests (429, "slow down"); try again in 5 min'),
+        (fail(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "try again after Wed, 21 Oct 2026 07:28:00 GMT"),
+        (fail(429, "You exceeded your quota", code="insufficient_quota"), "check its plan and billing"),
+        (fail(503, "Loading model", retry_after=60), 'failed (503, "Loading model"); try again in 60 s'),
+        (raw(b"<html>\x1b[2J</html>", "text/html", 418), "the request was refused (418); check"),
+        (fail(400, "line one\n\x1b[31mline\u202e two" + "x" * 999), 'refused (400, "line one [31mline two'),
+        (fail(400, "{0} {said}"), "{0} {said}"),
+        (raw(b'{"detail": [{"loc": ["body"], "msg": "bad"}]}', "application/json", 422), '(422, "bad")'),
+        (fail(400, "management policy", code="content_filter"), "content filter"),
+        (say("I would", finish="content_filter"), "content filter"),
+        (raw(b'data: {"error": {"message": "overloaded"}}\n\n'), 'gave up, "overloaded"; ask again'),
+        (raw(b"data: {nope\n\n"), "no chat completion"),
+        (raw(b"data: \xff\xfe\n\n"), "no chat completion"),
+        (raw(b"data: [1]\n\n"), "no chat completion"),
+        (raw(b"data: " + b"[" * 100_000 + b"\n\n"), "no chat completion"),
+        (raw(b"<html>Welcome</html>", "text/html"), "web page"),
+        (raw(b""), "no choice"),
+        (raw(b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "no choice"),
+        (cut("Hel", "lo"), "broke off in the middle"),
+        (cut("Hel", "lo", cleanly=True), "broke off in the middle"),
+    ],
+)
+def test_a_failure_is_one_line_with_its_remedy(step: Step, words: str) -> None:
+    assert words in str(refused(step))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"choices": [', "no chat completion"),
+        (b"[]", "no chat completion"),
+        (b'{"choices": []}', "no choice"),
+        (b'{"error": {"message": "no credit"}}', "no credit"),
+    ],
+)
+def test_a_whole_answer_can_fail_too(body: bytes, words: str) -> None:
+    assert words in str(refused(fail(400, "stream is not supported"), raw(body, "application/json")))
+
+
+def test_a_failure_that_stays_is_told_after_three_tries() -> None:
+    boom = fail(500, f"boom {KEY}", retry_after=0)
+    assert 'failed (500, "boom …"); try again in a moment' in str(refused(boom, boom, boom, say("too late")))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        fail(400, "Maximum is 4097 tokens (111 in the functions)", code="context_length_exceeded"),
+        fail(400, "the request exceeds the available context size, try increasing it"),
+        fail(413, "Payload too large"),
+        raw(b'data: {"error": {"message": "prompt is too long: 9 > 8"}}\n\n'),
+    ],
+)
+def test_a_prompt_too_long_is_told_apart(step: Step) -> None:
+    error = refused(step)
+    assert isinstance(error, PromptTooLong) and "send less" in str(error)
+
+
+def test_a_missing_key_names_the_variable_to_set() -> None:
+    assert "a key is needed (401); set OPENAI_API_KEY" in str(refused(fail(401), key=None))
+
+
+@pytest.mark.parametrize("pieces", [(), ("Hel", "lo")])
+def test_silence_is_a_time_out_that_keeps_what_had_come(pieces: tuple[str, ...]) -> None:
+    error = refused(hang(*pieces), timeout=0.3)
+    assert "nothing came for 0.3 s" in str(error) and error.partial == "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers there (connection refused)"),
+        ("http://alice:secret@127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers"),
+        (f"http://{'.'.join(['x' * 60] * 5)}/v1", "no such host is known"),  # too long a name for any network to know
+        ("localhost:11434/v1", "that is no address to ask; set OPENAI_BASE_URL"),
+        ("ftp://127.0.0.1/v1", "no address"),
+        ("http:///v1", "no address"),
+        ("http://[::1/v1", "no address"),
+        ("http://127.0.0.1:99999/v1", "no address"),
+        ("http://a..b/v1", "no address"),
+        ("http://a b/v1", "no address"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_reached(url: str, words: str) -> None:
+    error = str(refused(url=url))
+    assert words in error and "secret" not in error
+
+
+def test_a_wrong_path_points_to_the_address() -> None:
+    with ScriptedServer() as server:
+        assert "check OPENAI_BASE_URL, which often ends in /v1" in str(refused(url=server.base_url[: -len("/v1")]))
+
+
+def test_https_to_a_server_that_speaks_http() -> None:
+    with ScriptedServer() as server:
+        assert "no secure connection" in str(refused(url=server.base_url.replace("http:", "https:")))
+
+
+def test_a_key_with_characters_that_no_header_takes() -> None:
+    for key in ("sk-clé", "sk-a b", "sk-a\nb"):
+        error = str(refused(key=key))
+        assert "the key in OPENAI_API_KEY holds characters that no key has" in error and key not in error
+
+
+def test_a_proxy_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that cannot be used is named; a server on this machine is never asked through one."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "nonsense://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert "the proxy that" in str(refused(url="http://endpoint.invalid/v1"))
+    assert asked(say("Hi"))[0].text == "Hi"
+
+
+def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address and the key are those given, also where the client would look them up itself."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ScriptedServer(say("Hi")) as server:
+        assert Session(server.base_url, key=None).ask().text == "Hi"
+        assert KEY not in server.requests[0].headers["authorization"]
+
+
+# Ctrl-C.
+
+
+def test_ctrl_c_closes_the_connection_and_goes_on_up() -> None:
+    with ScriptedServer(hang("Hel", "lo"), say("Next.")) as server:
+        session = Session(server.base_url, timeout=30)
+        main = threading.get_ident()
+
+        def heard(piece: str) -> None:
+            session.pieces.append(piece)
+            if piece == "lo":
+                threading.Thread(target=signal.pthread_kill, args=(main, signal.SIGINT)).start()
+
+        with pytest.raises(KeyboardInterrupt):
+            session.model.ask(MESSAGES, TOOLS, heard)
+        assert session.pieces == ["Hel", "lo"]
+        assert server.hung_up.wait(10)
+        assert session.ask().text == "Next."
+
+
+def test_an_error_of_the_listener_is_its_own_and_closes_the_connection() -> None:
+    """Text that cannot be printed is no fault of the endpoint."""
+
+    def deaf(piece: str) -> None:
+        raise UnicodeEncodeError("ascii", piece, 0, 1, "cannot print")
+
+    with ScriptedServer(hang("Hello")) as server:
+        with pytest.raises(UnicodeEncodeError):
+            Session(server.base_url, timeout=30).model.ask(MESSAGES, TOOLS, deaf)
+        assert server.hung_up.wait(10)
+
+
+# Which model.
+
+
+def test_a_model_takes_a_name_and_a_key_or_an_address() -> None:
+    address, key = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, {"OPENAI_API_KEY": f"{KEY}\n"}
+    assert resolve(None, None, {**address, **key}) is None
+    assert resolve("gpt-x", None, {}) is None
+    assert resolve("gpt-x", None, {"OPENAI_API_KEY": " "}) is None
+    assert resolve("gpt-x", None, key) is not None
+    assert resolve("gpt-x", "http://127.0.0.1:1/v1", {}) is not None
+
+
+def test_the_environments_address_wins_and_its_key_is_trimmed() -> None:
+    with ScriptedServer(say("Hi")) as server:
+        env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": f"{KEY}\n"}
+        model = resolve("gpt-x", "http://127.0.0.1:1/v1", env)
+        assert model is not None and model.ask(MESSAGES, TOOLS, print).text == "Hi"
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_openai_is_imported_only_when_a_model_is_asked() -> None:
+    code = """
+import sys
+from filemem.model import ModelError, OpenAIModel
+model = OpenAIModel("gpt-x", "http://127.0.0.1:1/v1")
+assert "openai" not in sys.modules and "ssl" not in sys.modules
+try:
+    model.ask([], [], print)
+except ModelError:
+    assert "openai" in sys.modules
+    print("asked")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "asked\n"
