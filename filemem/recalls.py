@@ -47,3 +47,13 @@ def read(folder: Folder) -> list[Recall]:
         with contextlib.suppress(ValueError):
             found.append(Recall(dt.datetime.fromisoformat(at), how, path))
     return found
+
+
+def drop(folder: Folder, path: str) -> None:
+    """Take every recall of one memory out of the log."""
+    log = folder.bookkeeping(NAME)
+    wanted = path.removeprefix(ARCHIVE + "/").encode()
+    if os.path.exists(log):
+        disk.edit(
+            log, lambda old: b"".join(line for line in old.splitlines(True) if line.rstrip().split(b"\t")[-1] != wanted)
+        )

@@ -1,0 +1,56 @@
+"""Every problem in one user's files: what is wrong, where, and how to put it right."""
+
+import re
+from collections.abc import Callable
+
+from filemem.errors import FilememError
+from filemem.folder import Folder
+from filemem.memory import ARCHIVE, LARGEST, Memory, Problem
+
+_SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d+))?$")
+
+
+def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
+    """The problems of every memory and of what lies among them, by path and line."""
+    paths = folder.paths()
+    known = set(paths)
+    lengths: dict[str, int] = {}
+    found = list(folder.strays())
+    for done, path in enumerate(paths, 1):
+        try:
+            memory = Memory(path, folder.read(path, LARGEST + 1))
+        except FilememError as error:
+            found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
+            continue
+        found += memory.problems
+        found += _references(folder, memory, known, lengths)
+        if done % 100 == 0 or done == len(paths):
+            progress(done, len(paths))
+    return sorted(found)
+
+
+def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[str, int]) -> list[Problem]:
+    """The paths that a memory's front matter names and that lead nowhere."""
+    found = []
+    for key in ("source", "supersedes", "superseded_by"):
+        value = memory.particular(key)
+        for entry in value if isinstance(value, list) else [value] if value is not None else []:
+            match = _SOURCE.match(str(entry))
+            wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is no path"
+            if wrong:
+                what = f"{key} names {entry}, which {wrong}"
+                found.append(Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key"))
+    return found
+
+
+def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str], lengths: dict[str, int]) -> str:
+    """What is wrong with `path:line`; empty where it leads somewhere, in the archive too."""
+    other = path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+    where = next((candidate for candidate in (path, other) if candidate in known), None)
+    if where is None:
+        return "does not exist"
+    if line is None:
+        return ""
+    if where not in lengths:
+        lengths[where] = folder.read(where).count(b"\n") + 1
+    return f"has only {lengths[where]} lines" if int(line) > lengths[where] or int(line) < 1 else ""

@@ -1,0 +1,83 @@
+"""The command line: parse, call, print. The only package that imports click, and the one place where errors leave the program."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from filemem.cli.common import shared_options
+from filemem.errors import FilememError
+
+# Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.
+COMMANDS = {
+    "init": ("setup", "Create a store."),
+    "chat": ("talk", "Talk with an assistant that remembers."),
+    "remember": ("setup", "Keep one fact."),
+    "search": ("recall", "Find the passages that best answer a question."),
+    "grep": ("recall", "Find the lines that match a regular expression."),
+    "open": ("recall", "Read a memory by line."),
+    "list": ("recall", "List memories, newest first."),
+    "edit": ("setup", "Open a memory in your editor."),
+    "prompt": ("talk", "Print what the model would see now."),
+    "trace": ("talk", "Show what happened behind the answers of a chat."),
+    "check": ("setup", "List every problem in the files, with its remedy."),
+    "import": ("imports", "Take in conversations and notes from elsewhere."),
+    "call": ("recall", "Call one of the four tools as an agent does."),
+    "users": ("setup", "List the users of the store."),
+}
+
+
+class _Commands(click.Group):
+    """A group that knows its commands' names and imports one when it runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: filemem chat. Completion for your shell: _FILEMEM_COMPLETE=bash_source filemem (or zsh, fish).",
+)
+@click.version_option(package_name="filemem")
+@shared_options
+def cli() -> None:
+    """Long-term memory for LLM agents that is just a folder of dated Markdown and YAML files."""
+
+
+def main() -> None:
+    """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter complains when it flushes at its end
+        sys.exit(141)
+    except FilememError as error:
+        _leave(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _leave(f"{where}{error.strerror or error}; nothing that was on disk is lost.")
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(sentence: str) -> None:
+    click.echo(f"filemem: {sentence}", err=True)
+    sys.exit(2)

@@ -1,0 +1,184 @@
+"""What the commands share: the options for store and user, colour, progress, paths as a person types them."""
+
+import contextlib
+import datetime as dt
+import functools
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import click
+
+from filemem.errors import FilememError
+from filemem.plain import visible
+from filemem.store import Store, User, local_now
+
+F = TypeVar("F", bound=Callable[..., Any])
+_OPTIONS = ("store", "user", "today")
+
+
+class Moment(click.ParamType):
+    """A day, or a day and time: `2026-11-20` or `2026-11-20T09:30`."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
+        try:
+            return dt.datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no date; write it as 2026-11-20 or 2026-11-20T09:30.", param, ctx)
+
+
+def shared_options(command: F) -> F:
+    """--store, --user and --today, accepted before and after a command's name; the later one counts."""
+
+    @click.option("--store", metavar="FOLDER", help="The store [FILEMEM_STORE, else ./memory_store].")
+    @click.option(
+        "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
+    )
+    @click.option("--today", type=Moment(), metavar="DATE", hidden=True, help="The day, or day and time, taken as now.")
+    @click.pass_context
+    @functools.wraps(command)
+    def wrapped(ctx: click.Context, **values: Any) -> Any:
+        chosen = ctx.ensure_object(dict)
+        for name in _OPTIONS:
+            given = values.pop(name)
+            if given is not None:
+                chosen[name] = given
+        return ctx.invoke(command, **values)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _chosen(name: str) -> Any:
+    return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
+
+
+def store_path(chosen: str | None) -> str:
+    """Where the store is: as chosen, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
+    if chosen or os.environ.get("FILEMEM_STORE"):
+        return chosen or os.environ["FILEMEM_STORE"]
+    if os.path.isdir("memory_store"):
+        return "memory_store"
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support", "filemem", "memory_store")
+    return os.path.join(
+        os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), "filemem", "memory_store"
+    )
+
+
+def the_store() -> Store:
+    """The store of this call."""
+    return Store(store_path(_chosen("store")))
+
+
+def the_user(*, must_exist: bool = True) -> User:
+    """The user of this call: as chosen, FILEMEM_USER, the only one there is, else the login name."""
+    store = the_store()
+    names = store.users()
+    name = _chosen("user") or os.environ.get("FILEMEM_USER")
+    if not name:
+        name = names[0] if len(names) == 1 else _login()
+        if len(names) > 1 and name not in names:
+            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {_few(names)}.")
+    user = store.user(name)
+    if must_exist and not user.exists():
+        known = f"its users are {_few(names)}" if names else "it has no users yet; start with: filemem chat"
+        raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
+    return user
+
+
+def now() -> dt.datetime:
+    """The person's local time, or what --today says."""
+    chosen: dt.datetime | None = _chosen("today")
+    return chosen.astimezone() if chosen else local_now()
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "me"
+
+
+def _few(names: list[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    chosen = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
+    return [name for name in Store(store_path(chosen)).users() if name.startswith(incomplete)]
+
+
+def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The paths of memories that begin so."""
+    contexts = [ctx, *([ctx.parent] if ctx.parent else [])]
+    options = {name: next((c.params[name] for c in contexts if c.params.get(name)), None) for name in ("store", "user")}
+    store = Store(store_path(options["store"]))
+    names = store.users()
+    name = options["user"] or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
+    return [path for path in store.user(name).paths() if path.startswith(incomplete)]
+
+
+def split_line(user: User, given: str) -> tuple[str, int | None]:
+    """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
+    path, colon, line = given.rpartition(":")
+    if not colon or not line.isascii() or not line.isdigit():
+        path, line = given, ""
+    for place in (os.path.abspath(path), os.path.realpath(path)):
+        if place.startswith(user.root + os.sep) and os.path.lexists(place):
+            path = os.path.relpath(place, user.root).replace(os.sep, "/")
+    return path, int(line) if line else None
+
+
+def colours(stream: Any = None) -> bool:
+    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
+    stream = stream or sys.stdout
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def dim(text: str) -> str:
+    """`text` in the background, on a terminal."""
+    return click.style(text, dim=True) if colours() else text
+
+
+def linked(user: User, path: str, text: str) -> str:
+    """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
+    if not colours():
+        return text
+    return f"\x1b]8;;file://{quote(os.path.join(user.root, path))}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def say(text: str = "") -> None:
+    """Print memory text, with whatever could command the terminal spelt out."""
+    click.echo(visible(text))
+
+
+def say_json(value: Any) -> None:
+    """Print one JSON value on one line."""
+    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+@contextlib.contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error, on a terminal only."""
+    bar: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and sys.stderr.isatty() and total > 500:
+            bar = click.progressbar(length=total, label=label, file=sys.stderr)
+            bar.__enter__()
+        if bar is not None:
+            bar.update(done - bar.pos)
+
+    try:
+        yield show
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)

@@ -1,0 +1,158 @@
+"""Commands that set up and put right: init, remember, edit, check, users."""
+
+import os
+import shlex
+import subprocess
+from typing import Any
+
+import click
+
+from filemem import check, config, disk
+from filemem.cli.common import (
+    complete_path,
+    now,
+    progress,
+    say,
+    say_json,
+    shared_options,
+    split_line,
+    store_path,
+    the_store,
+    the_user,
+)
+from filemem.errors import FilememError
+from filemem.memory import Memory, Problem
+from filemem.store import Store, User
+
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+SETTINGS = """\
+# Settings of this store. Every key is optional; remove the # to change one.
+# model: gpt-4o-mini              # a model's name at the endpoint; without one, answers are quotes
+# base_url: http://localhost:8080/v1   # an OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY
+"""
+
+
+@click.command("init")
+@click.argument("folder", required=False, type=click.Path())
+@shared_options
+def init_command(folder: str | None) -> int:
+    """Create a store in FOLDER (./memory_store where none is named) with a commented settings file.
+
+    Example: filemem init ~/memories
+    """
+    root = Store(folder or click.get_current_context().find_object(dict).get("store") or "memory_store").root  # type: ignore[union-attr]
+    settings = os.path.join(root, config.NAME)
+    if os.path.lexists(settings):
+        say(f"{root} is a store already; nothing was changed.")
+        return 0
+    if os.path.lexists(root) and not os.path.isdir(root):
+        raise FilememError(f"{root} is no folder; name another place.")
+    disk.make_folder(root)
+    disk.create(settings, SETTINGS.encode())
+    say(f"Created {settings}.")
+    if Store(store_path(None)).root != root:
+        say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
+    say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
+    return 0
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not given.")
+@click.option("--pinned", is_flag=True, help="Never fades.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
+@shared_options
+def remember_command(text: tuple[str, ...], **how: Any) -> int:
+    """Keep TEXT as one fact, in a file of its own dated today.
+
+    Example: filemem remember "Prefers oolong tea."
+    """
+    memory = the_user(must_exist=False).remember(" ".join(text), today=now().date(), **how)
+    say(f"Remembered {memory.path}")
+    return 0
+
+
+@click.command("edit")
+@click.argument("path", shell_complete=complete_path)
+@shared_options
+def edit_command(path: str) -> int:
+    """Open the memory at PATH, or PATH:LINE, in $VISUAL or $EDITOR, and check what was saved.
+
+    Example: filemem edit profile.md
+    """
+    user = the_user()
+    name, line = split_line(user, path)
+    problems = edited(user, user.locate(name), line)
+    _show(problems)
+    return 1 if problems else 0
+
+
+def edited(user: User, path: str, line: int | None) -> list[Problem]:
+    """Open one memory in the editor; returns the problems of what was saved."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    command = shlex.split(editor)
+    if line and os.path.basename(command[0]) in ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak"):
+        command.append(f"+{line}")
+    try:
+        code = subprocess.run([*command, user.absolute(path)], check=False).returncode
+    except OSError as error:
+        raise FilememError(
+            f"{editor} cannot be started ({error.strerror}); set EDITOR to an editor of yours."
+        ) from None
+    if code:
+        raise FilememError(f"{editor} ended with code {code}; {path} is as it left it.")
+    return Memory(path, user.read(path)).problems
+
+
+@click.command("check")
+@_json
+@shared_options
+def check_command(as_json: bool) -> int:
+    """List every problem in the files with path, line and remedy; exit code 1 where there is one.
+
+    Checks one user, or all of them where --user is not given and there are several.
+
+    Example: filemem check
+    """
+    store = the_store()
+    chosen = click.get_current_context().find_object(dict).get("user") or os.environ.get("FILEMEM_USER")  # type: ignore[union-attr]
+    names = [the_user().name] if chosen else store.users()
+    found: list[tuple[str, Problem]] = []
+    files = 0
+    for name in names:
+        user = store.user(name)
+        with progress(f"checking {name}") as show:
+            problems = check.problems(user, show)
+        files += sum(1 for _ in user.files())
+        found += [(name, problem) for problem in problems]
+    for name, problem in found:
+        if as_json:
+            say_json({"user": name, **problem._asdict()})
+        else:
+            _show([problem._replace(path=f"{name}/{problem.path}")])
+    if not as_json:
+        say(f"{files:,} files of {len(names)} users: {len(found)} problem{'s' * (len(found) != 1)}.")
+    return 1 if found else 0
+
+
+def _show(problems: list[Problem]) -> None:
+    for problem in problems:
+        say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
+
+
+@click.command("users")
+@_json
+@shared_options
+def users_command(as_json: bool) -> int:
+    """List the users of the store with the number of their memories.
+
+    Example: filemem users
+    """
+    store = the_store()
+    for name in store.users():
+        count = sum(1 for _ in store.user(name).files())
+        if as_json:
+            say_json({"user": name, "memories": count})
+        else:
+            say(f"{name}  {count:,} memories")
+    return 0

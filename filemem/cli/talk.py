@@ -1,0 +1,115 @@
+"""Commands that talk: chat, prompt, trace."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from filemem import prompt, tokens, trace, transcript
+from filemem.agent import Conversation
+from filemem.cli.chat import Chat
+from filemem.cli.common import now, say, say_json, shared_options, the_user
+from filemem.model import Model, OpenAIModel
+from filemem.offline import OfflineModel
+from filemem.store import User
+
+_model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
+_resume = click.option("--resume", is_flag=True, help="Go on with the last session.")
+
+
+def the_model(user: User, name: str | None) -> Model:
+    """The model of this call: the one named, else the offline responder."""
+    settings = user.config
+    chosen = name or settings.model
+    if not chosen or chosen == OfflineModel.name:
+        return OfflineModel()
+    return OpenAIModel(chosen, settings.base_url or None, os.environ.get("OPENAI_API_KEY"), settings.timeout)
+
+
+@click.command("chat")
+@click.option(
+    "-m",
+    "--message",
+    metavar="TEXT",
+    help="Send one message, print the answer and end; - reads it from standard input.",
+)
+@_model
+@_resume
+@click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
+@shared_options
+def chat_command(message: str | None, model: str | None, resume: bool, as_json: bool) -> int:
+    """Talk with an assistant that remembers. Without a model it quotes what it finds.
+
+    Standard input that is no terminal is taken as one message.
+
+    Example: filemem chat -m "What tea does Mara like?"
+    """
+    user = the_user(must_exist=False)
+    going_on = transcript.latest(user) if resume else None
+    talk = Chat(Conversation(user, the_model(user, model), now, going_on), as_json=as_json)
+    if message is None and sys.stdin.isatty():
+        return talk.run()
+    if message in (None, "-"):
+        message = click.get_text_stream("stdin", errors="replace").read()
+    return talk.once(message or "")
+
+
+@click.command("prompt")
+@_model
+@_resume
+@click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
+@shared_options
+def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
+    """Print exactly what the model would see now, with the tokens of each section.
+
+    Example: filemem prompt --resume
+    """
+    user = the_user(must_exist=False)
+    talk = Conversation(user, the_model(user, model), now, transcript.latest(user) if resume else None)
+    system, turns = talk.view()
+    messages = prompt.messages(system, turns)
+    if as_json:
+        sizes = {part.name: tokens.count(part.text) for part in system}
+        say_json({"tokens": sizes, "messages": messages, "tools": talk.tools.schemas})
+        return 0
+    for part in system:
+        say(f"== {part.name} ({tokens.count(part.text)} tokens)\n{part.text}\n")
+    for message in messages[1:]:
+        say(f"== {message['role']} ({tokens.count(message['content'])} tokens)\n{message['content']}\n")
+    say(f"== in all ({sum(tokens.count(message['content']) for message in messages)} tokens, four tools aside)")
+    return 0
+
+
+@click.command("trace")
+@click.argument("session", required=False)
+@click.option("--json", "as_json", is_flag=True, help="The steps as they were written, one JSON object a line.")
+@shared_options
+def trace_command(session: str | None, as_json: bool) -> int:
+    """Show what happened behind the answers of SESSION, the last one where none is named.
+
+    Example: filemem trace
+    """
+    user = the_user()
+    known = trace.sessions(user)
+    steps = trace.read(user, session or (known[-1] if known else "any session"))
+    for step in steps:
+        if as_json:
+            say_json(step)
+        else:
+            say(_step(step))
+    return 0
+
+
+def _step(step: dict[str, Any]) -> str:
+    """One step of a trace on one line."""
+    at, kind = str(step.get("at", ""))[11:], step.get("kind")
+    match kind:
+        case "call":
+            size = f"{step.get('characters')} characters, {step.get('milliseconds')} ms"
+            return f"{at}  {step.get('name')} {step.get('arguments')} -> {step.get('answer')} ({size})"
+        case "model":
+            spent = f"{step.get('tokens_in')} tokens in, {step.get('tokens_out')} out, {step.get('milliseconds')} ms"
+            return f"{at}  {step.get('model')}: {step.get('finish')}, {step.get('calls')} calls ({spent})"
+        case _:
+            return f"{at}  {kind}: {step.get('text')}"
