@@ -107,11 +107,11 @@ def cause(error: BaseException, began: bool) -> str:
         names.update(kind.__name__ for kind in type(link).__mro__)
         link = link.__cause__ or link.__context__
     if began:
-        return "silent" if "APITimeoutError" in names else "cut"
+        return "silent" if "TimeoutException" in names else "cut"
     # By name, because importing ssl and socket for the classes would cost every command 15 ms.
     kinds = {
         "ConnectTimeout": "unreachable",
-        "APITimeoutError": "silent",
+        "TimeoutException": "silent",
         "gaierror": "unknown",
         "ConnectionRefusedError": "refused",
         "SSLError": "insecure",

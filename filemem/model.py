@@ -6,6 +6,7 @@ a whole `filemem grep`.
 
 import json
 import re
+import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
@@ -148,6 +149,7 @@ class OpenAIModel:
         import openai  # noqa: PLC0415  (a third of a second, which only those who ask a model should pay)
 
         path, began = "/chat/completions", False
+        lost: type[Exception] = openai.APIConnectionError
         try:
             client = self._client = self._client or self._connect(openai)
             if not request.get("stream"):
@@ -156,14 +158,16 @@ class OpenAIModel:
                 return
             kind = openai.Stream[object]
             with client.post(path, cast_to=object, body=request, stream=True, stream_cls=kind) as stream:
-                _check_streamed(stream.response.headers.get("content-type", ""))
-                for event in stream:
-                    began = True
-                    yield event
+                # Not every version wraps what its HTTP library (httpx, later httpx2) raises amid a stream.
+                began, lost = True, sys.modules[type(stream.response).__module__].RequestError
+                form = stream.response.headers.get("content-type", "")
+                if "html" in form:
+                    raise Failure("page")
+                yield from [json.loads(stream.response.read())] if "json" in form else stream
         except openai.APIStatusError as error:
             after = error.response.headers.get("retry-after", "")
             raise Failure("status", error.status_code, error.body, after) from None
-        except openai.APIConnectionError as error:
+        except (openai.APIConnectionError, lost) as error:
             raise Failure(cause(error, began)) from None
         except openai.APIError as error:
             raise Failure("error", body=error.body or error.message) from None
@@ -261,8 +265,6 @@ class _Accepts(NamedTuple):
         Endpoints say so in words only, under many codes: "property 'stream_options' is unsupported" (400, Groq), "No
         endpoints found that support tool use" (404, OpenRouter), "tools param requires --jinja flag" (500, llama.cpp).
         """
-        if failure.kind == "unstreamed":
-            return self._replace(stream=False)
         if failure.status not in (400, 404, 422, 500, 501) or failure.too_long or failure.code == "tool_use_failed":
             return None
         blame = str(failure.body).lower()
@@ -366,16 +368,6 @@ class _Draft:
             return known[-1]
         self._calls.append(_Call(index, id))
         return self._calls[-1]
-
-
-def _check_streamed(content_type: str) -> None:
-    """Raise Failure where a request for a stream was answered with a whole completion or with a web page."""
-    if "event-stream" in content_type:
-        return
-    if "json" in content_type:
-        raise Failure("unstreamed")
-    if "html" in content_type:
-        raise Failure("page")
 
 
 def _sendable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -186,7 +186,7 @@ def test_messages_that_utf8_cannot_hold_are_sent_all_the_same() -> None:
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=2), st.booleans())
 def test_any_text_comes_back_as_sent(loopback: ScriptedServer, pieces: list[str], plain: bool) -> None:
     loopback.plain = plain
-    loopback.script(say(*pieces), say(*pieces))
+    loopback.script(say(*pieces))
     session = Session(loopback.base_url)
     try:
         assert session.ask().text == "".join(pieces) == "".join(session.pieces)
@@ -244,11 +244,12 @@ def test_an_endpoint_that_refuses_to_stream_is_asked_for_the_whole_answer() -> N
 
 
 def test_plain_json_to_a_request_for_a_stream_is_understood() -> None:
-    with ScriptedServer(say("thrown away"), say("Oolong."), say("Green.")) as server:
+    with ScriptedServer(say("Oolong."), calls(("grep", {"pattern": "茶"}))) as server:
         server.plain = True
         session = Session(server.base_url)
-        assert [session.ask().text, session.ask().text] == ["Oolong.", "Green."]
-        assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
+        assert session.ask() == Reply("Oolong.", (), Usage(100, 10), "stop") and session.pieces == ["Oolong."]
+        assert session.ask().calls == (ToolCall("call_a", "grep", '{"pattern": "茶"}'),)
+        assert len(server.requests) == 2
 
 
 def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None:
@@ -379,6 +380,7 @@ def test_a_failure_is_one_line_with_its_remedy(step: Step, words: str) -> None:
     ],
 )
 def test_a_whole_answer_can_fail_too(body: bytes, words: str) -> None:
+    assert words in str(refused(raw(body, "application/json")))
     assert words in str(refused(fail(400, "stream is not supported"), raw(body, "application/json")))
 
 
