@@ -1,1 +1,6 @@
-"""Import of what other programs exported: each parser reads one format and yields the same few shapes."""
+"""Import of what other programs exported: a parser for each format, and one intake that writes what they yield."""
+
+from filemem.importers.intake import FORMATS, Report, Taken, import_file
+from filemem.importers.shapes import Skipped
+
+__all__ = ["FORMATS", "Report", "Skipped", "Taken", "import_file"]

@@ -1,0 +1,255 @@
+"""Taking what a parser yields into a store: each conversation a session, each note a memory, each of them once."""
+
+import contextlib
+import errno
+import hashlib
+import os
+import unicodedata
+from collections.abc import Iterator
+from datetime import tzinfo
+from itertools import count
+from typing import NamedTuple
+
+from filemem import disk, transcript
+from filemem.errors import Changed, FilememError, NotFound, Refused
+from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
+from filemem.importers.origins import Imported, Origins
+from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
+from filemem.importers.spoken import cleaned, last_day, missing, written
+from filemem.memory import ARCHIVE, quoted, slug
+from filemem.plain import one_line, visible
+from filemem.store import Store, User
+
+FORMATS = {
+    "locomo": locomo.parse,
+    "chatgpt": chatgpt.parse,
+    "claude": claude.parse,
+    "openai-jsonl": openai_jsonl.parse,
+    "markdown": markdown.parse,
+}
+NOTES = "notes/"
+_NO_SUCH_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+
+
+class Taken(NamedTuple):
+    """One memory that an import met; `turns` is how many it added there, 0 for a note."""
+
+    user: str
+    path: str
+    turns: int
+
+
+class Report(NamedTuple):
+    """What an import did, or would do: memories added, updated, left as they are; what was left out or altered, why."""
+
+    added: list[Taken]
+    updated: list[Taken]
+    unchanged: list[Taken]
+    skipped: list[Skipped]
+
+
+def import_file(
+    store: Store,
+    format: str,
+    path: str,
+    *,
+    user: str | None = None,
+    zone: tzinfo | None = None,
+    seen: Seen = lambda done, of: None,
+    dry_run: bool = False,
+) -> Report:
+    """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
+
+    `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
+    in `zone` (None: this machine's); `seen` hears how much of how much has been read. Raises NotFound, Refused or
+    FilememError where `path` is no such export. What was taken before an error stays; the next run goes on from there.
+    """
+    path = os.path.realpath(path)
+    if not os.path.exists(path):
+        raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
+    if os.path.isdir(path) and _overlap(path, os.path.realpath(store.root)):
+        raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
+    report = Report([], [], [], [])
+    people: dict[str, _Intake] = {}
+    for item in FORMATS[format](path, zone, seen):
+        if isinstance(item, Skipped):
+            report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))
+            continue
+        name = (item.user if isinstance(item, Conversation) else None) or user
+        title = item.path if isinstance(item, Note) else item.title or item.id
+        if not name:
+            raise FilememError(f"{one_line(path)} does not say whose memories these are; name the user with --user.")
+        try:
+            if name not in people:
+                people[name] = _Intake(store.user(name), report, dry_run)
+            people[name].take(item, format, path)
+        except (Refused, Changed) as error:
+            report.skipped.append(Skipped(one_line(title), str(error)))
+    return report
+
+
+class _Intake:
+    """The import into one user's folder; a dry run reports the same and writes nothing."""
+
+    def __init__(self, user: User, report: Report, dry: bool) -> None:
+        self.user = user
+        self.report = report
+        self.dry = dry
+        self.origins = Origins(user)
+        self._planned: set[str] = set()  # origins that a dry run would have added
+
+    def take(self, item: Conversation | Note, format: str, root: str) -> None:
+        """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock."""
+        with contextlib.nullcontext() if self.dry else self.user.locked():
+            if isinstance(item, Conversation):
+                id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(visible(item.id)))
+                self._conversation(item, f"{format}:{id}")
+            else:
+                self._note(item, f"{format}:{_digest(os.fsencode(os.path.join(root, item.path)))}")
+
+    # -- conversations -------------------------------------------------------------------------------------------
+
+    def _conversation(self, item: Conversation, origin: str) -> None:
+        conversation, replaced = cleaned(item, self.user.name)
+        title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
+        imported, path = self.origins.of(origin), self.origins.session(origin)
+        known = set(imported.parts) if imported else set[str]()
+        if not ids:
+            self._skip(title, "it has no turns")
+        elif origin in self._planned:
+            self._skip(title, "it stands in this export twice")
+        elif imported and not path:
+            self._skip(title, f"imported before{_as(imported.path)} and deleted since; it stays deleted")
+        else:
+            new = self._continue(path, conversation, known) if path else len(ids)
+            path = path or self._begin(conversation, origin)
+            self._record(origin, path, [id for id in ids if id not in known])
+            if new and replaced:
+                self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
+
+    def _begin(self, conversation: Conversation, origin: str) -> str:
+        """Write a new session; returns its path."""
+        title, at, said = conversation.title, conversation.started, conversation.turns
+        name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
+        front = f"title: {quoted(title)}\n" if title else ""
+        path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
+        if not self.dry:
+            lines = written(said, at.date()).lstrip("\n")
+            path = transcript.create(self.user, name, at, [lines], f"{front}origin: {quoted(origin)}\n")
+        self.report.added.append(Taken(self.user.name, path, len(said)))
+        return path
+
+    def _continue(self, path: str, conversation: Conversation, known: set[str]) -> int:
+        """Append to a session what it has not yet; returns the number of turns."""
+        new: list[Turn] = []
+        if any(turn.id not in known for turn in conversation.turns):
+            session = self.user.memory(path)
+            new = missing(conversation, known, session)
+            if new and not self.dry:
+                self.user.append(path, written(new, last_day(session)))
+        report = self.report.updated if new else self.report.unchanged
+        report.append(Taken(self.user.name, path, len(new)))
+        return len(new)
+
+    # -- notes ---------------------------------------------------------------------------------------------------
+
+    def _note(self, note: Note, origin: str) -> None:
+        imported = self.origins.of(origin)
+        try:
+            if imported:
+                self._compare(note, origin, imported)
+            else:
+                self._put(note, origin)
+        except OSError as error:
+            if error.errno not in _NO_SUCH_NAME:
+                raise
+            self._skip(note.path, f"its name cannot be used here: {error.strerror}")
+
+    def _put(self, note: Note, origin: str) -> None:
+        """Give a note its own path, or the next free one; where the very same bytes stand there, they are the note."""
+        for path in _names(f"{NOTES}{_safe(note.path)}"):
+            place = self.origins.place(path)
+            if place and self.user.read(place) != note.text:
+                continue
+            if not place and not self.dry:
+                self._create(path, note.text)
+            (self.report.unchanged if place else self.report.added).append(Taken(self.user.name, place or path, 0))
+            self._record(origin, path, [_digest(note.text)])
+            if path != NOTES + note.path:
+                self._skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
+            return
+
+    def _compare(self, note: Note, origin: str, imported: Imported) -> None:
+        """Bring a note that was imported before up to date, unless a person changed or deleted it here."""
+        digest, place = _digest(note.text), self.origins.place(imported.path)
+        if not place:
+            self._skip(note.path, f"imported before{_as(imported.path)} and deleted or moved since; left so")
+            return
+        here = self.user.read(place)
+        if digest != imported.parts[-1] and here != note.text and _digest(here) != imported.parts[-1]:
+            self._skip(note.path, f"changed, but so was {place} since it was imported, which stays as it is")
+            return
+        new = digest != imported.parts[-1] and here != note.text
+        if new and not self.dry:
+            self._replace(place, here, note.text)
+        (self.report.updated if new else self.report.unchanged).append(Taken(self.user.name, place, 0))
+        self._record(origin, imported.path, [digest] if digest != imported.parts[-1] else [])
+
+    def _replace(self, path: str, old: bytes, new: bytes) -> None:
+        """Put `new` in the place of `old`; where it lacks lines of `old`, that is kept in the archive."""
+        if not _extends(old, new):
+            live = path.removeprefix(ARCHIVE + "/")
+            self._create(f"{ARCHIVE}/{next(name for name in _names(live) if not self.origins.place(name))}", old)
+        if not self.user.edit(path, lambda data: new if data == old else None):
+            raise Changed(f"{path} changed on disk meanwhile; import again.")
+
+    def _create(self, path: str, data: bytes) -> None:
+        """Write a new memory of these bytes."""
+        place = self.user.absolute(path)
+        disk.make_folder(os.path.dirname(place))
+        disk.create(place, data)
+
+    # -- both ----------------------------------------------------------------------------------------------------
+
+    def _record(self, origin: str, path: str, parts: list[str]) -> None:
+        """Remember what was taken; on a dry run for this run alone."""
+        if self.dry:
+            self._planned.add(origin)
+        elif parts:
+            self.origins.add(origin, path, parts)
+
+    def _skip(self, what: str, why: str) -> None:
+        self.report.skipped.append(Skipped(one_line(what), one_line(why)))
+
+
+def _overlap(path: str, root: str) -> bool:
+    """Does one of two folders lie in the other?"""
+    return os.path.commonpath([path, root]) in (path, root)
+
+
+def _as(path: str) -> str:
+    """How a deleted memory is named, unless its very name was forgotten."""
+    return f" as {path}" if path else ""
+
+
+def _names(path: str) -> Iterator[str]:
+    """`path`, then with -2, -3, … before its extension."""
+    stem, extension = os.path.splitext(path)
+    yield path
+    yield from (f"{stem}-{number}{extension}" for number in count(2))
+
+
+def _safe(path: str) -> str:
+    """A note's path with a hyphen for each character that no path in a store may hold."""
+    return "".join("-" if c == "\\" or unicodedata.category(c) in ("Cc", "Cs") else c for c in path)
+
+
+def _extends(old: bytes, new: bytes) -> bool:
+    """Does `new` hold every line of `old`, in order?"""
+    lines = iter(new.splitlines())
+    return all(line in lines for line in old.splitlines())
+
+
+def _digest(data: bytes) -> str:
+    """Sixteen hexadecimal digits that name these bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]

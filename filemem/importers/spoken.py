@@ -1,0 +1,92 @@
+"""A conversation's turns as lines of a transcript: made harmless, grouped by day, compared with those already there."""
+
+import re
+from collections import Counter
+from datetime import date
+
+from filemem.importers.shapes import Conversation, Turn
+from filemem.memory import Memory, Passage, format_turn, turns
+
+LONGEST_NAME = 100  # characters of a speaker's name
+LONGEST_TITLE = 200  # characters of a title
+_DAY = re.compile(r"## (\d{4}-\d{2}-\d{2})")
+_LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def cleaned(conversation: Conversation, person: str) -> tuple[Conversation, int]:
+    """The conversation with `person` as the name of its own speaker, and how many characters had to be replaced.
+
+    Line ends of every kind become newlines; other control characters and lone surrogates become U+FFFD. Turns whose
+    text is empty are left out, and ids are made unique, so that each names one turn.
+    """
+    said, replaced, seen = [], 0, Counter[str]()
+    for turn in conversation.turns:
+        text, count = _CONTROLS.subn("\N{REPLACEMENT CHARACTER}", _LINE_ENDS.sub("\n", turn.text))
+        if not text.strip():
+            continue
+        seen[turn.id] += 1
+        id = turn.id if seen[turn.id] == 1 else f"{turn.id}#{seen[turn.id]}"
+        speaker = _one_line(turn.speaker, LONGEST_NAME) or person
+        said.append(turn._replace(speaker=speaker, text=text, id=_one_line(id, LONGEST_TITLE)))
+        replaced += count
+    return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
+
+
+def written(said: list[Turn], day: date | None) -> str:
+    """The turns as a transcript goes on with them; where the day is no longer `day`, a heading names the new one."""
+    lines = []
+    for turn in said:
+        if turn.time and turn.time.date() != day:
+            day = turn.time.date()
+            lines.append(f"\n## {day}\n\n")
+        lines.append(format_turn(turn.speaker, _clock(turn), turn.text))
+    return "".join(lines)
+
+
+def last_day(session: Memory) -> date | None:
+    """The day of a session's last turn: its last heading of a day, else its own date."""
+    for line in reversed(session.lines):
+        if found := _DAY.fullmatch(line.rstrip()):
+            return date.fromisoformat(found[1])
+    return session.date
+
+
+def missing(conversation: Conversation, known: set[str], session: Memory) -> list[Turn]:
+    """The turns that `session` does not have yet; `known` are the ids of all that were imported into it before.
+
+    Turns beyond the number of those known were written without being recorded, so the very words tell which they are.
+    With no record at all, what comes before the last turn that is there was there too, and has been edited since.
+    """
+    there = Counter([_said(passage) for passage in turns(session.lines, session.front_end)][len(known) :])
+    new, found = list[Turn](), 0
+    for turn in conversation.turns:
+        key = _key(turn)
+        if turn.id in known:
+            continue
+        if there[key]:
+            there[key] -= 1
+            found = len(new)
+        else:
+            new.append(turn)
+    return new if known else new[found:]
+
+
+def _key(turn: Turn) -> tuple[str, str, str]:
+    """A turn as it reads once it is written."""
+    return _said(next(turns(format_turn(turn.speaker, _clock(turn), turn.text).split("\n"))))
+
+
+def _said(passage: Passage) -> tuple[str, str, str]:
+    """Who said what, and when."""
+    return passage.speaker, passage.time, passage.text
+
+
+def _clock(turn: Turn) -> str:
+    """A turn's time of day, or nothing."""
+    return f"{turn.time:%H:%M}" if turn.time else ""
+
+
+def _one_line(text: str, longest: int) -> str:
+    """`text` on one line, without control characters, of at most `longest` characters."""
+    return " ".join(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _LINE_ENDS.sub(" ", text)).split())[:longest].strip()
