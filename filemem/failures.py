@@ -7,7 +7,8 @@ FIRST_PAUSE = 0.5  # seconds before the first retry where the endpoint names non
 LONGEST_PAUSE = 20.0  # seconds that an endpoint may ask us to wait before a person would rather know
 DETAIL = 200  # characters of the endpoint's own words that an error repeats
 
-OVERLONG = re.compile(r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count")
+# Patterns are compiled when first used, which most commands never do.
+OVERLONG = r"context[ _-]?(length|window|size)|prompt is too long|too many tokens|token count"
 
 
 class Failure(Exception):
@@ -27,7 +28,9 @@ class Failure(Exception):
         """Whether the prompt was more than the model's context holds."""
         told = self.kind == "error" or self.status in (400, 413, 422, 500)
         return told and (
-            self.code == "context_length_exceeded" or self.status == 413 or bool(OVERLONG.search(self.message.lower()))
+            self.code == "context_length_exceeded"
+            or self.status == 413
+            or bool(re.search(OVERLONG, self.message.lower()))
         )
 
     def pause(self, retries: int) -> float | None:

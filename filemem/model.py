@@ -25,8 +25,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 SILENCE = 120.0  # seconds without a byte until an endpoint counts as gone: local models read a long prompt slowly
 CONNECT = 10.0  # seconds to reach the host
 
-NO_STREAM = re.compile(r"\bstream(ing|ed)?\b")
-NO_TOOLS = re.compile(r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b")
+NO_STREAM = r"\bstream(ing|ed)?\b"
+NO_TOOLS = r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b"
 
 
 class ToolCall(NamedTuple):
@@ -270,9 +270,9 @@ class _Accepts(NamedTuple):
         blame = str(failure.body).lower()
         if "stream_options" in request and ("stream_options" in blame or "include_usage" in blame):
             return self._replace(usage=False)
-        if "stream" in request and NO_STREAM.search(blame):
+        if "stream" in request and re.search(NO_STREAM, blame):
             return self._replace(stream=False)
-        if "tools" in request and NO_TOOLS.search(blame):
+        if "tools" in request and re.search(NO_TOOLS, blame):
             return self._replace(tools=False)
         return None
 

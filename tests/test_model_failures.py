@@ -1,0 +1,161 @@
+"""Whatever goes wrong with an endpoint is one clear line with its remedy, and what had come of an answer is kept.
+
+Over real HTTP on loopback with the real client.
+"""
+
+import pytest
+from scripted_server import ScriptedServer, Step, cut, fail, hang, raw, say
+from test_model import KEY, Session, asked
+
+from filemem.model import ModelError, PromptTooLong
+
+
+def refused(*steps: Step, url: str = "", key: str | None = KEY, timeout: float = 5.0) -> ModelError:
+    """The error of one question, which must be one line for a person that names model and host and keeps the key."""
+    with ScriptedServer(*steps) as server, pytest.raises(ModelError) as caught:
+        session = Session(url or server.base_url, key, timeout)
+        try:
+            session.ask()
+        except ModelError as error:
+            assert error.partial == "".join(session.pieces)
+            raise
+    line = str(caught.value)
+    assert line.startswith("gpt-x at ") and line.endswith(".") and line.isprintable() and len(line) < 500
+    assert KEY not in line and "Traceback" not in line
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (fail(401, f"Incorrect API key provided: {KEY}"), "OPENAI_API_KEY is not accepted (401); set a valid one"),
+        (fail(403, f"No access for {KEY}"), 'may not use the model (403, "No access for …")'),
+        (fail(404, "The model `gpt-x` does not exist", code="model_not_found"), "choose another with --model"),
+        (fail(404, "model 'gpt-x' not found, try pulling it first"), "no such model (404"),
+        (raw(b"404 page not found", "text/plain", 404), "no chat completions at this address (404)"),
+        (fail(429, "slow down", retry_after=300), 'too many requests (429, "slow down"); try again in 5 min'),
+        (fail(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "try again after Wed, 21 Oct 2026 07:28:00 GMT"),
+        (fail(429, "You exceeded your quota", code="insufficient_quota"), "check its plan and billing"),
+        (fail(503, "Loading model", retry_after=60), 'failed (503, "Loading model"); try again in 60 s'),
+        (raw(b"<html>\x1b[2J</html>", "text/html", 418), "the request was refused (418); check"),
+        (fail(400, "line one\n\x1b[31mline\u202e two" + "x" * 999), 'refused (400, "line one [31mline two'),
+        (fail(400, "{0} {said}"), "{0} {said}"),
+        (raw(b'{"detail": [{"loc": ["body"], "msg": "bad"}]}', "application/json", 422), '(422, "bad")'),
+        (fail(400, "management policy", code="content_filter"), "content filter"),
+        (
+            fail(400, "See 'failed_generation'", code="tool_use_failed", retry_after=300),
+            "a tool call that the endpoint",
+        ),
+        (say("I would", finish="content_filter"), "content filter"),
+        (raw(b'data: {"error": {"message": "overloaded"}}\n\n'), 'gave up, "overloaded"; ask again'),
+        (raw(b"data: {nope\n\n"), "no chat completion"),
+        (raw(b"data: \xff\xfe\n\n"), "no chat completion"),
+        (raw(b"data: [1]\n\n"), "no chat completion"),
+        (raw(b"data: " + b"[" * 100_000 + b"\n\n"), "no chat completion"),
+        (raw(b"<html>Welcome</html>", "text/html"), "web page"),
+        (raw(b""), "no choice"),
+        (raw(b'data: {"choices": []}\n\ndata: [DONE]\n\n'), "no choice"),
+        (cut("Hel", "lo"), "broke off in the middle"),
+        (cut("Hel", "lo", cleanly=True), "broke off in the middle"),
+    ],
+)
+def test_a_failure_is_one_line_with_its_remedy(step: Step, words: str) -> None:
+    assert words in str(refused(step))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"choices": [', "no chat completion"),
+        (b"[]", "no chat completion"),
+        (b'{"choices": []}', "no choice"),
+        (b'{"error": {"message": "no credit"}}', "no credit"),
+    ],
+)
+def test_a_whole_answer_can_fail_too(body: bytes, words: str) -> None:
+    assert words in str(refused(raw(body, "application/json")))
+    assert words in str(refused(fail(400, "stream is not supported"), raw(body, "application/json")))
+
+
+def test_a_failure_that_stays_is_told_after_three_tries() -> None:
+    boom = fail(500, f"boom {KEY}", retry_after=0)
+    assert 'failed (500, "boom …"); try again in a moment' in str(refused(boom, boom, boom, say("too late")))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        fail(400, "Maximum is 4097 tokens (111 in the functions)", code="context_length_exceeded"),
+        fail(400, "the request exceeds the available context size, try increasing it"),
+        fail(413, "Payload too large"),
+        raw(b'data: {"error": {"message": "prompt is too long: 9 > 8"}}\n\n'),
+    ],
+)
+def test_a_prompt_too_long_is_told_apart(step: Step) -> None:
+    error = refused(step)
+    assert isinstance(error, PromptTooLong) and "send less" in str(error)
+
+
+def test_a_missing_key_names_the_variable_to_set() -> None:
+    assert "a key is needed (401); set OPENAI_API_KEY" in str(refused(fail(401), key=None))
+
+
+@pytest.mark.parametrize("pieces", [(), ("Hel", "lo")])
+def test_silence_is_a_time_out_that_keeps_what_had_come(pieces: tuple[str, ...]) -> None:
+    error = refused(hang(*pieces), timeout=0.3)
+    assert "nothing came for 0.3 s" in str(error) and error.partial == "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers there (connection refused)"),
+        ("http://alice:secret@127.0.0.1:1/v1", "at 127.0.0.1:1: nothing answers"),
+        (f"http://{'.'.join(['x' * 60] * 5)}/v1", "no such host is known"),  # too long a name for any network to know
+        ("localhost:11434/v1", "that is no address to ask; set OPENAI_BASE_URL"),
+        ("ftp://127.0.0.1/v1", "no address"),
+        ("http:///v1", "no address"),
+        ("http://[::1/v1", "no address"),
+        ("http://127.0.0.1:99999/v1", "no address"),
+        ("http://a..b/v1", "no address"),
+        ("http://a b/v1", "no address"),
+    ],
+)
+def test_an_endpoint_that_cannot_be_reached(url: str, words: str) -> None:
+    error = str(refused(url=url))
+    assert words in error and "secret" not in error
+
+
+def test_a_wrong_path_points_to_the_address() -> None:
+    with ScriptedServer() as server:
+        assert "check OPENAI_BASE_URL, which often ends in /v1" in str(refused(url=server.base_url[: -len("/v1")]))
+
+
+def test_https_to_a_server_that_speaks_http() -> None:
+    with ScriptedServer() as server:
+        assert "no secure connection" in str(refused(url=server.base_url.replace("http:", "https:")))
+
+
+def test_a_key_with_characters_that_no_header_takes() -> None:
+    for key in ("sk-clé", "sk-a b", "sk-a\nb"):
+        error = str(refused(key=key))
+        assert "the key in OPENAI_API_KEY holds characters that no key has" in error and key not in error
+
+
+def test_a_proxy_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that cannot be used is named; a server on this machine is never asked through one."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "nonsense://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert "the proxy that" in str(refused(url="http://endpoint.invalid/v1"))
+    assert asked(say("Hi"))[0].text == "Hi"
+
+
+def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address and the key are those given, also where the client would look them up itself."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ScriptedServer(say("Hi")) as server:
+        assert Session(server.base_url, key=None).ask().text == "Hi"
+        assert KEY not in server.requests[0].headers["authorization"]
