@@ -1,0 +1,68 @@
+"""Retention falls with time, rises with importance and with every recall, and follows R = exp(-t / S) to the digit."""
+
+import datetime as dt
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem.retention import Curve, days_until, retention, strength
+
+BORN = dt.date(2026, 1, 1)
+days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))
+importances = st.integers(1, 10)
+recalls = st.lists(days, max_size=12)
+
+
+@given(recalls, days, importances, importances)
+def test_a_more_important_memory_never_fades_sooner(recalled, today, one, other):
+    low, high = sorted((one, other))
+    weak, strong = strength(BORN, recalled, today, low), strength(BORN, recalled, today, high)
+    assert strong.retention >= weak.retention
+    assert strong.stability >= weak.stability
+
+
+@given(recalls, days, days, importances)
+def test_another_recall_never_lowers_retention(recalled, extra, today, importance):
+    before = strength(BORN, recalled, today, importance)
+    after = strength(BORN, [*recalled, extra], today, importance)
+    assert after.retention >= before.retention - 1e-12
+
+
+@given(recalls, days, st.integers(0, 400), importances)
+def test_without_recall_retention_only_falls(recalled, today, later, importance):
+    recalled = [day for day in recalled if day <= today]
+    now = strength(BORN, recalled, today, importance)
+    then = strength(BORN, recalled, today + dt.timedelta(later), importance)
+    assert then.retention <= now.retention
+
+
+@given(recalls, days)
+def test_two_recalls_on_one_day_count_as_one(recalled, today):
+    assert strength(BORN, recalled * 2, today) == strength(BORN, recalled, today)
+
+
+def test_the_formula_to_the_digit():
+    found = strength(BORN, [], BORN + dt.timedelta(10))
+    assert math.isclose(found.retention, math.exp(-1))
+    assert found.stability == 10
+    recalled = strength(BORN, [BORN + dt.timedelta(10)], BORN + dt.timedelta(10))
+    assert math.isclose(recalled.stability, 10 * (1 + 1.5 * (1 - math.exp(-1))))
+    assert recalled.retention == 1
+
+
+def test_a_late_recall_is_worth_more_than_an_early_one():
+    today = BORN + dt.timedelta(20)
+    early = strength(BORN, [BORN + dt.timedelta(1)], today)
+    late = strength(BORN, [today], today)
+    assert late.stability > early.stability
+
+
+def test_the_day_of_fading_is_where_retention_meets_the_threshold():
+    assert math.isclose(retention(days_until(10, 0.1), 10), 0.1)
+
+
+@given(st.floats(1, 1000), st.floats(0, 5), recalls, days)
+def test_every_retention_is_between_0_and_1(stability, growth, recalled, today):
+    found = strength(BORN, recalled, today, curve=Curve(stability, growth))
+    assert 0 <= found.retention <= 1
