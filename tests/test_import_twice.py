@@ -1,6 +1,7 @@
 """An import takes everything once: a second run changes no byte, a newer export adds what is new, nobody's edit is lost."""
 
 import json
+import multiprocessing
 import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -128,6 +129,22 @@ def test_two_conversations_of_one_minute_and_title_stay_two(tmp_path: Path, stor
     run(store, "claude", talk(tmp_path / "c.json", "Second", "More", id="c2"))
     assert [text for _, _, text in said(session)] == ["First"]
     assert [text for _, _, text in said(session.with_name(f"{session.stem}-2.md"))] == ["Second", "More"]
+
+
+def test_two_processes_importing_one_export_at_once_take_each_conversation_once(tmp_path: Path, store: Path) -> None:
+    records = [json.loads(talk(tmp_path / "c.json", "One", "Two", id=f"c{n}").read_text())[0] for n in range(40)]
+    (tmp_path / "c.json").write_text(json.dumps(records))
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=run, args=(store, "claude", tmp_path / "c.json")) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    sessions = list(store.glob("mara/sessions/*/*.md"))
+    assert len(sessions) == 40
+    assert all([text for _, _, text in said(path)] == ["One", "Two"] for path in sessions)
+    assert len((store / "mara" / RECORD).read_bytes().splitlines()) == 40
 
 
 # -- newer exports, and what people did meanwhile --------------------------------------------------------------------
