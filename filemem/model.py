@@ -116,7 +116,7 @@ class OpenAIModel:
             try:
                 reply = self._answer(request, draft)
             except Failure as failure:
-                simpler = None if draft.text else accepts.without(request, failure)
+                simpler = accepts.without(request, failure)
                 pause = None if draft.text else failure.pause(retries)
                 if simpler is not None:
                     self._tell_loss(accepts, simpler)

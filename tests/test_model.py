@@ -315,6 +315,10 @@ def test_nothing_is_asked_twice_once_text_has_come() -> None:
             session.ask()
         assert caught.value.partial == "Hello" and len(server.requests) == 1
         assert session.ask().text == "again"
+    events = b'data: {"choices": [{"delta": {"content": "Look"}}]}\n\ndata: {"error": {"code": "tool_use_failed"}}\n\n'
+    with ScriptedServer(raw(events), say("again")) as server, pytest.raises(ModelError) as caught:
+        Session(server.base_url).ask()
+    assert caught.value.partial == "Look" and len(server.requests) == 1
 
 
 # Ctrl-C.
