@@ -56,10 +56,11 @@ class Failure(Exception):
 
 SENTENCES = {
     "address": "that is no address to ask; set OPENAI_BASE_URL to one such as http://localhost:11434/v1",
+    "keyless": "a key is needed; set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own",
     "key": "the key in OPENAI_API_KEY holds characters that no key has; set it again",
     "proxy": "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names cannot be used; correct or unset it",
     "no proxy": "the proxy that HTTP_PROXY, HTTPS_PROXY or ALL_PROXY names lets nothing through; correct or unset it",
-    "silent": "nothing came for {silence}; ask again, or allow more time",
+    "silent": "nothing came for {silence}; ask again, or raise timeout in filemem.yaml",
     "refused": "nothing answers there (connection refused); start the server, or correct OPENAI_BASE_URL",
     "unknown": "no such host is known; check the network and OPENAI_BASE_URL",
     "insecure": "no secure connection; check the host's certificate, and https or http in OPENAI_BASE_URL",
@@ -88,7 +89,7 @@ def _refusal(failure: Failure, keyed: bool) -> str:
     if status == 403:
         return "this key may not use the model (403{said}); check the account's rights, or choose another model"
     if status == 404 and ("model" in words or "deployment" in words or code == "model_not_found"):
-        return "no such model (404{said}); choose another with --model"
+        return "no such model (404{said}); choose another with --model or FILEMEM_MODEL"
     if status in (404, 405):
         return "no chat completions at this address ({status}); check OPENAI_BASE_URL, which often ends in /v1"
     if code == "insufficient_quota":

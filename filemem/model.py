@@ -8,7 +8,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -81,6 +81,8 @@ def _unheard(notice: str) -> None:
 class OpenAIModel:
     """A model behind an OpenAI-compatible endpoint: `base_url` as in OPENAI_BASE_URL, None for OpenAI itself.
 
+    Only OpenAI itself needs an `api_key`; other endpoints say so where they do.
+
     `timeout` is the longest silence in seconds. `on_notice` gets one line whenever an answer comes otherwise than it
     was asked for: after a pause, without streaming, without tools, cut at a limit. A Ctrl-C while the model answers
     closes the connection and goes on up; what had streamed by then was handed to `on_text`.
@@ -98,7 +100,7 @@ class OpenAIModel:
         self._url = (base_url or OPENAI_URL).strip()
         self._key = (api_key or "").strip()
         self._timeout = timeout
-        self._notice = on_notice
+        self.on_notice = on_notice
         self._accepts = _Accepts(tools=True, stream=True, usage=True)
         self._client: openai.OpenAI | None = None
 
@@ -200,6 +202,8 @@ class OpenAIModel:
             usable = False
         if not usable or not self._url.isprintable() or " " in self._url:
             raise Failure("address")
+        if not self._key and self._url == OPENAI_URL:
+            raise Failure("keyless")
         if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
             raise Failure("key")
 
@@ -210,7 +214,7 @@ class OpenAIModel:
         return one_line(f"{self.name} at {host}")
 
     def _announce(self, notice: str) -> None:
-        self._notice(f"{self._who}: {notice}.")
+        self.on_notice(f"{self._who}: {notice}.")
 
     def _tell_loss(self, before: "_Accepts", after: "_Accepts") -> None:
         if before.tools and not after.tools:
@@ -221,24 +225,6 @@ class OpenAIModel:
     def _explained(self, failure: "Failure", partial: str) -> ModelError:
         kind = PromptTooLong if failure.too_long else ModelError
         return kind(f"{self._who}: {failure.sentence(self._key, self._timeout)}.", partial)
-
-
-def resolve(
-    model: str | None,
-    base_url: str | None,
-    env: Mapping[str, str],
-    timeout: float = SILENCE,
-    on_notice: Callable[[str], None] = _unheard,
-) -> OpenAIModel | None:
-    """The model to ask, or None: it takes a model's name, and a key or an address (a local endpoint needs no key).
-
-    `env` gives OPENAI_API_KEY, and OPENAI_BASE_URL, which wins over `base_url`.
-    """
-    address = env.get("OPENAI_BASE_URL", "").strip() or base_url
-    key = env.get("OPENAI_API_KEY", "").strip()
-    if not model or not (key or address):
-        return None
-    return OpenAIModel(model, address, key, timeout, on_notice)
 
 
 class _Accepts(NamedTuple):

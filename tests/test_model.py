@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, raw, say
 
-from filemem.model import ModelError, OpenAIModel, Reply, ToolCall, Usage, resolve
+from filemem.model import ModelError, OpenAIModel, Reply, ToolCall, Usage
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
@@ -30,7 +30,8 @@ class Session:
     def __init__(self, base_url: str, key: str | None = KEY, timeout: float = 5.0) -> None:
         self.notices: list[str] = []
         self.pieces: list[str] = []
-        self.model = OpenAIModel("gpt-x", base_url, key, timeout, self.notices.append)
+        self.model = OpenAIModel("gpt-x", base_url, key, timeout)
+        self.model.on_notice = self.notices.append
 
     def ask(self, messages: list[dict[str, Any]] = MESSAGES, tools: list[dict[str, Any]] = TOOLS) -> Reply:
         self.pieces.clear()
@@ -353,24 +354,22 @@ def test_an_error_of_the_listener_is_its_own_and_closes_the_connection() -> None
         assert server.hung_up.wait(10)
 
 
-# Which model.
+# What is sent to whom.
 
 
-def test_a_model_takes_a_name_and_a_key_or_an_address() -> None:
-    address, key = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, {"OPENAI_API_KEY": f"{KEY}\n"}
-    assert resolve(None, None, {**address, **key}) is None
-    assert resolve("gpt-x", None, {}) is None
-    assert resolve("gpt-x", None, {"OPENAI_API_KEY": " "}) is None
-    assert resolve("gpt-x", None, key) is not None
-    assert resolve("gpt-x", "http://127.0.0.1:1/v1", {}) is not None
-
-
-def test_the_environments_address_wins_and_its_key_is_trimmed() -> None:
+def test_a_key_with_a_line_end_is_trimmed() -> None:
     with ScriptedServer(say("Hi")) as server:
-        env = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": f"{KEY}\n"}
-        model = resolve("gpt-x", "http://127.0.0.1:1/v1", env)
-        assert model is not None and model.ask(MESSAGES, TOOLS, print).text == "Hi"
+        Session(server.base_url, key=f"{KEY}\n").ask()
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address and the key are those given, also where the client would look them up itself."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ScriptedServer(say("Hi")) as server:
+        assert Session(server.base_url, key=None).ask().text == "Hi"
+        assert KEY not in server.requests[0].headers["authorization"]
 
 
 def test_openai_is_imported_only_when_a_model_is_asked() -> None:
