@@ -1,0 +1,408 @@
+"""Which passages answer a question: lexical ranking made for conversations. Pure functions over a corpus of passages.
+
+A passage scores for each word of the question by BM25, for the word itself, its inflections, and for less what else may
+be said for it. A word that the passage lacks counts when a neighbour in the same file has it: people answer without
+repeating the question. On top come small shares of the question's weight for what marks an answer: said by the person
+asked about, in the first person, after a question, with a name, with a time word where the question asks when, on a day
+that the question names.
+"""
+
+import heapq
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from filemem import terms
+
+K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
+CAPTION = 0.3  # what a word in an image's caption counts, of a word said
+RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
+CHARACTER = 1.0  # what a single CJK character counts, of a pair
+REACH = (0.75, 0.45, 0.25, 0.12)  # what a word counts for the passages 1, 2, 3 and 4 places away
+ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
+SESSION = 0.05  # what each word's best place in the file counts for all of its passages
+SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by the one person named; and in the first person
+TIME = 0.2  # a time word where the question asks when
+ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
+NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
+LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
+ON_DAY, AFTER_DAY, DAYS_AFTER = 0.4, 0.2, 14  # the file's date lies in a span that the question names; soon after it
+UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
+
+POSTINGS = 40_000  # places looked at before the words left over only re-score the files found
+FILES = 300  # files whose passages are scored exactly
+
+_WHEN = re.compile(
+    r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
+    r"|什么时候|何时|哪[一]?[年天月]|几[月号点]|多久|多长时间|什么时间",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
+    "几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
+)
+_DATE_WORD = re.compile(
+    r"\d+(?:st|nd|rd|th)?|january|february|march|april|june|july|august|september|october|november|december|[年月日号周]"
+)
+
+
+class Entry(Protocol):
+    """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none)."""
+
+    path: str
+    date: int
+    first: int
+    count: int
+
+
+class Corpus(Protocol):
+    """The passages to rank: numbered, those of one file in a row."""
+
+    count: int
+    mean_length: float
+    lengths: Sequence[int]
+    flags: Sequence[int]
+    speakers: Sequence[int]
+
+    def concept(self, stem: str) -> list[str]: ...
+    def frequency(self, token: str) -> int: ...
+    def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
+    def alive(self, number: int) -> bool: ...
+    def file(self, number: int) -> Entry: ...
+
+
+class Word(NamedTuple):
+    """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself."""
+
+    text: str
+    stem: str
+    weight: float
+    others: tuple[tuple[str, float], ...]
+    of_date: bool
+
+
+class Query(NamedTuple):
+    """A question, parsed: `spans` are days that it names, as ordinals of the first and the last and a weight of 0 to 1."""
+
+    words: tuple[Word, ...]
+    speakers: frozenset[int]
+    asks_when: bool
+    spans: tuple[tuple[int, int, float], ...]
+
+
+class Scored(NamedTuple):
+    """A passage found. `strength` (0 to 1) is the share of the question's weight that it and its neighbours hold; it
+    compares across questions. `parts` says what made the score."""
+
+    number: int
+    score: float
+    strength: float
+    has: tuple[str, ...]
+    near: tuple[str, ...]
+    lacks: tuple[str, ...]
+    parts: tuple[tuple[str, float], ...]
+
+
+# -- the question ------------------------------------------------------------------------------------------------
+
+
+def parse(question: str, speaker_names: Sequence[str] = (), spans: Iterable[tuple[int, int, float]] = ()) -> Query:
+    """The words of a question, the speakers (places in `speaker_names`, folded names) that it names, and what it asks."""
+    spans = tuple(spans)
+    rest, speakers = _without_speakers(terms.fold(question), speaker_names)
+    found: dict[str, Word] = {}
+    for run in terms.words(_ASKED.sub(" ", rest)):
+        cjk = terms.is_cjk(run)
+        for token in terms.cjk_tokens(run) if cjk else (run,):
+            stem = terms.stem(token)
+            if token not in terms.STOP and stem not in found:
+                weight = CHARACTER if cjk and len(token) == 1 else 1.0
+                dated = bool(spans) and _DATE_WORD.fullmatch(token) is not None
+                found[stem] = Word(token, stem, weight, _others(token), dated)
+    return Query(tuple(found.values()), frozenset(speakers), _WHEN.search(question) is not None, spans)
+
+
+def _others(token: str) -> tuple[tuple[str, float], ...]:
+    near, members = terms.related(token)
+    return tuple((stem, RELATED) for stem in near) + tuple((stem, MEMBER) for stem in members)
+
+
+def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str, set[int]]:
+    """The folded question without the names of speakers, and their places; any part of a name will do."""
+    speakers: set[int] = set()
+    said = set(terms.words(question))
+    for place, name in enumerate(speaker_names):
+        for part in _name_parts(name):
+            if terms.is_cjk(part) and part in question:
+                question = question.replace(part, " ")
+                speakers.add(place)
+            elif part in said:
+                question = re.sub(rf"\b{re.escape(part)}\b(?:['’]s\b)?", " ", question)
+                speakers.add(place)
+    return question, speakers
+
+
+def _name_parts(name: str) -> list[str]:
+    """The words of a name that name it by themselves; of a Chinese name of three characters also the last two."""
+    parts = [part for part in terms.words(name) if len(part) > 1 and part not in terms.STOP]
+    return parts + [part[1:] for part in parts if terms.is_cjk(part) and len(part) == 3]
+
+
+# -- where the words stand ---------------------------------------------------------------------------------------
+
+
+class _Term(NamedTuple):
+    """A stem to look up: for which word, what it counts, its tokens, in how many passages it stands."""
+
+    word: int
+    weight: float
+    tokens: list[str]
+    frequency: int
+
+
+def _idf(corpus: Corpus, frequency: int) -> float:
+    """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
+    return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
+
+
+def _term(corpus: Corpus, word: int, stem: str, weight: float) -> _Term:
+    tokens = corpus.concept(stem)
+    return _Term(word, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
+
+
+def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
+    """What to look up, rarest first, and what each word of the question weighs (0 where it is nowhere)."""
+    found: list[_Term] = []
+    weights: list[float] = []
+    for place, word in enumerate(query.words):
+        itself = _term(corpus, place, word.stem, 1.0)
+        most = _idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
+        weights.append(word.weight * most if itself.frequency else 0.0)
+        others = [_term(corpus, place, stem, share) for stem, share in word.others]
+        for term in (itself, *others):
+            if term.frequency:
+                idf = min(most, _idf(corpus, term.frequency))
+                found.append(term._replace(weight=term.weight * word.weight * idf))
+    return sorted(found, key=lambda term: (term.frequency, term.word, term.tokens)), weights
+
+
+def _counts(corpus: Corpus, term: _Term, ranges: list[tuple[int, int]] | None) -> dict[int, float]:
+    """Passage number -> how often it has the term, a caption's words counting less; within `ranges` where given."""
+    counts: dict[int, float] = {}
+    for token in term.tokens:
+        worth = CAPTION if token.startswith("[") else 1.0
+        for numbers, times in corpus.postings(token):
+            if ranges is None:
+                for number, count in zip(numbers, times, strict=True):
+                    counts[number] = counts.get(number, 0.0) + count * worth
+                continue
+            for first, end in ranges:
+                for place in range(bisect_left(numbers, first), bisect_left(numbers, end)):
+                    counts[numbers[place]] = counts.get(numbers[place], 0.0) + times[place] * worth
+    return counts
+
+
+def _add(corpus: Corpus, term: _Term, values: dict[int, float], ranges: list[tuple[int, int]] | None = None) -> None:
+    """Raises the values of a word to what `term` gives in its places."""
+    lengths, per_token = corpus.lengths, K1 * B / max(1.0, corpus.mean_length)
+    for number, count in _counts(corpus, term, ranges).items():
+        value = term.weight * count * (1 + K1) / (count + K1 * (1 - B) + per_token * lengths[number])
+        if value > values.get(number, 0.0):
+            values[number] = value
+
+
+class _File(NamedTuple):
+    """A file that holds words of the question, the passages that do, and how promising they are together."""
+
+    entry: Entry
+    worth: float
+    numbers: list[int]
+    promise: float
+
+
+def _by_file(corpus: Corpus, values: list[dict[int, float]], worth: Callable[[Entry], float]) -> list[_File]:
+    """The files of the passages with values. Their promise: the most that stands close together."""
+    sums: dict[int, float] = {}
+    for places in values:
+        for number, value in places.items():
+            sums[number] = sums.get(number, 0.0) + value
+    found: list[_File] = []
+    numbers = sorted(sums)
+    start = 0
+    while start < len(numbers):
+        entry = corpus.file(numbers[start])
+        stop = bisect_left(numbers, entry.first + entry.count, start)
+        factor = worth(entry) if corpus.alive(numbers[start]) else 0.0
+        if factor:
+            inside = numbers[start:stop]
+            found.append(_File(entry, factor, inside, factor * _closeness(inside, sums)))
+        start = stop
+    return found
+
+
+def _closeness(numbers: list[int], sums: dict[int, float]) -> float:
+    best = run = 0.0
+    last = numbers[0]
+    for number in numbers:
+        run = run * REACH[min(number - last, len(REACH)) - 1] + sums[number]
+        best = max(best, run)
+        last = number
+    return best
+
+
+def _gather(
+    query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[[Entry], float]
+) -> tuple[list[_File], list[dict[int, float]]]:
+    """The files to score and the words' values in them: all that hold a word, or on a large store the most promising."""
+    values: list[dict[int, float]] = [{} for _ in query.words]
+    seen, rest = 0, []
+    for term in lookups:
+        if seen and seen + term.frequency > POSTINGS:
+            rest.append(term)
+        else:
+            seen += term.frequency
+            _add(corpus, term, values[term.word])
+    files = _by_file(corpus, values, worth)
+    if len(files) > FILES or rest:
+        files = heapq.nlargest(FILES, files, key=lambda file: (file.promise, file.entry.date, -file.entry.first))
+        kept = [number for file in files for number in file.numbers]
+        values = [{number: places[number] for number in kept if number in places} for places in values]
+        ranges = sorted((file.entry.first, file.entry.first + file.entry.count) for file in files)
+        for term in rest:
+            _add(corpus, term, values[term.word], ranges)
+        files = _by_file(corpus, values, worth)
+    return files, values
+
+
+# -- the score ---------------------------------------------------------------------------------------------------
+
+_OFFSETS = ((0, 1.0), *((sign * (place + 1), share) for place, share in enumerate(REACH) for sign in (1, -1)))
+
+
+def _spread(values: dict[int, float], numbers: list[int], entry: Entry) -> dict[int, float]:
+    """What a word counts for each passage of a file, its own place and its neighbours' taken together."""
+    best: dict[int, float] = {}
+    total: dict[int, float] = {}
+    first, end = entry.first, entry.first + entry.count
+    for number in numbers:
+        value = values.get(number)
+        if value is None:
+            continue
+        for offset, share in _OFFSETS:
+            place = number + offset
+            if first <= place < end:
+                part = value * share
+                total[place] = total.get(place, 0.0) + part
+                if part > best.get(place, 0.0):
+                    best[place] = part
+    return {place: ONCE * best[place] + (1 - ONCE) * total[place] for place in total}
+
+
+def _signs(query: Query, corpus: Corpus, entry: Entry, number: int) -> Iterable[tuple[str, float]]:
+    """What marks a passage as an answer, as shares of the question's weight."""
+    flags = corpus.flags[number]
+    if len(query.speakers) == 1 and corpus.speakers[number] in query.speakers:
+        yield "speaker", SPEAKER
+        if flags & terms.FIRST_PERSON:
+            yield "own words", OWN_WORDS
+    if query.asks_when and flags & terms.HAS_TIME_WORD:
+        yield "time word", TIME
+    if flags & terms.IS_QUESTION:
+        yield "question", ASKING
+    if flags & terms.HAS_NAME:
+        yield "name", NAMING
+    if number == entry.first:
+        yield "opening", OPENING
+    elif corpus.flags[number - 1] & terms.IS_QUESTION:
+        yield "answer", ANSWERING
+    yield "length", LENGTH * math.log1p(corpus.lengths[number])
+    dated = _dated(query, entry.date)
+    if dated:
+        yield "date", dated
+
+
+def _dated(query: Query, date: int) -> float:
+    shares = [0.0]
+    for first, last, weight in query.spans:
+        if date and first <= date <= last:
+            shares.append(weight * ON_DAY)
+        elif date and last < date <= last + DAYS_AFTER:
+            shares.append(weight * AFTER_DAY)
+    return max(shares)
+
+
+class _Scores(NamedTuple):
+    """A file's passages: for each word, number -> value with the neighbours'; what the file as a whole adds."""
+
+    file: _File
+    spread: list[dict[int, float]]
+    session: float
+
+
+def rank(
+    query: Query,
+    corpus: Corpus,
+    *,
+    limit: int,
+    worth: Callable[[Entry], float] = lambda entry: 1.0,
+    speakers: frozenset[int] | None = None,
+) -> list[Scored]:
+    """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
+
+    `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
+    passages are returned, ranked with everybody's around them.
+    """
+    lookups, weights = _lookups(query, corpus)
+    files, values = _gather(query, corpus, lookups, worth)
+    mass = sum(weights) or max((value for places in values for value in places.values()), default=1.0)
+    scored: list[tuple[float, int, str, int, _Scores]] = []
+    for file in files:
+        scores = _score_file(file, values)
+        for number in sorted({place for word in scores.spread for place in word}):
+            if speakers is None or corpus.speakers[number] in speakers:
+                share = sum(part for _, part in _signs(query, corpus, file.entry, number))
+                score = sum(word.get(number, 0.0) for word in scores.spread) + scores.session + mass * share
+                score = round(file.worth * max(score, 0.001), 6)
+                scored.append((-score, -file.entry.date, file.entry.path, number, scores))
+    best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
+    return [_explain(query, corpus, weights, values, mass, item) for item in best]
+
+
+def _score_file(file: _File, values: list[dict[int, float]]) -> _Scores:
+    spread = [_spread(places, file.numbers, file.entry) for places in values]
+    most = sum(max((places.get(number, 0.0) for number in file.numbers), default=0.0) for places in values)
+    return _Scores(file, spread, SESSION * most)
+
+
+def _explain(
+    query: Query,
+    corpus: Corpus,
+    weights: list[float],
+    values: list[dict[int, float]],
+    mass: float,
+    item: tuple[float, int, str, int, _Scores],
+) -> Scored:
+    """What a passage has of the question, and what made its score."""
+    score, _, _, number, scores = item
+    has: list[str] = []
+    near: list[str] = []
+    lacks: list[str] = []
+    parts: list[tuple[str, float]] = []
+    held = whole = 0.0
+    for word, weight, places, spread in zip(query.words, weights, values, scores.spread, strict=True):
+        if spread.get(number):
+            parts.append((word.text, spread[number]))
+        if word.of_date:
+            continue
+        full = weight or word.weight * _idf(corpus, 0)
+        whole += full
+        held += min(full, spread.get(number, 0.0))
+        (has if number in places else near if number in spread else lacks).append(word.text)
+    parts.append(("session", scores.session))
+    parts.extend((name, mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
+    if scores.file.worth != 1.0:
+        parts.append(("worth", scores.file.worth))
+    strength = held / whole if whole else 1.0
+    return Scored(number, -score, round(strength, 4), tuple(has), tuple(near), tuple(lacks), tuple(parts))

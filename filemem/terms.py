@@ -1,0 +1,302 @@
+"""From text to search terms: folding, tokens, English stems, word lists. Pure functions; the word lists are files in `data/`.
+
+A token is what the index holds: a folded word, or of a run of Chinese, Japanese or Korean its characters and its pairs of
+neighbouring characters. A stem is what a question's words are compared by.
+"""
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME = 1, 2, 4, 8, 16, 32
+
+CJK = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+STOP = frozenset(
+    """
+    a an the and or but nor so yet if then else than as of at by for in into on onto to from with without about over under
+    up down out off through during before after above below between among against upon within along across around
+    is am are was were be been being do does did doing done have has had having will would shall should can could may might
+    must i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it its
+    itself they them their theirs themselves this that these those there here who whom whose which what when where why how
+    not no yes yeah all any both each few more most other some such only own same too very just also again ever
+    because while until since once let gonna wanna
+    s t d m re ve ll don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
+    的 了 是 我 你 您 他 她 它 们 在 有 和 与 就 都 也 不 这 那 吗 呢 吧 啊 呀 嘛 么 着 很 把 被 哦 嗯 哈 什 谁 之 而 及 或
+    我们 你们 他们 她们 这个 那个 什么
+    """.split()
+)
+
+_DATA = Path(__file__).parent / "data"
+_LONGEST = 64  # characters of a token; a longer one is cut into several
+_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{_LONGEST}}}")
+_WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
+_IS_CJK = re.compile(f"[{CJK}]")
+_MARKS = re.compile("[\u0300-\u036f]+")
+_CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
+
+_NUMBER = re.compile(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|thrice|dozen|couple|several|first|second|"
+    r"third|hundred|thousand|half)\b|[两三四五六七八九十百千万几]",
+    re.IGNORECASE,
+)
+_TIME_WORD = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|soon|just|(?:day|week|weekend|month|year|morning|"
+    r"evening|night|summer|winter|spring|fall|autumn|birthday|christmas)s?|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4})\b"
+    r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+|《")
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------
+
+
+def fold(text: str) -> str:
+    """Lower case, compatibility forms unified, accents off, traditional Chinese characters as simplified ones."""
+    if text.isascii():
+        return text.lower()
+    flat = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", flat).translate(_simplified())
+
+
+def tokens(text: str) -> list[str]:
+    """The folded tokens of `text` in order; a CJK run gives each character and each pair: 喝茶 gives 喝, 喝茶, 茶."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    found: list[str] = []
+    for word in _WORD.findall(fold(text)):
+        if _IS_CJK.match(word):
+            found.extend(cjk_tokens(word))
+        else:
+            found.append(word)
+    return found
+
+
+def cjk_tokens(run: str) -> Iterator[str]:
+    """The characters of a CJK run, each followed by its pair with the next one."""
+    for number, character in enumerate(run):
+        yield character
+        if number + 1 < len(run):
+            yield run[number : number + 2]
+
+
+def words(text: str) -> list[str]:
+    """The folded words of `text` in order, a CJK run in one piece."""
+    return _WORD.findall(fold(text))
+
+
+def is_cjk(token: str) -> bool:
+    """Whether a token comes from a CJK run."""
+    return not token.isascii() and _IS_CJK.match(token) is not None
+
+
+def split_captions(text: str) -> tuple[str, str]:
+    """What was said, and what the `[image: …]` parts show."""
+    captions = _CAPTION.findall(text)
+    return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
+
+
+def indexed(text: str) -> tuple[dict[str, int], int]:
+    """What the index holds of a passage: token -> count, those of captions with `[` in front; and the speech's tokens.
+
+    Stop words are left out of both.
+    """
+    speech, caption = split_captions(text)
+    counts: dict[str, int] = {}
+    length = 0
+    for token in tokens(speech):
+        if token not in STOP:
+            counts[token] = counts.get(token, 0) + 1
+            length += 1
+    for token in tokens(caption) if caption else ():
+        if token not in STOP:
+            counts["[" + token] = counts.get("[" + token, 0) + 1
+    return counts, length
+
+
+def flags(text: str) -> int:
+    """What kind of passage it is, as the sum of HAS_NUMBER … HAS_NAME; captions count for HAS_CAPTION alone."""
+    speech, caption = split_captions(text)
+    found = HAS_CAPTION if caption else 0
+    for flag, pattern in (
+        (HAS_NUMBER, _NUMBER),
+        (HAS_TIME_WORD, _TIME_WORD),
+        (IS_QUESTION, _QUESTION),
+        (FIRST_PERSON, _FIRST_PERSON),
+        (HAS_NAME, _NAME),
+    ):
+        if pattern.search(speech):
+            found |= flag
+    return found
+
+
+# -- word lists --------------------------------------------------------------------------------------------------
+
+
+def _lines(name: str) -> list[str]:
+    lines = (_DATA / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@functools.cache
+def _simplified() -> dict[int, str]:
+    table: dict[int, str] = {}
+    for group in " ".join(_lines("traditional.txt")).split():
+        table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
+    return table
+
+
+@functools.cache
+def _same() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for line in _lines("same.txt"):
+        first, *others = line.split()
+        table.update(dict.fromkeys([first, *others], porter(first)))
+    return table
+
+
+@functools.cache
+def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
+    """Word -> what else may be said for it; kind -> members; the first three letters of either's words -> those words."""
+    related: dict[str, list[str]] = {}
+    for line in _lines("related.txt"):
+        first, *others = line.split()
+        related.setdefault(first, []).extend(others)
+        for other in others:
+            related.setdefault(other, []).append(first)
+    kinds: dict[str, list[str]] = {}
+    for line in _lines("kinds.txt"):
+        names, members = line.split(":")
+        for name in names.split():
+            kinds.setdefault(name, []).extend(members.split())
+    starts: dict[str, set[str]] = {}
+    for word in (*related, *kinds):
+        starts.setdefault(word[:3], set()).add(word)
+    return related, kinds, starts
+
+
+def related(token: str) -> tuple[list[str], list[str]]:
+    """The stems of words that may be said for `token`, and of everyday members of the kind that it names; each sorted."""
+    stemmed = stem(token)
+    near, members, starts = _tables()
+    same = {word for key in (token[:3], stemmed[:3]) for word in starts.get(key, ()) if stem(word) == stemmed}
+    inside = {stem(other) for word in same for other in members.get(word, ())} - {stemmed}
+    others = {stem(other) for word in same for other in near.get(word, ())} - {stemmed} - inside
+    return sorted(others), sorted(inside)
+
+
+# -- English stems -----------------------------------------------------------------------------------------------
+# The Porter2 algorithm as Martin Porter describes it at snowballstem.org/algorithms/english/stemmer.html, without its
+# list of exceptions (the file same.txt takes their place) and with -ily as -y, so that `happily` meets `happy`.
+
+_VOWEL = "[aeiouy]"
+_REGION = re.compile(f"{_VOWEL}[^aeiouy]")
+_SHORT_END = re.compile("(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$")
+_HAS_VOWEL = re.compile(_VOWEL)
+_CONSONANT_Y = re.compile(f"(^|{_VOWEL})y")
+_STEP_2 = dict(
+    pair.split(":")
+    for pair in """
+    ational:ate tional:tion enci:ence anci:ance abli:able entli:ent izer:ize ization:ize ation:ate ator:ate alism:al aliti:al
+    alli:al fulness:ful ousli:ous ousness:ous iveness:ive iviti:ive biliti:ble bli:ble fulli:ful lessli:less ogi:og ili:i li:
+    """.split()
+)
+_STEP_3 = dict(
+    pair.split(":") for pair in "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ful: ness: ative:".split()
+)
+_ONLY_AFTER = {"li": "cdeghkmnrt", "ogi": "l"}  # the letters before a suffix without which it stays
+_STEP_4 = "al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize sion tion".split()
+
+
+def stem(token: str) -> str:
+    """The form that a token shares with its inflections and irregular forms; a CJK token is its own stem."""
+    if not token.isascii():
+        return token
+    same = _same()
+    return same.get(token) or same.get(token.removesuffix("s")) or porter(token)
+
+
+@functools.lru_cache(maxsize=65536)
+def porter(word: str) -> str:
+    """The Porter2 stem of a lower-case ASCII word."""
+    if len(word) < 3 or word.isdigit():
+        return word
+    word = _CONSONANT_Y.sub(r"\1Y", word)
+    first = _after(word, 0, ("gener", "commun", "arsen"))
+    second = _after(word, first)
+    word = _past(_plural(word), first)
+    if len(word) > 2 and word[-1] in "yY" and word[-2] not in "aeiouy":
+        word = word[:-1] + "i"
+    word = _replace(word, _STEP_2, first)
+    word = _replace(word, _STEP_3, first, second)
+    word = _residue(word, second)
+    if word.endswith("e"):
+        cut = len(word) - 1
+        if cut >= second or (cut >= first and not _SHORT_END.search(word[:-1])):
+            word = word[:-1]
+    elif word.endswith("ll") and len(word) > second:
+        word = word[:-1]
+    return word.lower()
+
+
+def _after(word: str, start: int, prefixes: tuple[str, ...] = ()) -> int:
+    """Where the region after the first vowel and consonant from `start` on begins."""
+    for prefix in prefixes:
+        if word.startswith(prefix):
+            return len(prefix)
+    match = _REGION.search(word, start)
+    return match.end() if match else len(word)
+
+
+def _plural(word: str) -> str:
+    if word.endswith("sses"):
+        return word[:-2]
+    if word.endswith(("ied", "ies")):
+        return word[:-2] if len(word) > 4 else word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")) and _HAS_VOWEL.search(word[:-2]):
+        return word[:-1]
+    return word
+
+
+def _past(word: str, first: int) -> str:
+    for suffix in ("eedly", "eed"):
+        if word.endswith(suffix):
+            return word[: -len(suffix)] + "ee" if len(word) - len(suffix) >= first else word
+    for suffix in ("ingly", "edly", "ing", "ed"):
+        if word.endswith(suffix) and _HAS_VOWEL.search(word[: -len(suffix)]):
+            word = word[: -len(suffix)]
+            if word.endswith(("at", "bl", "iz")):
+                return word + "e"
+            if word[-2:] in {"bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"}:
+                return word[:-1]
+            return word + "e" if len(word) <= first and _SHORT_END.search(word) else word
+    return word
+
+
+def _replace(word: str, suffixes: dict[str, str], first: int, second: int = 0) -> str:
+    """Replaces the longest suffix where it lies in the first region (`ative`: in the second one)."""
+    for length in range(min(7, len(word)), 1, -1):
+        suffix = word[-length:]
+        if suffix in suffixes:
+            if word[-length - 1 : -length] not in _ONLY_AFTER.get(suffix, word):
+                return word
+            inside = len(word) - length >= (second if suffix == "ative" else first)
+            return word[:-length] + suffixes[suffix] if inside else word
+    return word
+
+
+def _residue(word: str, second: int) -> str:
+    """Takes the longest of the last suffixes off where it lies in the second region."""
+    found = max((suffix for suffix in _STEP_4 if word.endswith(suffix)), key=len, default="")
+    if not found:
+        return word
+    cut = 3 if found in ("sion", "tion") else len(found)
+    return word[:-cut] if len(word) - cut >= second else word

@@ -1,0 +1,113 @@
+"""Text becomes the same terms however it is written: case, accents, inflection, script and width do not hide a word."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem import terms
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("café résumé", "resume cafe"),
+        ("She painted it", "painting"),
+        ("Ｆｕｌｌ width", "full"),
+        ("ﬁne", "fine"),
+        ("我在喝茶", "茶"),
+        ("昨天去了博物馆", "博物馆"),
+        ("臺灣的舊照片", "台湾"),
+        ("用 Python 写代码", "python代码"),
+        ("It’s Caroline’s", "caroline"),
+        ("서울에서", "서울"),
+    ],
+)
+def test_what_is_asked_is_among_what_was_written(written: str, asked: str) -> None:
+    stems = {terms.stem(token) for token in terms.tokens(written)}
+    assert {terms.stem(token) for token in terms.tokens(asked)} <= stems
+
+
+@given(st.text())
+def test_folding_twice_is_folding_once(text: str) -> None:
+    assert terms.fold(terms.fold(text)) == terms.fold(text)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_ascii_text_has_the_same_tokens_beside_other_text(text: str) -> None:
+    assert terms.tokens(text + " é") == [*terms.tokens(text), "e"]
+
+
+@given(st.text(alphabet="喝茶的了我a 。", max_size=20))
+def test_every_token_stands_in_the_folded_text(text: str) -> None:
+    assert all(token in terms.fold(text) for token in terms.tokens(text))
+
+
+def test_a_run_of_a_million_letters_is_cut_into_tokens() -> None:
+    assert max(map(len, terms.tokens("a" * 1_000_000))) <= 64
+    assert max(map(len, terms.tokens("é" * 1_000_000))) <= 64
+
+
+@pytest.mark.parametrize(
+    ("stem", "forms"),
+    [
+        ("consign", "consign consigned consigning consignment"),
+        ("consist", "consist consisted consistency consistent consistently consisting consists"),
+        ("knack", "knack knacks"),
+        ("relat", "relate related relational relation"),
+        ("hope", "hope hoped hopeful hopefulness hopes hoping"),
+        ("hop", "hop hopped hopping hops"),
+        ("happi", "happy happily happiness"),
+        ("general", "general generally"),
+        ("generous", "generous generously"),
+        ("cri", "cry cries cried"),
+        ("go", "go goes going gone went"),
+        ("child", "child children kid kids"),
+        ("2023", "2023"),
+    ],
+)
+def test_the_forms_of_a_word_share_a_stem(stem: str, forms: str) -> None:
+    assert {terms.stem(form) for form in forms.split()} == {stem}
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=30))
+def test_a_stem_is_never_empty_nor_longer_than_a_letter_more(token: str) -> None:
+    assert 0 < len(terms.porter(token)) <= len(token) + 1
+
+
+def test_captions_are_told_from_speech() -> None:
+    assert terms.split_captions("Look! [image: a red dog] Nice.") == ("Look!   Nice.", " a red dog")
+    assert terms.indexed("Look at the dog [image: a red dog]") == ({"look": 1, "dog": 1, "[red": 1, "[dog": 1}, 2)
+    assert terms.split_captions("a [note] stays") == ("a [note] stays", "")
+
+
+def test_stop_words_are_neither_indexed_nor_counted() -> None:
+    assert terms.indexed("I have been to the Louvre and 我的") == ({"louvre": 1, "我的": 1}, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("nothing here", 0),
+        ("seven of them", terms.HAS_NUMBER),
+        ("it was yesterday", terms.HAS_TIME_WORD),
+        ("上周去的", terms.HAS_TIME_WORD),
+        ("really? what happened?", terms.IS_QUESTION),
+        ("really? that is very good to hear", 0),
+        ("你去吗", terms.IS_QUESTION),
+        ("[image: my dog in 2023?]", terms.HAS_CAPTION),
+        ("what I like", terms.FIRST_PERSON),
+        ("with Anna", terms.HAS_NAME),
+    ],
+)
+def test_flags_say_what_kind_of_passage_it_is(text: str, flags: int) -> None:
+    assert terms.flags(text) == flags
+
+
+def test_related_words_are_found_from_any_form_and_never_hold_the_word_itself() -> None:
+    assert "buy" in terms.related("purchased")[0]
+    assert "guitar" in terms.related("instruments")[1]
+    assert "instrument" not in terms.related("guitar")[1]
+    assert "放松" in terms.related("减压")[0]
+    for word in ("hobbies", "job", "运动"):
+        assert terms.stem(word) not in [*terms.related(word)[0], *terms.related(word)[1]]
+    assert terms.related("zyzzyva") == ([], [])
