@@ -177,6 +177,18 @@ def test_a_session_that_was_moved_is_found_and_goes_on_there(
     assert [text for _, _, text in said(target)] == ["One", "Two", "Three"]
 
 
+def test_sessions_whose_names_were_swapped_go_on_each_by_its_own_origin(
+    tmp_path: Path, store: Path, session: Path
+) -> None:
+    run(store, "claude", talk(tmp_path / "c.json", "One"))
+    run(store, "claude", talk(tmp_path / "d.json", "Other", id="c2", title="Other"))
+    other, aside = session.with_name("2026-03-01-1400-other.md"), session.with_name("aside.md")
+    session.rename(aside), other.rename(session), aside.rename(other)
+    run(store, "claude", talk(tmp_path / "c.json", "One", "Two"))
+    assert [text for _, _, text in said(other)] == ["One", "Two"]
+    assert [text for _, _, text in said(session)] == ["Other"]
+
+
 def test_a_deleted_session_stays_deleted(tmp_path: Path, store: Path, session: Path) -> None:
     run(store, "claude", talk(tmp_path / "c.json", "One"))
     session.unlink()

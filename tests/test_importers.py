@@ -179,6 +179,7 @@ def test_an_export_may_be_a_file_a_zip_or_a_folder(tmp_path: Path, names: list[s
     (folder / "inner").mkdir(parents=True)
     for number, name in enumerate(names):
         written(folder / "inner" / name, [chat({"n": node(None, "user", [f"turn {number}"])}, "n")])
+    (folder / "conversations.json").mkdir()
     written(folder / "inner" / "shared_conversations.json", [{"id": "no conversation"}])
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         for file in (folder / "inner").iterdir():
