@@ -2,19 +2,17 @@
 
 import datetime as dt
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from filemem import dates, disk, tokens
+from filemem import dates, reading, tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped
-from filemem.memory import ARCHIVE, LARGEST, Memory, When, decode, when_of
+from filemem.memory import ARCHIVE, When, when_of
 from filemem.plain import visible
 from filemem.search import Found, Hit
 
 LONGEST_LINE = 2000  # characters shown of one line
-_CHUNK = 1 << 20
 
 
 def heading(path: str, when: When | None, note: str = "") -> str:
@@ -51,7 +49,7 @@ def page(folder: Folder, path: str, line: int, lines: int | None, budget: int, m
     when, wanted = when_of(path), lines or 10**9
     shown: list[str] = []
     spent = total = last = 0
-    for total, text in enumerate(_lines(folder, path), 1):
+    for total, text in enumerate(reading.lines(folder, path, 8 * LONGEST_LINE), 1):
         if total < line or last:
             continue
         entry = f"{total:>4}  {line_text(text, when)}"
@@ -70,29 +68,6 @@ def page(folder: Folder, path: str, line: int, lines: int | None, budget: int, m
         more = next_call("open", {"path": path, "line": last + 1, **({"lines": lines} if lines else {})})
         shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
     return "\n".join([head, *shown])
-
-
-def _lines(folder: Folder, path: str) -> Iterator[str]:
-    """The lines of a file as an editor numbers them, in bounded memory."""
-    head = folder.read(path, LARGEST + 1)
-    if len(head) <= LARGEST:
-        memory = Memory(path, head)
-        if memory.binary:
-            raise FilememError(f"{path} is no text file; nothing in it can be shown.")
-        yield from memory.lines
-        return
-    if b"\0" in head[:65536]:
-        raise FilememError(f"{path} is no text file; nothing in it can be shown.")
-    with open(disk.open_regular(folder.absolute(path)), "rb") as file:
-        kept = b""
-        while chunk := file.read(_CHUNK):
-            first, *rest = chunk.split(b"\n")
-            kept += first[: 8 * LONGEST_LINE - len(kept)] if len(kept) < 8 * LONGEST_LINE else b""
-            for entry in rest:
-                yield decode(kept).removesuffix("\r")
-                kept = entry[: 8 * LONGEST_LINE]
-        if kept:
-            yield decode(kept)
 
 
 # -- grep --------------------------------------------------------------------------------------------------------

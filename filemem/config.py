@@ -25,7 +25,7 @@ class Config:
 
     model: str = ""  # a model's name at the endpoint; empty: answer offline
     base_url: str = ""  # an OpenAI-compatible endpoint; empty: the openai package's own default
-    timeout: float = 60.0  # seconds to wait for the endpoint's next bytes
+    timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
     window_tokens: int = 6000  # recent turns that stand in the prompt
     summary_tokens: int = 800  # the running summary of what left the window
     profile_tokens: int = 1000  # profile.md, beyond which it is cut in the prompt

@@ -1,0 +1,169 @@
+"""grep over a user's memories: which lines match a regular expression, newest file first, archived files last."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from filemem import globs, pattern, reading
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Current, Folder, Stat
+from filemem.index import Index
+from filemem.memory import ARCHIVE, LARGEST, when_of
+from filemem.pattern import Pattern
+from filemem.plain import one_line
+
+PAGE = 50  # matching lines in one answer
+
+
+class Line(NamedTuple):
+    """A line to show; `matches` is false for one of context, `gap` true where lines above it were left out."""
+
+    path: str
+    line: int
+    text: str
+    matches: bool
+    gap: bool
+
+
+class Match(NamedTuple):
+    """A line that matches."""
+
+    path: str
+    line: int
+    text: str
+    archived: bool
+
+
+class Grepped(NamedTuple):
+    """One page of what grep found: `total` lines in `matching_files` of `files`, `archived_files` of those archived.
+
+    `next_offset` is where the next page begins, 0 where nothing is left; `notes` are whole sentences.
+    """
+
+    lines: list[Line]
+    total: int
+    matching_files: int
+    files: int
+    archived_files: int
+    offset: int
+    next_offset: int
+    notes: list[str]
+
+
+def grep(
+    index: Index,
+    expression: str,
+    *,
+    path: str | None = None,
+    context: int = 0,
+    offset: int = 0,
+    page: int = PAGE,
+    current: Current | None = None,
+) -> Grepped:
+    """The matching lines from number `offset` on, `page` of them, with `context` lines around each.
+
+    Raises PatternError, GlobError, and NotFound where `path` names no file.
+    """
+    compiled = pattern.compile_pattern(expression)
+    stats = chosen(index.folder, index.listing(), path)
+    notes: list[str] = []
+    held: list[Match] = []
+    found: set[str] = set()
+    total = 0
+    for match in _matches(index, compiled, stats, current, notes):
+        if offset <= total < offset + page:
+            held.append(match)
+        total += 1
+        found.add(match.path)
+    if offset and offset >= total:
+        raise FilememError(
+            f"offset {offset} is past the end: {total} lines match; use an offset from 0 to {max(0, total - 1)}."
+        )
+    end = offset + len(held)
+    archived = sum(name.startswith(ARCHIVE + "/") for name in found)
+    shown = list(_with_context(index.folder, held, context))
+    return Grepped(shown, total, len(found), len(stats), archived, offset, end if end < total else 0, notes)
+
+
+def matches(index: Index, expression: str, *, path: str | None = None) -> list[Match]:
+    """Every line that matches."""
+    compiled = pattern.compile_pattern(expression)
+    return list(_matches(index, compiled, chosen(index.folder, index.listing(), path), None, []))
+
+
+def chosen(folder: Folder, listing: Iterable[Stat], path: str | None) -> list[Stat]:
+    """The files that a glob means, newest first, archived ones last; raises NotFound where it means none."""
+    wanted = globs.matcher(path) if path else None
+    stats = [stat for stat in listing if wanted is None or wanted(stat.path)]
+    if wanted and not stats:
+        near = folder.nearest(path or "")
+        hint = f"the nearest files are {', '.join(near)}" if near else "there are no memories yet"
+        raise NotFound(f"no file matches {one_line(path or '')}; {hint}.")
+    return sorted(stats, key=_newest_first)
+
+
+def _newest_first(stat: Stat) -> tuple[bool, int, str]:
+    when = when_of(stat.path)
+    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), stat.path
+
+
+def _matches(
+    index: Index, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+) -> Iterator[Match]:
+    """Every matching line in the order of the files; what could not be read goes into `notes`."""
+    likely = index.files_with(compiled.literals)
+    lines = _lines(index.folder, compiled, (s for s in stats if likely is None or s.path in likely), current, notes)
+    for (path, number, line), _ in compiled.search(lines):
+        yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
+
+
+def _lines(
+    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: Current | None, notes: list[str]
+) -> Iterator[tuple[tuple[str, int, str], str]]:
+    """The lines of the files that may match, each with its path and number."""
+    for stat in stats:
+        last = current.line - 1 if current and current.path == stat.path else None
+        try:
+            for number, line in enumerate(_lines_of(folder, compiled, stat), 1):
+                if last is not None and number > last:
+                    break
+                yield (stat.path, number, line), line
+        except reading.NotText:
+            notes.append(f"{stat.path} is no text file and was passed over.")
+        except FilememError as error:
+            notes.append(f"{stat.path} was passed over: {error}")
+
+
+def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[str]:
+    """A file's lines; none where its text as a whole cannot hold a match."""
+    if stat.size > LARGEST:
+        return reading.lines(folder, stat.path, pattern.LONGEST_LINE)
+    text = reading.text(stat.path, folder.read(stat.path))
+    return reading.split(text) if compiled.may_match(pattern.fold(text)) else ()
+
+
+def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
+    """The lines to show for a page of matches: around each up to `context` others, no line twice."""
+    by_path: dict[str, dict[int, str]] = {}
+    for match in held:
+        by_path.setdefault(match.path, {})[match.line] = match.text
+    for path, matching in by_path.items():
+        wanted = matching if not context else _around(folder, path, matching, context)
+        before = 0
+        for number in sorted(wanted):
+            yield Line(
+                path, number, wanted[number], number in matching, before > 0 and number > before + 1 and context > 0
+            )
+            before = number
+
+
+def _around(folder: Folder, path: str, matching: dict[int, str], context: int) -> dict[int, str]:
+    """The matching lines with those around them, as the file has them now."""
+    near = {number for line in matching for number in range(line - context, line + context + 1)}
+    last = max(near)
+    around = dict(matching)
+    for number, line in enumerate(reading.lines(folder, path, pattern.LONGEST_LINE), 1):
+        if number > last:
+            break
+        if number in near:
+            around.setdefault(number, line)
+    return around
