@@ -1,0 +1,487 @@
+"""The dates that a sentence names are found and resolved against a given day, in English and in Chinese; `annotate` only
+ever inserts brackets, and what merely looks like a date is left alone."""
+
+import re
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from filemem.dates import annotate, has_time_word, heading, mentioned, parse_bound
+
+MONDAY = date(2023, 5, 8)
+
+
+def spans(text: str, today: date = MONDAY) -> list[str]:
+    """`expression: first..last` for each mention, `expression: day` where the span is one day."""
+    found = []
+    for mention in mentioned(text, today):
+        start, end = mention.span
+        found.append(f"{text[mention.start : mention.end]}: {start}" + (f"..{end}" if end > start else ""))
+    return found
+
+
+ABSOLUTE = """
+It was on 7 May 2023. | 7 May 2023: 2023-05-07
+It was on May 7, 2023. | May 7, 2023: 2023-05-07
+taken on December 1,2022, I think | December 1,2022: 2022-12-01
+on 16 March, 2023 | 16 March, 2023: 2023-03-16
+the 7th of May 2022 | 7th of May 2022: 2022-05-07
+May 7th was fun | May 7th: 2023-05-07
+on 9 May | 9 May: 2022-05-09
+on Sept. 3, 2021 | Sept. 3, 2021: 2021-09-03
+May 7 at 5pm | May 7: 2023-05-07
+from 1-7 May 2023 | 1-7 May 2023: 2023-05-01..2023-05-07
+May 29–31, 2022 | May 29–31, 2022: 2022-05-29..2022-05-31
+What happened in May 2023? | May 2023: 2023-05-01..2023-05-31
+in february 2024 | february 2024: 2024-02-01..2024-02-29
+in May | May: 2023-05-01..2023-05-31
+in may | may: 2023-05-01..2023-05-31
+in June | June: 2022-06-01..2022-06-30
+on march 5 we left | march 5: 2023-03-05
+During September they met | September: 2022-09-01..2022-09-30
+september was wet | september: 2022-09-01..2022-09-30
+between January and March 2022 | January: 2022-01-01..2022-01-31 | March 2022: 2022-03-01..2022-03-31
+between August 11 and August 15 2021 | August 11: 2021-08-11 | August 15 2021: 2021-08-15
+in early January | early January: 2023-01-01..2023-01-10
+in mid-January 2022 | mid-January 2022: 2022-01-11..2022-01-20
+late Feb 2023 | late Feb 2023: 2023-02-21..2023-02-28
+at the beginning of November 2022 | beginning of November 2022: 2022-11-01..2022-11-10
+in the second half of September 2022 | second half of September 2022: 2022-09-16..2022-09-30
+the first week of August | first week of August: 2022-08-01..2022-08-07
+the last week of November 2022 | last week of November 2022: 2022-11-25..2022-11-30
+the first week of 2022 | first week of 2022: 2022-01-01..2022-01-31
+in 2022 | 2022: 2022-01-01..2022-12-31
+(2021) | 2021: 2021-01-01..2021-12-31
+2023 was great | 2023: 2023-01-01..2023-12-31
+from 2019-2021 | 2019-2021: 2019-01-01..2021-12-31
+late 2022 | late 2022: 2022-09-01..2022-12-31
+the end of 2022 | end of 2022: 2022-11-01..2022-12-31
+in the 1990s | 1990s: 1990-01-01..1999-12-31
+the 1800s and the 1900s | 1900s: 1900-01-01..1999-12-31
+born in 1985. | 1985: 1985-01-01..1985-12-31
+2023-05-07 | 2023-05-07: 2023-05-07
+2023/5/7 and 2022.12.31 | 2023/5/7: 2023-05-07 | 2022.12.31: 2022-12-31
+sessions/2023/2023-05-07-0930-x.md | 2023-05-07: 2023-05-07
+2023-05-07T13:56 | 2023-05-07: 2023-05-07
+2023-05 | 2023-05: 2023-05-01..2023-05-31
+05/2023 | 05/2023: 2023-05-01..2023-05-31
+25.12.2022 | 25.12.2022: 2022-12-25
+7.5.2023 | 7.5.2023: 2023-05-07
+12/25/2022 | 12/25/2022: 2022-12-25
+25/12/2022 | 25/12/2022: 2022-12-25
+summer 2021 | summer 2021: 2021-06-01..2021-08-31
+the summer of 2022 | summer of 2022: 2022-06-01..2022-08-31
+in the fall of 2022 | in the fall of 2022: 2022-09-01..2022-11-30
+winter 2021 | winter 2021: 2021-12-01..2022-02-28
+during the summer | during the summer: 2022-06-01..2022-08-31
+Q3 2022 and 2021 Q4 | Q3 2022: 2022-07-01..2022-09-30 | 2021 Q4: 2021-10-01..2021-12-31
+at Christmas | Christmas: 2022-12-25
+Christmas Eve 2021 | Christmas Eve 2021: 2021-12-24
+on New Year's Eve | New Year's Eve: 2022-12-31
+on New Year’s Day | New Year’s Day: 2023-01-01
+Halloween | Halloween: 2022-10-31
+Thanksgiving 2022 | Thanksgiving 2022: 2022-11-24
+Mother's Day 2023 | Mother's Day 2023: 2023-05-14
+Memorial Day 2023 | Memorial Day 2023: 2023-05-29
+the Saturday before 25 May 2023 | Saturday before 25 May 2023: 2023-05-20
+the week before August 3, 2022 | week before August 3, 2022: 2022-07-27..2022-08-02
+the week of 3 May 2023 | week of 3 May 2023: 2023-05-01..2023-05-07
+last weekend before April 10, 2023 | weekend before April 10, 2023: 2023-04-08..2023-04-09
+two weeks before 11 May 2023 | two weeks before 11 May 2023: 2023-04-24..2023-04-30
+the day after 3 May 2023 | day after 3 May 2023: 2023-05-04
+Friday, 5 May 2023 | 5 May 2023: 2023-05-05
+on Friday, May 5 | May 5: 2023-05-05
+2022年3月5日 | 2022年3月5日: 2022-03-05
+２０２２年３月５日 | ２０２２年３月５日: 2022-03-05
+2022 年 3 月 5 日 | 2022 年 3 月 5 日: 2022-03-05
+2022年3月 | 2022年3月: 2022-03-01..2022-03-31
+2022年 | 2022年: 2022-01-01..2022-12-31
+二零二二年五月三日 | 二零二二年五月三日: 2022-05-03
+22年5月 | 22年5月: 2022-05-01..2022-05-31
+3月5日 | 3月5日: 2023-03-05
+三月二十五号 | 三月二十五号: 2023-03-25
+十二月三十一號 | 十二月三十一號: 2022-12-31
+5月1日至7日 | 5月1日至7日: 2023-05-01..2023-05-07
+我3月去了 | 3月: 2023-03-01..2023-03-31
+十一月份很冷 | 十一月份: 2022-11-01..2022-11-30
+1月中旬 | 1月中旬: 2023-01-11..2023-01-20
+三月上旬 | 三月上旬: 2023-03-01..2023-03-10
+3月底 | 3月底: 2023-03-21..2023-03-31
+2022年底 | 2022年底: 2022-11-01..2022-12-31
+2022年上半年 | 2022年上半年: 2022-01-01..2022-06-30
+2022年夏天 | 2022年夏天: 2022-06-01..2022-08-31
+2022年第三季度 | 2022年第三季度: 2022-07-01..2022-09-30
+2022年国庆 | 2022年国庆: 2022-10-01
+國慶節去旅遊 | 國慶節: 2022-10-01
+圣诞节那天 | 圣诞节: 2022-12-25
+元旦 | 元旦: 2023-01-01
+""".strip().splitlines()
+
+RELATIVE = """
+I went yesterday. | yesterday: 2023-05-07
+Yesterday morning was calm | Yesterday morning: 2023-05-07
+last night | last night: 2023-05-07
+today | today: 2023-05-08
+tonight | tonight: 2023-05-08
+this morning | this morning: 2023-05-08
+see you tomorrow | tomorrow: 2023-05-09
+the day before yesterday | day before yesterday: 2023-05-06
+the day after tomorrow | day after tomorrow: 2023-05-10
+two days ago | two days ago: 2023-05-06
+10 days ago | 10 days ago: 2023-04-28
+an hour ago | an hour ago: 2023-05-08
+a week ago | a week ago: 2023-05-01..2023-05-07
+about two weeks ago | two weeks ago: 2023-04-24..2023-04-30
+two weekends ago | two weekends ago: 2023-04-29..2023-04-30
+a few weeks ago | a few weeks ago: 2023-04-03..2023-04-24
+a couple of days ago | a couple of days ago: 2023-05-05..2023-05-06
+3 months ago | 3 months ago: 2023-02-01..2023-02-28
+half a year ago | half a year ago: 2022-11-01..2022-11-30
+two years ago | two years ago: 2021-01-01..2021-12-31
+a year ago | a year ago: 2022-01-01..2022-12-31
+ten years ago | ten years ago: 2013-01-01..2013-12-31
+a decade ago | a decade ago: 2013-01-01..2013-12-31
+two weeks from now | two weeks from now: 2023-05-22..2023-05-28
+in two weeks | in two weeks: 2023-05-22..2023-05-28
+in 3 days | in 3 days: 2023-05-11
+last week | last week: 2023-05-01..2023-05-07
+last week's match | last week's: 2023-05-01..2023-05-07
+LAST MONTH | LAST MONTH: 2023-04-01..2023-04-30
+last year | last year: 2022-01-01..2022-12-31
+last quarter | last quarter: 2023-01-01..2023-03-31
+last weekend | last weekend: 2023-05-06..2023-05-07
+this past weekend | this past weekend: 2023-05-06..2023-05-07
+this week | this week: 2023-05-08..2023-05-14
+this weekend | this weekend: 2023-05-13..2023-05-14
+next week | next week: 2023-05-15..2023-05-21
+next month | next month: 2023-06-01..2023-06-30
+next year | next year: 2024-01-01..2024-12-31
+last Friday | last Friday: 2023-05-05
+last Monday | last Monday: 2023-05-01
+last fri on the way | last fri: 2023-05-05
+last Tues. | last Tues: 2023-05-02
+last Friday night | last Friday night: 2023-05-05
+on Friday | Friday: 2023-05-05
+next Tuesday | next Tuesday: 2023-05-09
+next Monday | next Monday: 2023-05-15
+this Friday | this Friday: 2023-05-12
+last summer | last summer: 2022-06-01..2022-08-31
+next summer | next summer: 2023-06-01..2023-08-31
+last winter | last winter: 2022-12-01..2023-02-28
+last fall | last fall: 2022-09-01..2022-11-30
+last August | last August: 2022-08-01..2022-08-31
+last May | last May: 2022-05-01..2022-05-31
+next May | next May: 2024-05-01..2024-05-31
+last Christmas | last Christmas: 2022-12-25
+for the past two weeks | the past two weeks: 2023-04-24..2023-05-08
+in the last month | the last month: 2023-04-08..2023-05-08
+over the next few days | the next few days: 2023-05-08..2023-05-13
+昨天去了 | 昨天: 2023-05-07
+前天 | 前天: 2023-05-06
+大前天 | 大前天: 2023-05-05
+今天 | 今天: 2023-05-08
+明天见 | 明天: 2023-05-09
+后天 | 后天: 2023-05-10
+昨晚 | 昨晚: 2023-05-07
+我上周去了 | 上周: 2023-05-01..2023-05-07
+上个星期 | 上个星期: 2023-05-01..2023-05-07
+上週五 | 上週五: 2023-05-05
+上周五 | 上周五: 2023-05-05
+上星期天 | 上星期天: 2023-05-07
+上禮拜三 | 上禮拜三: 2023-05-03
+上上周 | 上上周: 2023-04-24..2023-04-30
+下周 | 下周: 2023-05-15..2023-05-21
+下周三 | 下周三: 2023-05-17
+这周末 | 这周末: 2023-05-13..2023-05-14
+上周末 | 上周末: 2023-05-06..2023-05-07
+周六见过 | 周六: 2023-05-06
+上个月 | 上个月: 2023-04-01..2023-04-30
+上個月15號 | 上個月15號: 2023-04-15
+下个月 | 下个月: 2023-06-01..2023-06-30
+上个月底 | 上个月底: 2023-04-21..2023-04-30
+月底 | 月底: 2023-05-21..2023-05-31
+年初 | 年初: 2023-01-01..2023-02-28
+去年 | 去年: 2022-01-01..2022-12-31
+前年 | 前年: 2021-01-01..2021-12-31
+去年3月 | 去年3月: 2022-03-01..2022-03-31
+去年的夏天 | 去年的夏天: 2022-06-01..2022-08-31
+去年年底 | 去年年底: 2022-11-01..2022-12-31
+今年年中 | 今年年中: 2023-05-01..2023-08-31
+明年 | 明年: 2024-01-01..2024-12-31
+三天前 | 三天前: 2023-05-05
+3 天前 | 3 天前: 2023-05-05
+十二天以前 | 十二天以前: 2023-04-26
+两年前 | 两年前: 2021-01-01..2021-12-31
+兩個月前 | 兩個月前: 2023-03-01..2023-03-31
+两周之前 | 两周之前: 2023-04-24..2023-04-30
+半年前 | 半年前: 2022-11-01..2022-11-30
+几天前 | 几天前: 2023-04-29..2023-05-06
+两三天前 | 两三天前: 2023-05-05..2023-05-06
+几年前 | 几年前: 2014-05-10..2021-05-08
+前几天 | 前几天: 2023-04-29..2023-05-06
+过去三年 | 过去三年: 2020-05-08..2023-05-08
+三天后 | 三天后: 2023-05-11
+yesterday和昨天yesterday | yesterday: 2023-05-07 | 昨天: 2023-05-07 | yesterday: 2023-05-07
+""".strip().splitlines()
+
+NEAR_MISSES = """
+You may be right; it may take 5 days
+1 or 2 may be enough
+I may 5 times a day
+The march was long, our last march for rights
+we march 5 miles
+the last may be first
+April and June are my friends
+I asked August
+The Sun is bright, where we last sat
+Just a second, spring into action and fall down
+prices fall in the shop
+It is 2077 miles, Cyberpunk 2077
+I walked 2000 steps for $2020
+room 2012
+a 2,023 point lead, version 1.2023
+call 555-2023-1234
+at 5, at 5:30 pm, 7.5 hours
+It was 19:45
+the last time, the next step, next to each other, times don't last
+the last week of school
+I like Fridays, every Friday, Black Friday
+on 31 February 2023
+2023-13-45
+5/7/2023
+the other day, recently, a while ago, so long ago
+a summer job
+a year and a half ago
+she is 20 years old
+In the mayor's marching band, monthly
+yesterdays todayish
+日常生活，月亮很圆，周围没有人
+每周三次，一周一次
+每周五跳舞
+以前天天跑步
+以后天天跑步
+如今年轻人
+过去年轻人
+聪明年轻
+证明天才
+晚上周末
+墙上周围
+三个月
+五年了
+3点钟
+第三天
+夏天很热
+最近怎么样
+剩下月饼
+2月30日
+1823年的事，日本周围
+""".strip().splitlines()
+
+ANNOTATED = """
+I went yesterday. | I went yesterday [7 May 2023].
+I went last week and left | I went last week [1–7 May 2023] and left
+last year | last year [2022]
+last month | last month [April 2023]
+two years ago | two years ago [2021]
+about two weeks ago | about two weeks ago [24–30 April 2023]
+last Friday | last Friday [5 May 2023]
+last summer! | last summer [June–August 2022]!
+last winter | last winter [December 2022 – February 2023]
+last week's match | last week's [1–7 May 2023] match
+yesterday morning at ten | yesterday morning [7 May 2023] at ten
+next week, tomorrow | next week [15–21 May 2023], tomorrow [9 May 2023]
+yesterday [image: a dog] | yesterday [7 May 2023] [image: a dog]
+昨天去了 | 昨天[2023年5月7日]去了
+我上周去了 | 我上周[2023年5月1日–7日]去了
+去年，上个月 | 去年[2022年]，上个月[2023年4月]
+上周五 | 上周五[2023年5月5日]
+去年夏天 | 去年夏天[2022年6月–8月]
+3天前 | 3天前[2023年5月5日]
+""".strip().splitlines()
+
+UNANNOTATED = """
+today, tonight, this week, this month, this summer, now
+on Friday
+7 May 2023, in May, summer 2022
+the other day, recently, a few weeks ago, a couple of days ago
+over ten years ago, two or three years ago
+I finished it in two weeks
+in the last month, over the past year
+yesterday [7 May 2023] and last week [1–7 May 2023]
+yesterday [1 January 2020]
+今天，这周，这个月，今年，周五，几天前，三天后
+昨天[2023年5月7日]
+2023年5月，3月5日
+""".strip().splitlines()
+
+
+SMALL = ("in may", "on march 5 we left", "last fall")  # more often a verb: the cheap test passes them over
+
+
+@pytest.mark.parametrize("row", ABSOLUTE)
+def test_absolute_expressions(row: str) -> None:
+    text, *expected = row.split(" | ")
+    assert spans(text) == expected
+    assert not any(mention.relative for mention in mentioned(text, MONDAY))
+    assert has_time_word(text) or text in SMALL
+
+
+@pytest.mark.parametrize("row", RELATIVE)
+def test_relative_expressions(row: str) -> None:
+    text, *expected = row.split(" | ")
+    assert spans(text) == expected
+    assert all(mention.relative for mention in mentioned(text, MONDAY))
+    assert has_time_word(text) or text in SMALL
+
+
+@pytest.mark.parametrize("text", NEAR_MISSES)
+def test_what_only_looks_like_a_date_is_left_alone(text: str) -> None:
+    assert spans(text) == []
+
+
+@pytest.mark.parametrize("row", ANNOTATED)
+def test_relative_expressions_are_written_out(row: str) -> None:
+    text, expected = row.split(" | ")
+    assert annotate(text, MONDAY) == expected
+
+
+@pytest.mark.parametrize("text", UNANNOTATED)
+def test_what_is_known_vague_or_done_is_not_annotated(text: str) -> None:
+    assert annotate(text, MONDAY) == text
+
+
+def test_a_week_across_months_and_years_names_both_ends() -> None:
+    assert annotate("last week", date(2023, 5, 3)) == "last week [24–30 April 2023]"
+    assert annotate("last week", date(2023, 6, 8)) == "last week [29 May – 4 June 2023]"
+    assert annotate("last week", date(2023, 1, 4)) == "last week [26 December 2022 – 1 January 2023]"
+    assert annotate("上周", date(2023, 6, 8)) == "上周[2023年5月29日–6月4日]"
+    assert annotate("上周", date(2023, 1, 4)) == "上周[2022年12月26日–2023年1月1日]"
+
+
+@pytest.mark.parametrize("offset", range(7))
+def test_last_and_next_weekday_are_the_nearest_other_days(offset: int) -> None:
+    today = MONDAY + timedelta(offset)
+    (last,), (following,) = mentioned("last Friday", today), mentioned("next Friday", today)
+    assert last.span.start.weekday() == following.span.start.weekday() == 4
+    assert 1 <= (today - last.span.start).days <= 7
+    assert 1 <= (following.span.start - today).days <= 7
+
+
+def test_the_season_meant_depends_on_the_day() -> None:
+    assert spans("last summer", date(2023, 12, 26)) == ["last summer: 2023-06-01..2023-08-31"]
+    assert spans("last winter", date(2023, 1, 9)) == ["last winter: 2021-12-01..2022-02-28"]
+    assert spans("this winter", date(2023, 1, 9)) == ["this winter: 2022-12-01..2023-02-28"]
+    assert spans("this winter", date(2023, 11, 9)) == ["this winter: 2023-12-01..2024-02-29"]
+    assert spans("this summer", date(2023, 12, 26)) == ["this summer: 2023-06-01..2023-08-31"]
+
+
+BOUNDS = """
+2023-05-07 | 2023-05-07 | 2023-05-07
+2023-05 | 2023-05-01 | 2023-05-31
+2023 | 2023-01-01 | 2023-12-31
+2050 | 2050-01-01 | 2050-12-31
+May 2023 | 2023-05-01 | 2023-05-31
+may | 2023-05-01 | 2023-05-31
+in June | 2022-06-01 | 2022-06-30
+the summer of 2022 | 2022-06-01 | 2022-08-31
+  last week | 2023-05-01 | 2023-05-07
+yesterday | 2023-05-07 | 2023-05-07
+3 days ago | 2023-05-05 | 2023-05-05
+today | 2023-05-08 | 2023-05-08
+上周 | 2023-05-01 | 2023-05-07
+2023年5月 | 2023-05-01 | 2023-05-31
+三天前 | 2023-05-05 | 2023-05-05
+""".strip("\n").splitlines()
+
+
+@pytest.mark.parametrize("row", BOUNDS)
+def test_a_bound_takes_the_first_day_or_the_last(row: str) -> None:
+    text, first, last = row.split(" | ")
+    assert parse_bound(text, MONDAY, end=False) == date.fromisoformat(first)
+    assert parse_bound(text, MONDAY, end=True) == date.fromisoformat(last)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "2023-13-01", "2023-02-30", "May or June", "x" * 10_000, "5/7/2023", "\0"]
+)
+def test_a_bound_that_is_no_date_says_what_is_one(text: str) -> None:
+    with pytest.raises(ValueError, match=r"give one such as 2023-05-07, .*last week") as caught:
+        parse_bound(text, MONDAY, end=False)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_heading_has_the_weekday() -> None:
+    assert heading(MONDAY) == "Mon 8 May 2023"
+    assert heading(date(2024, 12, 31)) == "Tue 31 December 2024"
+
+
+@pytest.mark.parametrize(
+    "text", ["at 5:30", "at 7 pm", "the 3rd", "for years", "since then", "春节", "早上八点", "在晚上", "Friday!", "MAY"]
+)
+def test_time_words_beside_dates(text: str) -> None:
+    assert has_time_word(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "You may march on", "a nice daylight", "年轻人", "月亮", "周围", "no. 42, 12345", "I sat in the sun"]
+)
+def test_texts_without_time(text: str) -> None:
+    assert not has_time_word(text)
+
+
+WORDS = [row.split(" | ")[0] for row in ABSOLUTE + RELATIVE + ANNOTATED] + NEAR_MISSES + UNANNOTATED
+PIECES = sorted({word for text in WORDS for word in re.findall(r"[A-Za-z'’]+|\d+|[^\x00-\x7f]", text)})
+TEXTS = (
+    st.text()
+    | st.lists(st.sampled_from(WORDS) | st.text(max_size=3)).map("".join)
+    | st.lists(st.sampled_from([*PIECES, " ", " ", "-", "[", "]", ",", "\n"])).map("".join)
+    | st.lists(st.sampled_from(PIECES)).map(" ".join)
+)
+DAYS = st.dates() | st.sampled_from([date.min, date.max, date(1, 1, 7), date(9999, 12, 30), date(2024, 2, 29)])
+
+
+@given(TEXTS, DAYS)
+@example("last week [ ]", MONDAY)
+@example("昨天三天前上周", MONDAY)
+@example("昨晚上周五前天前天", MONDAY)
+@example("yesterday[7 May 2023] morning", MONDAY)
+def test_annotate_inserts_brackets_and_nothing_else(text: str, today: date) -> None:
+    annotated = annotate(text, today)
+    assert annotate(annotated, today) == annotated
+    rest = iter(annotated)
+    assert all(character in rest for character in text)
+    unbracketed = text.replace("[", "(")
+    assert re.sub(r" ?\[[^\]]*\]", "", annotate(unbracketed, today)) == unbracketed
+
+
+@given(TEXTS, DAYS)
+def test_mentions_are_in_order_and_their_spans_too(text: str, today: date) -> None:
+    end = 0
+    for mention in mentioned(text, today):
+        assert end <= mention.start < mention.end <= len(text)
+        assert mention.span.start <= mention.span.end
+        assert mention.relative or not mention.annotated
+        end = mention.end
+
+
+@given(TEXTS, DAYS, st.booleans())
+def test_a_bound_is_a_date_or_a_value_error(text: str, today: date, end: bool) -> None:
+    try:
+        bound = parse_bound(text, today, end)
+    except ValueError as error:
+        assert "\n" not in str(error)
+    else:
+        assert isinstance(bound, date)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [" ", "1 ", "1", "5 May ", "last ", "a few ", "年", "三", "上", "前", "[", "yesterday [", "mar", "May-", "2023-", "2023",
+     "the week before the ", "1-1-", "in the ", "上上", "\n", "from May to ", "[7 ", "January 7 [7 "],
+)  # fmt: skip
+def test_no_input_makes_the_patterns_run_away(piece: str) -> None:
+    text = (piece * 100_000)[:100_000]
+    assert len(annotate(text, MONDAY)) >= len(text)
+    has_time_word(text)
