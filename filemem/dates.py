@@ -462,5 +462,7 @@ def heading(day: date) -> str:
 
 def has_time_word(text: str) -> bool:
     """Whether the text speaks of time at all: dates, clock times, weekdays, months, years, ago, yesterday, 昨天, 三年."""
-    words = regex(datewords.WORD, 0).findall(text)
-    return not datewords.TIME_WORDS.isdisjoint(words) or regex(datewords.TIME, 0).search(text) is not None
+    if not datewords.TIME_WORDS.isdisjoint(regex(datewords.WORD, 0).findall(text)):
+        return True
+    start = regex(datewords.TIME_START, 0).search(text)
+    return start is not None and regex(datewords.TIME, 0).search(text, start.start()) is not None

@@ -150,6 +150,7 @@ TIME_WORDS = frozenset(case(word) for word in _WORDS for case in (str.lower, str
     "May", "MAY", "March", "MARCH", "Mar", "Sep", "Mon", "Tue", "Wed", "Fall"
 }  # fmt: skip
 WORD = r"[A-Za-z]+"
+TIME_START = r"[\d\u2e80-\u9fff]"  # most English sentences have none, and TIME is dear
 TIME = (r"(?:19|20)\d\d|\d{1,2}[:：]\d\d|\d\s?[apAP]\.?[mM]\b|\d{1,2}(?:st|nd|rd|th)\b|\d{4}-\d\d-\d\d"
         r"|[昨今明][天日晚早夜年]|[前后後][天年晚]|去年|年(?![轻輕龄齡纪紀级級])|月(?![亮球饼餅])|[上下这這本][周週]|[周週][一二三四五六日末]"
         r"|星期|[礼禮]拜|[\d几幾两兩一二三四五六七八九十][天周週]|天前|小[时時]|[上中下]午|[早晚]上|凌晨|半夜|季度|[\d一二三四五六七八九十]点"
