@@ -11,7 +11,7 @@ import heapq
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from filemem import terms
@@ -21,6 +21,7 @@ CAPTION = 0.3  # what a word in an image's caption counts, of a word said
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 CHARACTER = 1.0  # what a single CJK character counts, of a pair
 REACH = (0.75, 0.45, 0.25, 0.12)  # what a word counts for the passages 1, 2, 3 and 4 places away
+_FADING = (1.0, *REACH, 0.0)
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
 SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by the one person named; and in the first person
@@ -31,8 +32,9 @@ LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves mo
 ON_DAY, AFTER_DAY, DAYS_AFTER = 0.4, 0.2, 14  # the file's date lies in a span that the question names; soon after it
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
-POSTINGS = 40_000  # places looked at before the words left over only re-score the files found
-FILES = 300  # files whose passages are scored exactly
+EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
+POSTINGS = 20_000  # on a larger one, places of the rarer words that are looked at to find the most promising files,
+FILES = 200  # this many, whose passages are then scored by all words
 
 _WHEN = re.compile(
     r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
@@ -154,9 +156,11 @@ def _name_parts(name: str) -> list[str]:
 
 
 class _Term(NamedTuple):
-    """A stem to look up: for which word, what it counts, its tokens, in how many passages it stands."""
+    """A stem to look up: for which word, whether it is that word itself, what it weighs, its tokens, and in how many
+    passages it stands."""
 
     word: int
+    itself: bool
     weight: float
     tokens: list[str]
     frequency: int
@@ -167,25 +171,25 @@ def _idf(corpus: Corpus, frequency: int) -> float:
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _term(corpus: Corpus, word: int, stem: str, weight: float) -> _Term:
+def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> _Term:
     tokens = corpus.concept(stem)
-    return _Term(word, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
+    return _Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
 
 
 def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
-    """What to look up, rarest first, and what each word of the question weighs (0 where it is nowhere)."""
+    """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
     found: list[_Term] = []
     weights: list[float] = []
     for place, word in enumerate(query.words):
-        itself = _term(corpus, place, word.stem, 1.0)
+        itself = _term(corpus, place, True, word.stem, 1.0)
         most = _idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
         weights.append(word.weight * most if itself.frequency else 0.0)
-        others = [_term(corpus, place, stem, share) for stem, share in word.others]
+        others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
         for term in (itself, *others):
             if term.frequency:
                 idf = min(most, _idf(corpus, term.frequency))
                 found.append(term._replace(weight=term.weight * word.weight * idf))
-    return sorted(found, key=lambda term: (term.frequency, term.word, term.tokens)), weights
+    return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
 
 
 def _counts(corpus: Corpus, term: _Term, ranges: list[tuple[int, int]] | None) -> dict[int, float]:
@@ -214,66 +218,68 @@ def _add(corpus: Corpus, term: _Term, values: dict[int, float], ranges: list[tup
 
 
 class _File(NamedTuple):
-    """A file that holds words of the question, the passages that do, and how promising they are together."""
+    """A file that holds words of the question, what it counts, and which of its passages hold them."""
 
     entry: Entry
     worth: float
     numbers: list[int]
-    promise: float
 
 
-def _by_file(corpus: Corpus, values: list[dict[int, float]], worth: Callable[[Entry], float]) -> list[_File]:
-    """The files of the passages with values. Their promise: the most that stands close together."""
-    sums: dict[int, float] = {}
-    for places in values:
-        for number, value in places.items():
-            sums[number] = sums.get(number, 0.0) + value
-    found: list[_File] = []
-    numbers = sorted(sums)
+def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Entry], float]) -> Iterator[_File]:
+    """The passages (ascending) by file, without those of files that are not asked for."""
     start = 0
     while start < len(numbers):
         entry = corpus.file(numbers[start])
         stop = bisect_left(numbers, entry.first + entry.count, start)
         factor = worth(entry) if corpus.alive(numbers[start]) else 0.0
         if factor:
-            inside = numbers[start:stop]
-            found.append(_File(entry, factor, inside, factor * _closeness(inside, sums)))
+            yield _File(entry, factor, numbers[start:stop])
         start = stop
-    return found
 
 
-def _closeness(numbers: list[int], sums: dict[int, float]) -> float:
+def _presence(corpus: Corpus, lookups: list[_Term], words: int) -> dict[int, float]:
+    """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
+    places: list[dict[int, float]] = [{} for _ in range(words)]
+    seen = 0
+    for term in lookups:
+        if seen and seen + term.frequency > POSTINGS:
+            continue
+        seen += term.frequency
+        for token in term.tokens:
+            for numbers, _ in corpus.postings(token):
+                found = dict.fromkeys(numbers, term.weight)
+                found.update(places[term.word])  # a word itself was looked up before what may stand for it
+                places[term.word] = found
+    largest, *others = sorted(places, key=len, reverse=True)
+    for other in others:
+        for number, weight in other.items():
+            largest[number] = largest.get(number, 0.0) + weight
+    return largest
+
+
+def _closeness(numbers: list[int], weights: dict[int, float]) -> float:
+    """The most that stands close together in a file."""
     best = run = 0.0
     last = numbers[0]
     for number in numbers:
-        run = run * REACH[min(number - last, len(REACH)) - 1] + sums[number]
-        best = max(best, run)
+        run = weights[number] + run * _FADING[number - last if number - last < len(_FADING) else -1]
+        if run > best:
+            best = run
         last = number
     return best
 
 
-def _gather(
+def _ranges(
     query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[[Entry], float]
-) -> tuple[list[_File], list[dict[int, float]]]:
-    """The files to score and the words' values in them: all that hold a word, or on a large store the most promising."""
-    values: list[dict[int, float]] = [{} for _ in query.words]
-    seen, rest = 0, []
-    for term in lookups:
-        if seen and seen + term.frequency > POSTINGS:
-            rest.append(term)
-        else:
-            seen += term.frequency
-            _add(corpus, term, values[term.word])
-    files = _by_file(corpus, values, worth)
-    if len(files) > FILES or rest:
-        files = heapq.nlargest(FILES, files, key=lambda file: (file.promise, file.entry.date, -file.entry.first))
-        kept = [number for file in files for number in file.numbers]
-        values = [{number: places[number] for number in kept if number in places} for places in values]
-        ranges = sorted((file.entry.first, file.entry.first + file.entry.count) for file in files)
-        for term in rest:
-            _add(corpus, term, values[term.word], ranges)
-        files = _by_file(corpus, values, worth)
-    return files, values
+) -> list[tuple[int, int]]:
+    """The passages, as sorted ranges of numbers, of the files that promise most: where the words stand close together."""
+    weights = _presence(corpus, lookups, len(query.words))
+    promises = (
+        (-file.worth * _closeness(file.numbers, weights), -file.entry.date, file.entry.path, file.entry)
+        for file in _by_file(corpus, sorted(weights), worth)
+    )
+    best = heapq.nsmallest(FILES, promises, key=lambda promise: promise[:3])
+    return sorted((entry.first, entry.first + entry.count) for *_, entry in best)
 
 
 # -- the score ---------------------------------------------------------------------------------------------------
@@ -355,10 +361,13 @@ def rank(
     passages are returned, ranked with everybody's around them.
     """
     lookups, weights = _lookups(query, corpus)
-    files, values = _gather(query, corpus, lookups, worth)
+    ranges = _ranges(query, corpus, lookups, worth) if lookups and corpus.count > EXACT else None
+    values: list[dict[int, float]] = [{} for _ in query.words]
+    for term in lookups:
+        _add(corpus, term, values[term.word], ranges)
     mass = sum(weights) or max((value for places in values for value in places.values()), default=1.0)
     scored: list[tuple[float, int, str, int, _Scores]] = []
-    for file in files:
+    for file in _by_file(corpus, sorted({number for places in values for number in places}), worth):
         scores = _score_file(file, values)
         for number in sorted({place for word in scores.spread for place in word}):
             if speakers is None or corpus.speakers[number] in speakers:
