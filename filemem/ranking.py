@@ -20,8 +20,8 @@ K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long pa
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 CHARACTER = 1.0  # what a single CJK character counts, of a pair
-REACH = (0.75, 0.45, 0.25, 0.12)  # what a word counts for the passages 1, 2, 3 and 4 places away
-_FADING = (1.0, *REACH, 0.0)
+REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
+# next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
 SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by the one person named; and in the first person
@@ -29,6 +29,11 @@ TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
 LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
+SLIGHT = (
+    0.2,
+    0.15,
+    0.1,
+)  # held back for having only 0, 1 or 2 words besides stop words: there is little to learn from it
 ON_DAY, AFTER_DAY, DAYS_AFTER = 0.4, 0.2, 14  # the file's date lies in a span that the question names; soon after it
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
@@ -262,7 +267,8 @@ def _closeness(numbers: list[int], weights: dict[int, float]) -> float:
     best = run = 0.0
     last = numbers[0]
     for number in numbers:
-        run = weights[number] + run * _FADING[number - last if number - last < len(_FADING) else -1]
+        away = 2 * (number - last)
+        run = weights[number] + (run * REACH[away] if away < len(REACH) else 0.0)
         if run > best:
             best = run
         last = number
@@ -284,26 +290,42 @@ def _ranges(
 
 # -- the score ---------------------------------------------------------------------------------------------------
 
-_OFFSETS = ((0, 1.0), *((sign * (place + 1), share) for place, share in enumerate(REACH) for sign in (1, -1)))
+
+def _around(corpus: Corpus, entry: Entry, number: int) -> Iterator[tuple[int, float]]:
+    """The passages in reach of a passage of the file, itself first, and what its words count for them."""
+    yield number, 1.0
+    speakers, end = corpus.speakers, entry.first + entry.count
+    for step in (1, -1):
+        place, away = number + step, 0
+        while entry.first <= place < end:
+            away += 1 if speakers[place] == speakers[place - step] else 2
+            if away >= len(REACH):
+                break
+            yield place, REACH[away]
+            place += step
 
 
-def _spread(values: dict[int, float], numbers: list[int], entry: Entry) -> dict[int, float]:
+def _spread(values: dict[int, float], corpus: Corpus, file: _File) -> dict[int, float]:
     """What a word counts for each passage of a file, its own place and its neighbours' taken together."""
     best: dict[int, float] = {}
     total: dict[int, float] = {}
-    first, end = entry.first, entry.first + entry.count
-    for number in numbers:
+    for number in file.numbers:
         value = values.get(number)
-        if value is None:
-            continue
-        for offset, share in _OFFSETS:
-            place = number + offset
-            if first <= place < end:
+        if value is not None:
+            for place, share in _around(corpus, file.entry, number):
                 part = value * share
                 total[place] = total.get(place, 0.0) + part
                 if part > best.get(place, 0.0):
                     best[place] = part
     return {place: ONCE * best[place] + (1 - ONCE) * total[place] for place in total}
+
+
+def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
+    """Whether what stands before, leaving out what the same person said just before, is a question."""
+    before = number - 1
+    while before > max(entry.first, number - 4) and corpus.speakers[before] == corpus.speakers[number]:
+        before -= 1
+    return before >= entry.first and bool(corpus.flags[before] & terms.IS_QUESTION)
 
 
 def _signs(query: Query, corpus: Corpus, entry: Entry, number: int) -> Iterable[tuple[str, float]]:
@@ -321,9 +343,10 @@ def _signs(query: Query, corpus: Corpus, entry: Entry, number: int) -> Iterable[
         yield "name", NAMING
     if number == entry.first:
         yield "opening", OPENING
-    elif corpus.flags[number - 1] & terms.IS_QUESTION:
+    elif _answers(corpus, entry, number):
         yield "answer", ANSWERING
-    yield "length", LENGTH * math.log1p(corpus.lengths[number])
+    length = corpus.lengths[number]
+    yield "length", LENGTH * math.log1p(length) - (SLIGHT[length] if length < len(SLIGHT) else 0.0)
     dated = _dated(query, entry.date)
     if dated:
         yield "date", dated
@@ -368,7 +391,7 @@ def rank(
     mass = sum(weights) or max((value for places in values for value in places.values()), default=1.0)
     scored: list[tuple[float, int, str, int, _Scores]] = []
     for file in _by_file(corpus, sorted({number for places in values for number in places}), worth):
-        scores = _score_file(file, values)
+        scores = _score_file(corpus, file, values)
         for number in sorted({place for word in scores.spread for place in word}):
             if speakers is None or corpus.speakers[number] in speakers:
                 share = sum(part for _, part in _signs(query, corpus, file.entry, number))
@@ -379,8 +402,8 @@ def rank(
     return [_explain(query, corpus, weights, values, mass, item) for item in best]
 
 
-def _score_file(file: _File, values: list[dict[int, float]]) -> _Scores:
-    spread = [_spread(places, file.numbers, file.entry) for places in values]
+def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> _Scores:
+    spread = [_spread(places, corpus, file) for places in values]
     most = sum(max((places.get(number, 0.0) for number in file.numbers), default=0.0) for places in values)
     return _Scores(file, spread, SESSION * most)
 

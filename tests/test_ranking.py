@@ -116,9 +116,11 @@ def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
 
 
 def test_the_answer_to_a_question_need_not_repeat_it() -> None:
-    talk = ["Morning!", "Where did you buy that guitar?", "At a flea market in Lyon.", "Nice weather today."]
-    corpus = MemoryCorpus(("s/a.md", DAY, talk), ("s/b.md", DAY, ["Morning!", "At a desk.", "It rained.", "Bye."]))
-    assert "At a flea market in Lyon." in best(corpus, "Where was the guitar bought?", limit=2)
+    asked = [Said("Good morning!", "Ben"), Said("Where did you buy that guitar?", "Ben")]
+    for replies in (["At a flea market in Lyon."], ["Let me think.", "Hm.", "At a flea market in Lyon."]):
+        talk = [*asked, *(Said(reply, "Anna") for reply in replies), Said("Nice weather today.", "Ben")]
+        corpus = MemoryCorpus(("s/a.md", DAY, talk), ("s/b.md", DAY, ["Morning!", "At a desk.", "It rained.", "Bye."]))
+        assert "At a flea market in Lyon." in best(corpus, "Where was Anna's guitar bought?", limit=3)
 
 
 def test_neighbours_in_another_file_lend_nothing() -> None:
