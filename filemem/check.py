@@ -6,8 +6,9 @@ from collections.abc import Callable
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE, LARGEST, Memory, Problem
+from filemem.plain import one_line
 
-_SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d+))?$")
+_SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 
 
 def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
@@ -19,7 +20,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
     for done, path in enumerate(paths, 1):
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
-        except FilememError as error:
+        except (FilememError, OSError) as error:
             found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
             continue
         found += memory.problems
@@ -38,7 +39,7 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
             match = _SOURCE.match(str(entry))
             wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is no path"
             if wrong:
-                what = f"{key} names {entry}, which {wrong}"
+                what = f"{key} names {one_line(str(entry), 80)}, which {wrong}"
                 found.append(Problem(memory.path, memory.line_of(key), what, "correct the path, or remove the key"))
     return found
 
@@ -52,5 +53,8 @@ def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str
     if line is None:
         return ""
     if where not in lengths:
-        lengths[where] = folder.read(where).count(b"\n") + 1
+        try:
+            lengths[where] = len(folder.memory(where).lines)
+        except (FilememError, OSError):
+            return "cannot be read"
     return f"has only {lengths[where]} lines" if int(line) > lengths[where] or int(line) < 1 else ""

@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,7 +50,7 @@ def _read(path: str) -> dict[str, Any]:
     text = disk.read(path).decode(errors="replace")
     try:
         values = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         raise ConfigError(f"{path}:{line}: broken YAML; write one `key: value` a line.") from None
@@ -62,19 +63,21 @@ def _read(path: str) -> dict[str, Any]:
 
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    line = next((n for n, entry in enumerate(text.splitlines(), 1) if entry.lstrip().startswith(key)), 1)
+    line = next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     if key not in defaults:
         near = difflib.get_close_matches(key, defaults, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}."
         raise ConfigError(f"{path}:{line}: unknown setting {key}; {hint}")
     default = defaults[key]
+    if value is None:
+        return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not type(default):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but takes {_WORDS[type(default)]} such as {default!r}.")
-    if isinstance(value, int | float) and not isinstance(value, bool) and value <= 0:
-        raise ConfigError(f"{path}:{line}: {key} is {value}, but must be above 0.")
+    if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
+        raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
     return value
 
 

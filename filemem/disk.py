@@ -9,33 +9,38 @@ import ctypes
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
-from filemem.errors import Busy, Changed, NotFound, Refused
+from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
 
 PAGE = 4096
 SETTLE = 50_000_000  # nanoseconds
+TRIES = 20
 TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of Linux's renameat2(2)
 _AT_FDCWD = -100
+_OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)  # what the system lacks, whatever the file
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def open_regular(path: str) -> int:
-    """A descriptor to read the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
+def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
+        fd = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"{path}: no such file.") from None
     except OSError as error:
+        if error.errno in _OURS:
+            raise
         if error.errno == errno.ELOOP:
             raise Refused(f"{path} is a symbolic link; name the file itself.") from None
-        if error.errno in (errno.ENXIO, errno.ENODEV):
+        if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
             raise Refused(f"{path} is no plain file.") from None
-        raise Refused(f"{path} cannot be read: {error.strerror}; check its permissions.") from None
+        verb = "read" if flags == os.O_RDONLY else "changed"
+        raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
@@ -44,56 +49,71 @@ def open_regular(path: str) -> int:
 
 def read(path: str, limit: int | None = None) -> bytes:
     """The bytes of the plain file at `path`, at most `limit` of them."""
-    with open(open_regular(path), "rb") as file:
+    with _about(path), open(open_regular(path), "rb") as file:
         return file.read() if limit is None else file.read(limit)
 
 
 def make_folder(path: str) -> None:
-    """Create `path` and its missing parents, 0700, durably."""
+    """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is no folder's."""
+    path = os.path.abspath(path)
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
         path = os.path.dirname(path)
     for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):
+        try:
             os.mkdir(folder, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise Refused(f"{folder} is no folder; rename it, for memories are to be kept under it.") from None
         sync_folder(os.path.dirname(folder))
 
 
 def sync_folder(path: str) -> None:
-    """Make the names in a folder durable."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Make the names in a folder durable, where the file system can."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:  # a folder that may be written to but not listed
+        return
     try:
         os.fsync(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(fd)
 
 
 def create(path: str, data: bytes) -> None:
     """Write a new file atomically; raises FileExistsError, and writes nothing, where the name is taken."""
-    temporary = _write_temporary(path, data)
-    try:
-        rename_new(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    sync_folder(os.path.dirname(path))
+    _put(path, data, rename_new)
 
 
 def write(path: str, data: bytes) -> None:
     """Write a file that only the program owns (bookkeeping), atomically, whatever stood there."""
+    _put(path, data, os.replace)
+
+
+def _put(path: str, data: bytes, rename: Callable[[str, str], None]) -> None:
+    """Write a temporary file and give it its name."""
     temporary = _write_temporary(path, data)
-    os.replace(temporary, path)
+    try:
+        with _about(path):
+            rename(temporary, path)
+    except BaseException:
+        _discard(temporary, (data,))
+        raise
     sync_folder(os.path.dirname(path))
 
 
-def edit(path: str, change: Callable[[bytes], bytes | None], tries: int = 20) -> bool:
+def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """Replace the file's bytes by `change(bytes)`; False when that is None or the same.
 
     What is on disk is compared with what was read at the very moment of the swap; where a person saved in between,
-    their bytes go back and `change` is asked again with them. Raises Changed after `tries` such rounds.
+    their bytes go back and `change` is asked again with them. Raises Changed after TRIES such rounds.
     """
-    for _ in range(tries):
+    for _ in range(TRIES):
+        let_settle(path)
         before = read(path)
         after = change(before)
         if after is None or after == before:
@@ -107,27 +127,42 @@ def append(path: str, data: bytes) -> None:
     """Add whole lines at the end, durably, starting a new line where the file lacks its last newline.
 
     One write inside a page cannot be torn by a kill; a longer one goes by a swap. A full disk leaves the old bytes.
+    Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        size = os.fstat(fd).st_size
-        if not size:
-            _let_settle(path)
-            size = os.fstat(fd).st_size
-        if size and os.pread(fd, 1, size - 1) != b"\n":
-            data = b"\n" + data
-        if size % PAGE + len(data) > PAGE:
-            edit(path, lambda old: old + data)
-            return
+    for _ in range(TRIES):
+        let_settle(path)
+        fd = open_regular(path, os.O_RDWR | os.O_APPEND)
         try:
-            if os.write(fd, data) != len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        except OSError:
-            os.ftruncate(fd, size)
-            raise
+            size = os.fstat(fd).st_size
+            lines = _from_new_line(os.pread(fd, 1, max(0, size - 1)), data)
+            if size % PAGE + len(lines) > PAGE:
+                edit(path, lambda old: old + _from_new_line(old, data))
+                return
+            with _about(path):
+                _write_end(fd, size, lines)
+            if os.pread(fd, len(lines), size) == lines and _is_at(fd, path):
+                return
+        finally:
+            os.close(fd)
+    raise Changed(f"{path} keeps changing on disk; save it and try again.")
+
+
+def _from_new_line(before: bytes, data: bytes) -> bytes:
+    """`data` as it follows `before`."""
+    return data if not before or before.endswith(b"\n") else b"\n" + data
+
+
+def _write_end(fd: int, size: int, data: bytes) -> None:
+    """Write behind the `size` bytes of a file, durably; what a full disk cut off is taken back."""
+    try:
+        if os.write(fd, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        _mark_settled(fd)
         os.fsync(fd)
-    finally:
-        os.close(fd)
+    except OSError:
+        if os.lseek(fd, 0, os.SEEK_CUR) == os.fstat(fd).st_size:  # our own bytes are the last
+            os.ftruncate(fd, size)
+        raise
 
 
 def rename_new(source: str, target: str) -> None:
@@ -149,87 +184,144 @@ def move(source: str, target: str) -> None:
 @contextlib.contextmanager
 def lock(path: str, wait: float = 10.0) -> Iterator[None]:
     """Hold the lock file at `path` alone; raises Busy after `wait` seconds. A killed holder frees it."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        _flock(fd, path, wait)
-        yield
-    finally:
-        os.close(fd)
-
-
-def _flock(fd: int, path: str, wait: float) -> None:
-    """Poll for the lock until it is ours or `wait` seconds are over."""
     end = time.monotonic() + wait
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            if not _flock(fd, end):
+                raise Busy(f"another process has held {path} for {wait:g} s; try again when it is done.")
+            if _is_at(fd, path):  # else it was deleted while we waited, and others lock a new one
+                yield
+                return
+        finally:
+            os.close(fd)
+
+
+def _flock(fd: int, end: float) -> bool:
+    """Poll for the lock until it is ours or the monotonic clock shows `end`."""
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
+            return True
         except BlockingIOError:
             if time.monotonic() >= end:
-                raise Busy(f"another process has held {path} for {wait:g} s; try again when it is done.") from None
+                return False
             time.sleep(0.005)
+
+
+def _is_at(fd: int, path: str) -> bool:
+    """Is the open file the one that has the name now?"""
+    try:
+        return os.path.samestat(os.fstat(fd), os.stat(path, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Have an OSError of the calls inside name `path`: some name no file, or a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
 
 
 def _write_temporary(path: str, data: bytes) -> str:
     """A fsynced file with `data`, hidden, in the folder of `path`."""
-    temporary = os.path.join(os.path.dirname(path), f"{TEMPORARY}{secrets.token_hex(8)}")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with open(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(fd)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    temporary = os.path.join(os.path.dirname(path), f"{TEMPORARY}{os.urandom(8).hex()}")
+    with _about(path):
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with open(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                _mark_settled(fd)
+                os.fsync(fd)
+        except BaseException:
+            os.unlink(temporary)
+            raise
     return temporary
+
+
+def _discard(temporary: str, known: tuple[bytes, ...]) -> None:
+    """Delete a temporary file that holds known bytes; what else lies there is a person's save, and left for `check`."""
+    with contextlib.suppress(FilememError, OSError):
+        if read(temporary) in known:
+            os.unlink(temporary)
 
 
 def _swap(path: str, before: bytes, after: bytes) -> bool:
     """Put `after` in the place of `before`; False, with the newest save there, when it no longer holds `before`."""
-    _let_settle(path)
-    if read(path) != before:
-        return False
-    temporary = _write_temporary(path, after)
     try:
-        os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
-        if not _renameat2(temporary, path, _EXCHANGE):
-            return _swap_by_rename(temporary, path, before)
-        displaced = read(temporary)
-        if displaced != before:
-            _put_back(temporary, path, displaced, after)
+        fd = open_regular(path, os.O_RDWR)  # held open, so that what is displaced can be read for certain
+    except NotFound:  # an editor moves the old file aside before it writes the new one
+        return False
+    with open(fd, "rb") as old, _about(path):
+        if old.read() != before:
             return False
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+        temporary = _write_temporary(path, after)
+        try:
+            _take_after(temporary, os.fstat(old.fileno()))
+            if not _exchange(temporary, path, old, before, after):
+                return False
+        finally:
+            _discard(temporary, (before, after))
     sync_folder(os.path.dirname(path))
     return True
 
 
-def _put_back(temporary: str, path: str, newest: bytes, ours: bytes) -> None:
-    """Exchange until `path` holds the person's newest save, even if they save again meanwhile."""
-    while True:
+def _exchange(temporary: str, path: str, old: BinaryIO, before: bytes, after: bytes) -> bool:
+    """Exchange the two files and look at what came out; where that is not `before` as `old` has it, exchange again."""
+    try:
+        if not _renameat2(temporary, path, _EXCHANGE):
+            return _replace(temporary, path, old, before)
+    except FileNotFoundError:
+        return False
+    if _holds(old, temporary, before):
+        return True
+    _renameat2(temporary, path, _EXCHANGE)
+    if read(temporary) != after:  # saved yet again meanwhile: the newest save stays, the older is left for `check`
         _renameat2(temporary, path, _EXCHANGE)
-        out = read(temporary)
-        if out == ours:
-            return
-        newest, ours = out, newest
+    return False
 
 
-def _let_settle(path: str) -> None:
-    """Wait while the file is younger than SETTLE: an editor that saves in place truncates first and writes then."""
-    age = time.time_ns() - os.stat(path).st_mtime_ns
+def _replace(temporary: str, path: str, old: BinaryIO, before: bytes) -> bool:
+    """Where files cannot be exchanged: compare once more, then rename."""
+    if not _holds(old, path, before):
+        return False
+    os.replace(temporary, path)
+    return True
+
+
+def _holds(file: BinaryIO, path: str, data: bytes) -> bool:
+    """Is the open file still the one at `path`, with these bytes in it?"""
+    file.seek(0)
+    return _is_at(file.fileno(), path) and file.read() == data
+
+
+def _take_after(path: str, like: os.stat_result) -> None:
+    """Give a file the owner and mode of another, as far as we may."""
+    with contextlib.suppress(PermissionError):
+        os.chown(path, like.st_uid, like.st_gid)
+    os.chmod(path, stat.S_IMODE(like.st_mode))
+
+
+def let_settle(path: str) -> None:
+    """Wait while an editor may be in the middle of a save: it truncates the file, or moves it aside, and writes then."""
+    try:
+        age = time.time_ns() - os.stat(path, follow_symlinks=False).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        age = 0
     if 0 <= age < SETTLE:
         time.sleep((SETTLE - age) / 1e9)
 
 
-def _swap_by_rename(temporary: str, path: str, before: bytes) -> bool:
-    """Where files cannot be exchanged: compare once more, then rename."""
-    if read(path) != before:
-        return False
-    os.replace(temporary, path)
-    sync_folder(os.path.dirname(path))
-    return True
+def _mark_settled(fd: int) -> None:
+    """Date our own write back by SETTLE: it is finished, and no later writer need wait for it."""
+    now = time.time_ns()
+    with contextlib.suppress(PermissionError):
+        os.utime(fd, ns=(now, now - SETTLE))
 
 
 def _renameat2(source: str, target: str, flags: int) -> bool:

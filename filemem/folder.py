@@ -15,9 +15,10 @@ from typing import NamedTuple
 from filemem import disk
 from filemem.errors import NotFound, Refused
 from filemem.memory import ARCHIVE, Memory, Problem
-from filemem.plain import one_line
+from filemem.plain import one_line, visible
 
 BOOKKEEPING = ".filemem"
+LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
 _EDITOR_FILES = re.compile(r".*~$|#.*#$|4913$|.*\.(?:tmp|swp|swo|part|crdownload|bak|orig)$", re.IGNORECASE)
 
 
@@ -64,7 +65,7 @@ class Folder:
             with entries:
                 for entry in entries:
                     name = entry.name
-                    if name[0] == "." or entry.is_symlink():
+                    if name[0] == "." or entry.is_symlink() or unsayable(name):
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{prefix}{name}/")
@@ -84,57 +85,65 @@ class Folder:
             inside = os.path.relpath(folder, self.root).replace(os.sep, "/")
             prefix = "" if inside == "." else inside + "/"
             for name in [*folders, *files]:
-                path, where = prefix + name, os.path.join(folder, name)
-                if name.startswith(disk.TEMPORARY):
-                    yield Problem(path, 1, "left by a write that was cut off", "look at it, then delete it")
-                elif name[0] == "." or path.startswith(BOOKKEEPING):
-                    continue
-                elif os.path.islink(where):
-                    yield Problem(
-                        path, 1, "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
-                    )
-                elif not os.path.isdir(where) and not os.path.isfile(where):
-                    yield Problem(path, 1, "no plain file", "delete it")
-                elif not os.access(where, os.R_OK):
-                    yield Problem(path, 1, "not readable", "give its owner the right to read it (chmod u+r)")
+                fault = _stray(prefix + name, os.path.join(folder, name))
+                if fault:
+                    yield Problem(one_line(prefix + name), 1, *fault)
 
     # -- containment ---------------------------------------------------------------------------------------------
 
     def absolute(self, path: str) -> str:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
+        root, where = os.path.realpath(self.root), self._named(path)
+        real = os.path.realpath(where)
+        if real == where:
+            return real
+        if real.startswith(root + os.sep):
+            raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
+        raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+
+    def _named(self, path: str) -> str:
+        """The place on disk that a path names; raises Refused for what is no path of a memory."""
         parts = path.split("/")
-        if not path or path.startswith("/") or os.path.isabs(path) or "\\" in path:
+        if not path or path.startswith("/") or "\\" in path:
             raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
-        if ".." in parts or "" in parts or "." in parts or any(unicodedata.category(c) in ("Cc", "Cs") for c in path):
+        if ".." in parts or "" in parts or "." in parts or unsayable(path):
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
             raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
-        where = os.path.join(self.root, path)
-        real, root = os.path.realpath(where), os.path.realpath(self.root)
-        if real != root and not real.startswith(root + os.sep):
-            raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
-        return real
+        where = os.path.join(os.path.realpath(self.root), path)
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or len(where.encode()) > LONGEST_PATH:
+            raise Refused(f"{one_line(path, 80)} is longer than a file's name can be; shorten it.")
+        return where
 
     def _outside(self, path: str, remedy: str) -> Refused:
         return Refused(f"{one_line(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
 
     def locate(self, path: str) -> str:
-        """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused."""
+        """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused.
+
+        A name in another Unicode normal form than the file's, as macOS writes them, is the same name.
+        """
         path = path.removeprefix("./")
-        other = path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
-        for candidate in (path, other):
+        both = (path, _twin(path))
+        for candidate in both:
             where = self.absolute(candidate)
             if os.path.isdir(where):
                 raise Refused(f"{one_line(path)} is a folder; name a file in it{self._examples(path)}.")
             if os.path.lexists(where):
                 return candidate
+        paths = self.paths()
+        if not path.isascii():
+            wanted = {unicodedata.normalize("NFC", candidate) for candidate in both}
+            for candidate in paths:
+                if unicodedata.normalize("NFC", candidate) in wanted:
+                    return candidate
         near = self.nearest(path)
         hint = (
             f"the nearest are {', '.join(near)}"
             if near
-            else "there is no memory yet"
-            if not self.paths()
             else "list or search for it"
+            if paths
+            else "there is no memory yet"
         )
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
@@ -156,13 +165,18 @@ class Folder:
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
-        try:
+        with self._in_words(path):
             return disk.read(self.absolute(path), limit)
+
+    @contextlib.contextmanager
+    def _in_words(self, path: str) -> Iterator[None]:
+        """Have errors name the path as the caller does, and say where a missing memory is."""
+        try:
+            yield
         except NotFound:
-            self.locate(path)
-            raise
+            raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
         except Refused as error:
-            raise Refused(str(error).replace(os.path.join(self.root, path), one_line(path))) from None
+            raise Refused(str(error).replace(os.path.join(os.path.realpath(self.root), ""), "")) from None
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now."""
@@ -187,13 +201,13 @@ class Folder:
 
     def create(self, path: str, text: str) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
-        stem, dot, extension = path.rpartition(".")
+        stem, extension = os.path.splitext(path)
         with self.locked():
             for number in range(1, 10_000):
-                candidate = path if number == 1 else f"{stem}-{number}{dot}{extension}"
-                where = self.absolute(candidate)
+                candidate = path if number == 1 else f"{stem}-{number}{extension}"
                 if self._taken(candidate):
                     continue
+                where = self.absolute(candidate)
                 disk.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
                     disk.create(where, text.encode("utf-8", "replace"))
@@ -202,28 +216,57 @@ class Folder:
 
     def _taken(self, path: str) -> bool:
         """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
-        return any(os.path.lexists(self.absolute(p)) for p in (path, f"{ARCHIVE}/{path.removeprefix(ARCHIVE + '/')}"))
+        return any(os.path.lexists(self._named(candidate)) for candidate in (path, _twin(path)))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
-        with self.locked():
+        with self.locked(), self._in_words(path):
             disk.append(self.absolute(path), text.encode("utf-8", "replace"))
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `disk.edit`."""
-        with self.locked():
+        with self.locked(), self._in_words(path):
             return disk.edit(self.absolute(path), change)
 
     def move(self, path: str, target: str) -> None:
-        """Move a memory to a free path; raises FileExistsError where it is taken."""
+        """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
         with self.locked():
-            disk.move(self.absolute(path), self.absolute(target))
+            where = self.absolute(self.locate(path))
+            disk.move(where, self.absolute(target))
 
     def bookkeeping(self, name: str) -> str:
         """The place on disk of a bookkeeping file."""
         return os.path.join(self.root, BOOKKEEPING, name)
 
 
+def _twin(path: str) -> str:
+    """The path's place in the archive, or out of it."""
+    return path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+
+
 def passed_over(name: str) -> bool:
     """Is this an editor's or a download's temporary file, never a memory?"""
     return name[0] == "." or _EDITOR_FILES.match(name) is not None
+
+
+def unsayable(name: str) -> bool:
+    """Is this a file name that nobody can type or print as it is: with control characters, or bytes that are no UTF-8?"""
+    return "\\" in name or (not name.isprintable() and (visible(name) != name or not {"\t", "\n"}.isdisjoint(name)))
+
+
+def _stray(path: str, where: str) -> tuple[str, str] | None:
+    """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
+    name = path.rsplit("/", 1)[-1]
+    if name.startswith(disk.TEMPORARY):
+        return "left by a write that was cut off", "look at it, then delete it"
+    if name[0] == "." or path.startswith(BOOKKEEPING + "/"):
+        return None
+    if unsayable(name):
+        return "its name holds control characters or is not UTF-8, so it is not read", "rename it"
+    if os.path.islink(where):
+        return "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
+    if not os.path.isdir(where) and not os.path.isfile(where):
+        return "no plain file", "delete it"
+    if not os.access(where, os.R_OK):
+        return "not readable", "give its owner the right to read it (chmod u+r)"
+    return None

@@ -6,6 +6,7 @@ file is a `Problem`, never an exception, and never hides the file's text.
 
 import datetime as dt
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -13,10 +14,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from filemem.front import Fault, load, replaced
+
 KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
 PROFILE = "profile.md"
 LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
+LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 PARTICULARS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone origin".split()
 )  # front matter that describes the memory and says nothing to search for
@@ -26,8 +30,6 @@ _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_YAML_ERRORS = (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError)
 
 
 class Problem(NamedTuple):
@@ -65,7 +67,6 @@ class Memory:
         self.path = path
         self.data = data
         self.archived = path.startswith(ARCHIVE + "/")
-        self._problems: list[Problem] = []
 
     @property
     def kind(self) -> str:
@@ -79,9 +80,8 @@ class Memory:
         if named:
             return named
         value = self.front.get("date", self.front.get("created"))
-        if isinstance(value, dt.datetime):
-            return When(value.date(), False, f"{value:%H:%M}")
-        return When(value, False, "") if isinstance(value, dt.date) else None
+        day = _day(value)
+        return When(day, False, f"{value:%H:%M}" if isinstance(value, dt.datetime) else "") if day else None
 
     @property
     def date(self) -> dt.date | None:
@@ -124,38 +124,27 @@ class Memory:
     @functools.cached_property
     def front(self) -> dict[str, Any]:
         """The front matter as a mapping; empty where there is none or it is broken."""
-        front = self._mapping
-        return {key: value for key, value in front.items() if key != "text"} if self.is_yaml else front
+        found = self._loaded[0] or {}
+        return {key: value for key, value in found.items() if key != "text"} if self.is_yaml else found
 
     @functools.cached_property
-    def _mapping(self) -> dict[str, Any]:
+    def _loaded(self) -> tuple[dict[str, Any] | None, list[Fault]]:
+        """The mapping, None where it is broken, and its faults by the file's lines."""
         if not self.is_yaml and not self.front_end:
-            return {}
+            return {}, []
         source = "\n".join(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1])
-        try:
-            value = yaml.load(source, Loader=_Loader)
-        except _YAML_ERRORS as error:
-            self._yaml_problem(error)
-            return {}
-        if isinstance(value, dict) and not _aliased(source):
-            return {str(key): entry for key, entry in value.items()}
-        if value is not None:
-            wrong = "uses anchors and aliases" if isinstance(value, dict) else "is no mapping of keys to values"
-            self._problem(1, f"the YAML {wrong}", "write it as plain `key: value` lines")
-        return {}
+        if len(source) > LARGEST_YAML:
+            larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
+            return None, [Fault(1, larger, "keep it as Markdown")]
+        mapping, faults = load(source)
+        if self.is_yaml:
+            return mapping, faults
+        return mapping, [fault._replace(line=fault.line + 1) for fault in faults]
 
-    def _yaml_problem(self, error: BaseException) -> None:
-        mark = getattr(error, "problem_mark", None)
-        line = (mark.line + 1 if mark else 1) + (0 if self.is_yaml else 1)
-        what = " ".join((getattr(error, "problem", None) or str(error) or type(error).__name__).split())
-        self._problem(
-            min(line, max(1, len(self.lines))),
-            f"broken YAML: {what}",
-            "mend this line; the text stays searchable meanwhile",
-        )
-
-    def _problem(self, line: int, what: str, remedy: str) -> None:
-        self._problems.append(Problem(self.path, line, what, remedy))
+    @property
+    def _body(self) -> int:
+        """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
+        return 0 if self._loaded[0] is None else self.front_end
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
@@ -168,55 +157,46 @@ class Memory:
     @functools.cached_property
     def problems(self) -> list[Problem]:
         """Every mistake in this file, by line."""
+        return sorted(Problem(self.path, *fault) for fault in self._faults())
+
+    def _faults(self) -> Iterator[Fault]:
         if self.binary:
-            return [
-                Problem(
-                    self.path, 1, "not a text file", "move it out of the memories, or describe it in a Markdown file"
-                )
-            ]
+            remedy = "move it out of the memories, or describe it in a Markdown file"
+            yield Fault(1, "not a text file", remedy)
+            return
         if len(self.data) > LARGEST:
-            self._problem(
-                1,
-                f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not",
-                "split it into smaller files",
-            )
-            return self._problems
-        if encoding_of(self.data) != "utf-8":
-            self._problem(1, f"not UTF-8, read as {encoding_of(self.data)}", "save it as UTF-8")
+            large = f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not"
+            yield Fault(1, large, "split it into smaller files")
+            return
+        encoding = encoding_of(self.data)
+        if encoding != "utf-8":
+            yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
         if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
-            self._problem(1, "the front matter is never closed", "add a line with --- under it")
-        self._mapping  # noqa: B018  reading it finds its problems
-        self._check_name()
-        self._check_values()
-        return sorted(self._problems, key=lambda problem: problem.line)
-
-    def _check_name(self) -> None:
-        named = _DATE.match(self.path.rsplit("/", 1)[-1])
-        if named and not when_of(self.path):
-            self._problem(
-                1, f"the file's name starts with {named[0]}, which is no date", "rename it with a real date, YYYY-MM-DD"
-            )
-        value = self.front.get("date")
-        own = value.date() if isinstance(value, dt.datetime) else value
-        when = when_of(self.path)
-        if when and isinstance(own, dt.date) and not when.month and own != when.date:
-            self._problem(
-                self.line_of("date"),
-                f"date is {own}, but the file's name says {when.date}",
-                "the name decides: rename the file or correct the key",
-            )
-
-    def _check_values(self) -> None:
+            yield Fault(1, "the front matter is never closed", "add a line with --- under it")
+        yield from self._loaded[1]
+        yield from self._name_faults()
         for key, (right, remedy) in _CHECKS.items():
             value = self.front.get(key)
             if value is not None and not right(value):
-                self._problem(self.line_of(key), f"{key} is {_short(value)}", remedy)
+                yield Fault(self.line_of(key), f"{key} is {_short(value)}", remedy)
+
+    def _name_faults(self) -> Iterator[Fault]:
+        named, when = _DATE.match(self.path.rsplit("/", 1)[-1]), when_of(self.path)
+        if named and not when:
+            what = f"the file's name starts with {named[0]}, which is no date"
+            yield Fault(1, what, "rename it with a real date, YYYY-MM-DD")
+        own = _day(self.front.get("date"))
+        if when and own and (own if not when.month else own.replace(day=1)) != when.date:
+            what = f"date is {own}, but the file's name says {str(when.date)[: 7 if when.month else 10]}"
+            yield Fault(self.line_of("date"), what, "the name decides: rename the file or correct the key")
 
     def particular(self, key: str) -> Any:
         """A known front matter value where it is well-formed, else None."""
         value = self.front.get(key)
         check = _CHECKS.get(key)
-        return value if value is not None and (check is None or check[0](value)) else None
+        if value is None or (check and not check[0](value)):
+            return None
+        return _day(value) or value
 
     @functools.cached_property
     def aliases(self) -> list[str]:
@@ -231,16 +211,16 @@ class Memory:
     @functools.cached_property
     def passages(self) -> list[Passage]:
         """The file cut into what a search returns, in order."""
-        if self.is_yaml:
-            return list(self._yaml_passages())
+        if self.is_yaml and (entries := list(self._yaml_passages())):
+            return entries
         context = " ".join(
             text for key, value in self.front.items() if key not in PARTICULARS for text in _texts(value)
         )
-        found = list(turns(self.lines, self.front_end)) if self.kind == "sessions" else []
+        found = list(turns(self.lines, self._body)) if self.kind == "sessions" else []
         if self.kind in ("facts", "lessons") and not found:
-            found = list(_whole(self.lines, self.front_end))
-        found = found or list(_paragraphs(self.lines, self.front_end))
-        if not found and self.lines and self.front_end:
+            found = list(_whole(self.lines, self._body))
+        found = found or list(_paragraphs(self.lines, self._body))
+        if not found and self.front_end:
             found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
         if found and context:
             first = found[0]
@@ -248,18 +228,19 @@ class Memory:
         return found
 
     def _yaml_passages(self) -> Iterator[Passage]:
-        starts = [n for n, line in enumerate(self.lines, 1) if line[:1] not in ("", " ", "\t", "#", "-")]
-        broken = not self._mapping
-        for start, after in zip(starts, [*starts[1:], len(self.lines) + 1], strict=True):
+        """A passage for each key of a YAML mapping, but those that describe the memory; nothing where it is broken."""
+        mapping = self._loaded[0] or {}
+        starts = [n for n, line in enumerate(self.lines, 1) if mapping and line[:1] not in ("", " ", "\t", "#", "-")]
+        for start, after in itertools.pairwise([*starts, len(self.lines) + 1]):
             end = start + len("\n".join(self.lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
             key, _, rest = self.lines[start - 1].partition(":")
-            if key in PARTICULARS and not broken:
+            key = key.strip().strip("\"'")
+            if key in PARTICULARS:
                 continue
-            value = self._mapping.get(key.strip("\"'"))
+            value = mapping.get(key)
             said = "\n".join([rest, *self.lines[start:end]]) if value is None else ", ".join(_texts(value))
-            label = "" if key == "text" else f"{key}: "
-            if said.strip() or broken:
-                yield Passage(start, end, "", "", (label + said.strip()) if not broken else self.lines[start - 1])
+            if said.strip():
+                yield Passage(start, end, "", "", ("" if key == "text" else f"{key}: ") + said.strip())
 
 
 def kind_of(path: str) -> str:
@@ -311,9 +292,12 @@ def decode(data: bytes) -> str:
 
 
 def turns(lines: list[str], after: int = 0) -> Iterator[Passage]:
-    """The turns of a transcript, in order; what stands before the first one is its context. Nothing without a turn."""
+    """The turns of a transcript, in order; what stands before one is its context, and what follows the last is cut into
+    paragraphs. Nothing without a turn.
+    """
     start, speaker, time, said = 0, "", "", [""]
     context: list[str] = []
+    rest = 0  # the line behind which no turn stands
     for number, line in enumerate(lines[after:], after + 1):
         match = _TURN.match(line)
         if match:
@@ -325,11 +309,13 @@ def turns(lines: list[str], after: int = 0) -> Iterator[Passage]:
             said.append(line[2:] if line.startswith("  ") else "")
         elif start:
             yield _turn(start, speaker, time, said, context)
-            start, context = 0, [line]
+            start, context, rest = 0, [line], number - 1
         elif line.strip():
             context.append(line)
     if start:
         yield _turn(start, speaker, time, said, context)
+    elif rest:
+        yield from _paragraphs(lines, rest)
 
 
 def _turn(start: int, speaker: str, time: str, said: list[str], context: list[str]) -> Passage:
@@ -342,12 +328,15 @@ def _turn(start: int, speaker: str, time: str, said: list[str], context: list[st
 
 def format_turn(speaker: str, time: str, text: str) -> str:
     """One turn as a list item, with its last newline; `turns` reads the same text back, outer white space aside."""
-    name = " ".join(speaker.replace("*", " ").split()) or "unknown"
-    first, *rest = (
-        text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\N{REPLACEMENT CHARACTER}").strip().split("\n")
-    )
-    body = "".join(f"  {line}\n" if line.strip() else "\n" for line in rest)
+    name = " ".join(_sound(speaker).replace("*", " ").split()) or "unknown"
+    first, *rest = _sound(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    body = "".join(f"  {line}\n" if line else "\n" for line in rest)
     return f"- **{name}**{' ' + time if time else ''}: {first}\n{body}"
+
+
+def _sound(text: str) -> str:
+    """Text that may stand in a text file: a NUL would make the whole file a binary one."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _whole(lines: list[str], after: int) -> Iterator[Passage]:
@@ -382,40 +371,34 @@ def _paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
             said.append(line)
 
 
-def set_front(data: bytes, key: str, value: str) -> bytes:
-    """The file with a front matter key set to a YAML scalar, every other byte kept; ValueError where it is broken."""
-    memory = Memory("x.md", data)
-    newline = b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
-    entry = f"{key}: {value}".encode()
-    if encoding_of(data) == "utf-16" or memory.binary:
+def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
+    """The file with a front matter key set to a YAML value on one line, every other byte kept.
+
+    Raises ValueError where that cannot be done so: the YAML is broken, or the file is no text.
+    """
+    memory = Memory(path, data)
+    encoding = encoding_of(data)
+    text = data.decode(encoding) if encoding != "utf-16" and not memory.binary else ""
+    if text.encode(encoding) != data:
         raise ValueError("not UTF-8")
-    if not memory.front_end:
+    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    start, end = len(text) - len(text.removeprefix("\ufeff")), len(text)
+    if not memory.is_yaml and not memory.front_end:
         if memory.lines and memory.lines[0].rstrip() == "---":
             raise ValueError("the front matter is never closed")
-        mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-        return mark + newline.join([b"---", entry, b"---", b""]) + data[len(mark) :]
-    return set_line(data, memory.front_end, entry, key.encode(), newline)
-
-
-def set_line(data: bytes, last: int, entry: bytes, key: bytes, newline: bytes) -> bytes:
-    """Put `entry` in the place of the key's line or lines above line `last`, or insert it there."""
-    lines = data.split(b"\n")
-    for at in range(1, last - 1):
-        if re.match(rb"[\"']?" + re.escape(key) + rb"[\"']?\s*:", lines[at]):
-            after = at + 1
-            while after < last - 1 and lines[after][:1] in (b" ", b"\t", b"-"):
-                after += 1
-            end = b"\r" if lines[at].endswith(b"\r") else b""
-            return b"\n".join([*lines[:at], entry + end, *lines[after:]])
-    end = newline[:-1]
-    return b"\n".join([*lines[: last - 1], entry + end, *lines[last - 1 :]])
+        fence = f"---{newline}"
+        return (text[:start] + fence + replaced("", key, value, newline) + fence + text[start:]).encode(encoding)
+    if not memory.is_yaml:
+        lines = text.split("\n")
+        start, end = (sum(len(line) + 1 for line in lines[:count]) for count in (1, memory.front_end - 1))
+    return (text[:start] + replaced(text[start:end], key, value, newline) + text[end:]).encode(encoding)
 
 
 def slug(text: str, longest: int = 60) -> str:
     """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens."""
-    words = "".join(
-        c if unicodedata.category(c)[0] in "LMN" else " " for c in unicodedata.normalize("NFC", text).lower()
-    ).split()
+    start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
+    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in start).split()
+    words = [word for word in words if any(c.isalnum() for c in word)]  # a lone accent or emoji selector is invisible
     out = ""
     for word in words:
         longer = f"{out}-{word}" if out else word
@@ -428,7 +411,9 @@ def slug(text: str, longest: int = 60) -> str:
 def quoted(text: str) -> str:
     """A YAML scalar on one line for any text."""
     plain = re.fullmatch(r"[^\W\d_][\w /.+-]*", text) and not text.endswith(" ") and yaml.safe_load(text) == text
-    return text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=1_000_000).rstrip("\n")
+    return (
+        text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
+    )
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
@@ -443,15 +428,14 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
         yield str(value)
 
 
-def _aliased(source: str) -> bool:
-    """Does the YAML repeat nodes by reference? Such text can grow without bound when its values are read out."""
-    return bool(re.search(r"(?:^|[\s\[{,:-])\*[\w-]", source)) and any(
-        isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=_Loader)
-    )
+def _day(value: Any) -> dt.date | None:
+    """The day of a YAML date or time."""
+    return value.date() if isinstance(value, dt.datetime) else value if isinstance(value, dt.date) else None
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    """A value as a sentence may hold it."""
+    text = " ".join(repr(value).split())
     return text if len(text) <= 40 else text[:39] + "…"
 
 

@@ -55,5 +55,8 @@ def drop(folder: Folder, path: str) -> None:
     wanted = path.removeprefix(ARCHIVE + "/").encode()
     if os.path.exists(log):
         disk.edit(
-            log, lambda old: b"".join(line for line in old.splitlines(True) if line.rstrip().split(b"\t")[-1] != wanted)
+            log,
+            lambda old: b"".join(
+                line for line in old.splitlines(True) if line.rstrip(b"\n").split(b"\t")[-1] != wanted
+            ),
         )

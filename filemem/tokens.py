@@ -15,6 +15,7 @@ def count(text: str) -> int:
 
 def clip(text: str, limit: int) -> str:
     """The longest beginning of `text` that has at most `limit` tokens."""
+    text = text[: max(0, limit) * LETTERS]  # no token has more
     if count(text) <= limit:
         return text
     low, high = 0, len(text)

@@ -4,9 +4,10 @@ import datetime as dt
 import os
 from collections.abc import Iterable
 
-from filemem.errors import NotFound
+from filemem import disk
+from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
-from filemem.memory import Passage, format_turn, quoted, slug, when_of
+from filemem.memory import Passage, encoding_of, format_turn, quoted, slug, when_of
 
 ASSISTANT = "assistant"
 INTERRUPTED = "[interrupted]"
@@ -20,18 +21,36 @@ class Transcript:
         self.path = path
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
-        """Append one turn, durably; returns the line on which it starts. `at` is the person's local time."""
+        """Append one turn, durably; returns the line on which it starts. `at` is the person's local time.
+
+        Where a person has archived the file meanwhile, the turn goes there. Where they have deleted it, or it is no
+        UTF-8 text any more, the conversation goes on in a new file.
+        """
         turn = format_turn(speaker, f"{at:%H:%M}", text)
         with self.folder.locked():
-            if not self.path:
+            before = self._standing()
+            if before is None:
                 self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
-            else:
-                self.folder.append(self.path, turn)
-            return self.turns()[-1].line
+                return self.folder.read(self.path).count(b"\n") - turn.count("\n") + 1
+            self.folder.append(self.path, turn)
+            return before.count(b"\n") + (1 if before.endswith(b"\n") or not before else 2)
+
+    def _standing(self) -> bytes | None:
+        """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
+        try:
+            disk.let_settle(self.folder.absolute(self.path))
+            self.path = self.folder.locate(self.path)
+            memory = self.folder.memory(self.path)
+        except FilememError:
+            return None
+        return None if memory.binary or encoding_of(memory.data) != "utf-8" else memory.data
 
     def turns(self) -> list[Passage]:
-        """Every turn so far, as the file has it now."""
-        return [p for p in self.folder.memory(self.path).passages if p.speaker] if self.path else []
+        """Every turn so far, as the file has it now; none where it has gone."""
+        try:
+            return [p for p in self.folder.memory(self.path).passages if p.speaker] if self.path else []
+        except NotFound:
+            return []
 
 
 def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:
@@ -43,10 +62,14 @@ def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], ext
 
 def latest(folder: Folder) -> Transcript:
     """The session that began last; raises NotFound where there is none."""
-    paths = [path for path in folder.paths() if path.startswith("sessions/") and when_of(path)]
-    if not paths:
+    begun = []
+    for stat in folder.files():
+        when = when_of(stat.path)
+        if when and stat.path.startswith("sessions/") and stat.path.endswith(".md"):
+            begun.append((when.date, when.time, stat.changed, stat.path))
+    if not begun:
         raise NotFound(f"{folder.name} has no session to resume; start one with: filemem chat.")
-    return Transcript(folder, max(paths, key=lambda path: (os.path.basename(path)[:15], path)))
+    return Transcript(folder, max(begun)[-1])
 
 
 def first_words(text: str) -> str:
@@ -58,4 +81,4 @@ def zone_name(at: dt.datetime) -> str:
     """The zone of an aware time as a person knows it: `Europe/Lisbon` where the system tells, else `UTC+01:00`."""
     name = os.environ.get("TZ", "").lstrip(":") or os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
     offset = f"{at:%z}"
-    return name if "/" in name else f"UTC{offset[:3]}:{offset[3:5]}"
+    return name if "/" in name and name[0] != "/" else f"UTC{offset[:3]}:{offset[3:5]}"
