@@ -4,6 +4,7 @@ import os
 
 from filemem import recalls
 from filemem.folder import Folder
+from filemem.importers import origins
 
 
 def forget(folder: Folder, path: str) -> list[str]:
@@ -12,6 +13,7 @@ def forget(folder: Folder, path: str) -> list[str]:
         memory = folder.memory(path)
         os.unlink(folder.absolute(path))
         recalls.drop(folder, path)
+        origins.forget(folder, memory)
     said = [f"Deleted {path}."]
     source = memory.particular("source")
     for entry in source if isinstance(source, list) else [source] if source else []:

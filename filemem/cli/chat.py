@@ -14,7 +14,7 @@ from filemem.cli.common import colours, dim, now, say, say_json, split_line
 from filemem.cli.setup import edited
 from filemem.errors import FilememError
 from filemem.forget import forget
-from filemem.model import ModelError, OpenAIModel
+from filemem.model import OpenAIModel
 from filemem.offline import NOTICE
 from filemem.plain import visible
 

@@ -99,6 +99,12 @@ def now() -> dt.datetime:
     return chosen.astimezone() if chosen else local_now()
 
 
+def chosen_day() -> dt.date | None:
+    """The day that --today names, None where it is not given."""
+    chosen: dt.datetime | None = _chosen("today")
+    return chosen.date() if chosen else None
+
+
 def _login() -> str:
     try:
         return getpass.getuser()

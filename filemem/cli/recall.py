@@ -7,6 +7,7 @@ import click
 
 from filemem import answers, globs
 from filemem.cli.common import (
+    chosen_day,
     colours,
     complete_path,
     linked,
@@ -56,7 +57,7 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
     """
     user = ready(the_user())
     text = " ".join(query)
-    found = search_files(user.index, text, today=now().date(), **filters)
+    found = search_files(user.index, text, today=now().date(), anchor=chosen_day(), **filters)
     if as_json:
         for hit in found.hits:
             say_json({**hit._asdict(), "when": None, "file": f"{user.root}/{hit.path}"})

@@ -1,0 +1,49 @@
+"""The command that takes in conversations and notes from elsewhere."""
+
+import click
+
+from filemem.cli.common import progress, say, say_json, shared_options, the_store, the_user
+from filemem.importers import FORMATS, Report, import_file
+
+SHOWN = 10  # lines of each list in the report
+
+
+@click.command("import")
+@click.argument("format_", metavar="FORMAT", type=click.Choice(list(FORMATS)))
+@click.argument("file", type=click.Path(exists=True))
+@click.option("--dry-run", is_flag=True, help="Only report what would be taken.")
+@click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
+@shared_options
+def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int:
+    """Take in FILE; a second run adds only what is new.
+
+    FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or conversations.json), openai-jsonl (messages
+    by line) or markdown (a folder of notes).
+
+    Example: filemem import chatgpt conversations.json
+    """
+    user = None if format_ == "locomo" else the_user(must_exist=False).name
+    with progress("importing") as show:
+        report = import_file(the_store(), format_, file, user=user, seen=show, dry_run=dry_run)
+    if as_json:
+        say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
+    else:
+        _show(report, dry_run=dry_run)
+    return 0
+
+
+def _show(report: Report, *, dry_run: bool) -> None:
+    """The report in words; of long lists the beginning."""
+    for word, taken in (("added", report.added), ("updated", report.updated)):
+        for entry in taken[:SHOWN]:
+            say(f"{word} {entry.user}/{entry.path}" + (f", {entry.turns} turns" if entry.turns else ""))
+        if len(taken) > SHOWN:
+            say(f"{word} {len(taken) - SHOWN:,} more; --json lists them all")
+    for skipped in report.skipped[:SHOWN]:
+        say(f"note: {skipped.what}: {skipped.why}")
+    if len(report.skipped) > SHOWN:
+        say(f"note: {len(report.skipped) - SHOWN:,} more; --json lists them all")
+    would = "would be " if dry_run else ""
+    turns = sum(entry.turns for entry in (*report.added, *report.updated))
+    counts = f"{len(report.added):,} {would}added, {len(report.updated):,} {would}updated, {len(report.unchanged):,} unchanged"
+    say(f"{counts}, {turns:,} turns taken in.")
