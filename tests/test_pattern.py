@@ -1,0 +1,365 @@
+"""A grep pattern means what ripgrep's `-S` means, says what is wrong with it, and can neither hang nor take all memory."""
+
+import itertools
+import os
+import re
+import resource
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem.charclasses import has_odd_words, word_characters
+from filemem.expression import cost, fold, longest_line, parse
+from filemem.matcher import MEMORY, SPANS, Matcher, spans_in
+from filemem.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
+
+
+def matching(pattern: str, *lines: str, word: bool = False) -> list[str]:
+    found = compile_pattern(pattern, word=word).search((line, line) for line in lines)
+    return [line for line, _ in found]
+
+
+# What a pattern means
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ignores_case"),
+    [
+        ("oolong", True), ("Oolong", False), ("ooloNg", False), (r"\Wtea\S", True), (r"\Btea\D", True), ("[a-z]tea", True),
+        ("[A-Z]tea", False), (r"[\W]tea", True), (r"\x41", False), (r"\x{61}", True), ("(?P<Name>tea)", True),
+        ("(?<Name>tea)", True), (r"\p{Lu}tea", True), (r"\p{Lu}", False), (r"\w+", False), ("[[:upper:]]x", True),
+        ("É", False), ("é", True), ("茶", True), ("tea{2,3}", True), (r"\p{Lu}{2}", False), ("Σ", False), (r"\t", True),
+    ],
+)  # fmt: skip
+def test_case_counts_only_where_a_literal_is_upper_case(pattern: str, ignores_case: bool) -> None:
+    """Smart case looks at literals: not at escapes, classes by name, group names or counts."""
+    assert compile_pattern(pattern).ignores_case is ignores_case
+
+
+def test_inline_flags_hold_from_where_they_stand_to_the_end_of_their_group() -> None:
+    assert matching("a(?i)B|c", "aB", "ab", "AB", "C") == ["aB", "ab", "C"]
+    assert matching("(?i)TEA", "tea", "Tea", "toe") == ["tea", "Tea"]
+    assert matching("(?-i)tea", "tea", "Tea") == ["tea"]
+    assert matching("(x(?-i)y)z", "XyZ", "XYZ") == ["XyZ"]
+    assert matching("(?i:T)EA", "tEA", "TEA", "tea") == ["tEA", "TEA"]
+
+
+def test_what_only_ripgrep_accepts_is_translated() -> None:
+    assert matching(r"tea\z", "a tea", "tea time") == ["a tea"]
+    assert matching(r"^[[:alpha:]_]+$", "tea_time", "tea2", "thé") == ["tea_time"]
+    assert matching(r"[[:^digit:]]", "12", "12a") == ["12a"]
+    assert matching(r"^\p{Han}+$", "乌龙茶", "乌龙 tea", "かな") == ["乌龙茶"]
+    assert matching(r"^[\p{Hiragana}\p{Katakana}ー]+$", "かな", "カナー", "漢字") == ["かな", "カナー"]
+    assert matching(r"^\pL+\P{L}$", "été!", "été") == ["été!"]
+    assert matching(r"\p{^L}", "été!", "été") == ["été!"]
+    assert matching(r"^\p{Lu}\p{Lowercase_Letter}+$", "Été", "été") == ["Été"]
+    assert matching(r"\x{4e00}|\u{1f375}", "一", "🍵", "x") == ["一", "🍵"]
+    assert matching(r"(?<leaf>tea) (?P=leaf)", "tea tea", "tea leaf") == ["tea tea"]
+
+
+def test_whole_words_are_found_beside_punctuation_and_marks() -> None:
+    lines = ("tea", "teas", "(tea)", "tea_cup", "green-tea!", "steam")
+    assert matching("tea", *lines, word=True) == ["tea", "(tea)", "green-tea!"]
+    assert matching("-5", "x -5", "x -55", word=True) == ["x -5"]
+    assert matching("a|tea", "tea", "teas", "a b", word=True) == ["tea", "a b"]
+    assert matching(r"\bहिन्दी\b", "मुझे हिन्दी पसंद है", "हिन्दीभाषा") == ["मुझे हिन्दी पसंद है"]
+    assert matching("m", "5 m long", "5 m² wide", "5 mm", word=True) == ["5 m long", "5 m² wide"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "place", "remedy"),
+    [
+        ("tea(", 4, r"write \("), ("tea)", 4, r"write \)"), ("[tea", 1, r"write \["), ("a[z-b]", 3, "a-z"),
+        ("[[New York]]", 2, r"\["), ("*tea", 1, "\\"), ("a**", 3, "group"), ("a{3,2}", 2, "a{2,5}"), (r"a\h", 2, "write h"),
+        ("tea\\", 4, r"\\"), (r"\xzz", 1, r"\x41"), (r"\p{Klingon}", 1, r"\p{Han}"), ("(?<=a+)b", 1, "fixed"),
+        ("(?x)a b", 1, "(?i)"), (r"\<tea", 1, r"\b"), ("[a&&b]", 3, "&"), (r"a\nb", 2, "one line"), ("(a)(?P<1>b)", 4, "\\"),
+        (r"(a)\2", 4, "\\"), ("(?P<n>a)(?P<n>b)", 9, "rename"), ("a{99999999999}", 2, "smaller"), ("(?P<n", 1, r"\(\?"),
+        ("(" * 60 + ")" * 60, 51, "simplify"), (r"\N{NO SUCH CHARACTER}", 1, r"\u4e00"),
+    ],
+)  # fmt: skip
+def test_a_wrong_pattern_says_what_where_and_how_to_put_it_right(pattern: str, place: int, remedy: str) -> None:
+    with pytest.raises(PatternError) as caught:
+        compile_pattern(pattern)
+    sentence = str(caught.value)
+    assert sentence.startswith("pattern: ") and "\n" not in sentence
+    assert f"at character {place};" in sentence and remedy in sentence.partition(";")[2]
+
+
+@given(st.text(alphabet="ab(|)[]{}\\*+?^$.-:&~<>=!Pp,1xz茶 i#", max_size=14))
+def test_any_text_is_a_pattern_or_a_pattern_error(text: str) -> None:
+    try:
+        pattern = compile_pattern(text)
+    except PatternError as error:
+        assert str(error).startswith("pattern: ")
+    else:
+        assert pattern.text == text
+
+
+def test_long_patterns_are_refused() -> None:
+    with pytest.raises(PatternError, match="10,000 characters are too many"):
+        compile_pattern("x" * 10_000)
+    assert matching("x" * LONGEST_PATTERN, "x" * LONGEST_PATTERN) == ["x" * LONGEST_PATTERN]
+    with pytest.raises(PatternError, match="too many characters"):
+        compile_pattern(r"[\0-\u{ffff}]" * 70)
+
+
+def test_word_characters_differ_from_pythons_only_where_lines_are_matched_exactly() -> None:
+    """Every character about which the two disagree is odd, so that the fast way never meets one."""
+    exact = {code for low, high in word_characters() for code in range(low, high + 1)}
+    every = [chr(code) for code in range(sys.maxunicode + 1)]
+    python = re.compile(r"\w")
+    differing = [char for char in every if (python.match(char) is not None) != (ord(char) in exact)]
+    # What is not assigned yet may be a letter of a block that we take whole.
+    assert [ascii(char) for char in differing if char.isprintable() and not has_odd_words(char)] == []
+    assert not has_odd_words("Plain “text” — with café, 乌龙茶, かな, 한국어, кот and 🍵.")
+
+
+# What must be there
+
+
+def test_fold_makes_equal_what_matches_without_regard_to_case() -> None:
+    """For every letter that may stand in a literal, all that `re` takes for it folds to the same."""
+    cased = [char for code in range(sys.maxunicode + 1) if (char := chr(code)).lower() != char or char.upper() != char]
+    text = "".join(cased)
+    wrong = []
+    for char in cased:
+        required = compile_pattern("(?i)" + char).literals
+        if required:
+            (only,) = required
+            wrong += [char + other for other in re.findall(re.escape(char), text, re.I) if fold(other) not in only]
+    assert wrong == []
+
+
+def test_literals_are_what_every_match_holds() -> None:
+    for pattern, literals in {
+        "Oolong": [{"oolong"}],
+        "tea.*oolong": [{"oolong"}, {"tea"}],
+        "(green|black) tea": [{"green", "black"}, {" tea"}],
+        "colou?r": [{"colo"}, {"r"}],
+        "[Tt]ea": [{"tea"}],
+        "(ab)+c": [{"ab"}, {"c"}],
+        "tea|": [],
+        r"\d+": [],
+        "(?=tea)t": [{"t"}],
+        "(?!tea)": [],
+        "αβγ": [{"α"}, {"γ"}],
+        "Istanbul": [{"istanbul"}],
+    }.items():
+        assert list(map(set, compile_pattern(pattern).literals)) == literals, pattern
+
+
+LETTERS = "abkKsSiIé茶ſıİΣσς\u212a\u0301\u0307"
+lines = st.text(alphabet=LETTERS + " 1", max_size=12)
+# Only single characters repeat without end, so that no example is slow to match.
+expressions = st.recursive(
+    st.sampled_from([*LETTERS, ".*", r"\w+", "[ab]*?", "[^a]", "[sS]", "a+", "^", "$", r"\b", "(?i:s)", ""]),
+    lambda inner: st.one_of(
+        st.builds("{}{}".format, inner, inner),
+        st.builds("({}|{})".format, inner, inner),
+        st.builds("(?:{}){}".format, inner, st.sampled_from(["?", "??", "{2}", "{1,3}", "{0}"])),
+        st.builds("(?={}){}".format, inner, inner),
+    ),
+    max_leaves=6,
+)
+
+
+def test_whatever_matches_may_match() -> None:
+    """The literals are sound: for every row of three pieces and every short line, no match is turned down."""
+    pieces = "a b a? b?? a+ b* a{0} b{2} (?:ab)* (?:ab)? (?:a|b) (?:a|bb) (?:a|) (?=a) (?!a). [aA] ^".split()
+    every_line = ["".join(letters) for length in range(5) for letters in itertools.product("ab", repeat=length)]
+    for row in itertools.product(pieces, repeat=3):
+        pattern = compile_pattern("".join(row))
+        regex = re.compile(pattern.text)
+        refused = [line for line in every_line if not pattern.may_match(line)]
+        assert [line for line in refused if regex.search(line)] == [], pattern.text
+
+
+@given(st.data(), expressions, st.sampled_from([0, re.I]))
+def test_whatever_matches_may_match_once_folded(data: st.DataObject, expression: str, flags: int) -> None:
+    """Folding keeps the literals sound, whatever the letters, the case and the text around the line."""
+    regex = re.compile(expression, flags)
+    line = data.draw(st.from_regex(regex) | lines, label="line")
+    if regex.search(line):
+        pattern = compile_pattern(f"(?i){expression}" if flags else f"(?-i){expression}")
+        assert pattern.may_match(fold(line)) and pattern.may_match(fold(f"x\n{line}\nΣ"))
+
+
+@given(expressions, st.lists(lines.filter(lambda line: not has_odd_words(line)), max_size=8))
+def test_spans_are_those_of_re(expression: str, some: list[str]) -> None:
+    regex = re.compile(expression)
+    wanted = [(key, spans) for key, line in enumerate(some) if (spans := spans_in(regex, line))]
+    assert list(compile_pattern("(?-i)" + expression).search(enumerate(some))) == wanted
+
+
+# What it costs
+
+trees = st.recursive(
+    st.sampled_from("ab"),
+    lambda inner: st.one_of(
+        st.tuples(st.just("then"), inner, inner),
+        st.tuples(st.just("or"), inner, inner),
+        st.tuples(st.just("repeat"), inner, st.sampled_from([(0, 1), (0, 9), (1, 9), (2, 3)])),
+    ),
+    max_leaves=4,
+)
+
+
+def written(tree: "str | tuple") -> str:  # type: ignore[type-arg]
+    if isinstance(tree, str):
+        # `re` would merge letters that are alternatives, a|a, into a class of one.
+        return "[^b]" if tree == "a" else "[^a]"
+    if tree[0] == "repeat":
+        least, most = tree[2]
+        return f"(?:{written(tree[1])}){{{least},{most if most < 9 else ''}}}"
+    return f"(?:{written(tree[1])}{'|' if tree[0] == 'or' else ''}{written(tree[2])})"
+
+
+def ends(tree: "str | tuple", line: str, at: int) -> Iterator[int]:  # type: ignore[type-arg]
+    """Where each way to match at `at` ends, as backtracking would try them; some ends come more than once."""
+    if isinstance(tree, str):
+        yield from [at + 1] if line.startswith(tree, at) else []
+    elif tree[0] == "then":
+        yield from (end for middle in ends(tree[1], line, at) for end in ends(tree[2], line, middle))
+    elif tree[0] == "or":
+        yield from itertools.chain(ends(tree[1], line, at), ends(tree[2], line, at))
+    else:
+        least, most = tree[2]
+        reached = [at]
+        for done in range(most + 1):
+            yield from reached if done >= least else []
+            # Once the least is done, a round that matches nothing is not made.
+            reached = [end for place in reached for end in ends(tree[1], line, place) if end > place or done < least]
+
+
+@given(trees, st.text(alphabet="ab", max_size=5))
+def test_the_bound_on_the_ways_to_match_holds(tree: "str | tuple", line: str) -> None:  # type: ignore[type-arg]
+    counted = len(list(itertools.islice(ends(tree, line, 0), 20_000)))
+    ways, steps = cost(parse(written(tree), 0), len(line))
+    assert counted <= ways and steps >= 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least", "most"),
+    [
+        ("oolong", 2**20, 2**24), ("tea.*oolong", 512, 2**13), (r"\w+ly", 512, 2**13), (".*tea.*oolong", 32, 512),
+        ("(a+)+$", 0, 16), ("(a|a)*b", 0, 32), ("(.*)*x", 0, 16), ("(a{1,1000}){1,1000}b", 0, 16), ("a?" * 40 + "a" * 40, -1, 0),
+        ("((((a?){1000}){1000}){1000}){1000}b", -1, -1),
+    ],
+)  # fmt: skip
+def test_lines_are_matched_in_this_process_only_while_that_is_quick(pattern: str, least: int, most: int) -> None:
+    assert least <= longest_line(parse(pattern, 0), STEPS) <= most
+
+
+HOSTILE = [
+    "(a+)+$", "(a|a)*$", "(.*)*[xyz]", "(a{1,1000}){1,1000}[bc]", "a?" * 40 + "[ab]" * 40, r"(\w+\s?)+$", "(a*)*(a*)*(a*)*[bc]",
+    "(?:(?:a|aa)+)+$", r"(a+)+\1[bc]", "(?i)(A|[^!])+$", "((a?){1000}){1000}[bc]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", HOSTILE)
+def test_a_hostile_pattern_ends_in_an_error_and_not_in_a_hang(pattern: str) -> None:
+    line = "a" * (39 if pattern.startswith("a?") else 3000) + "!" * 50
+    with pytest.raises(PatternError, match=r"longer than 0\.2 s; simplify"):
+        list(compile_pattern(pattern).search([(1, line)], seconds=0.2))
+
+
+def test_lines_add_up_to_the_deadline() -> None:
+    """No one line is slow here; an endless row of them ends all the same."""
+    slow = compile_pattern(".*x.*[yz]")
+    with pytest.raises(PatternError, match=r"longer than 0\.1 s"):
+        list(slow.search(((key, "x" * 64) for key in itertools.count()), seconds=0.1))
+
+
+def test_memory_is_bounded() -> None:
+    with pytest.raises(PatternError, match="512 MB"):
+        list(compile_pattern("(x|y)+").search([(1, "x" * 10_000_000)], seconds=30))
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 <= MEMORY
+
+
+def test_long_lines_have_a_defined_answer() -> None:
+    """A line of 10 MB is searched whole; of one beyond LONGEST_LINE, the first LONGEST_LINE characters are."""
+    line = "x" * 10_000_000 + " Oolong"
+    for pattern in ("oolong", "x oolong", r"\w oolong$"):
+        assert [key for key, _ in compile_pattern(pattern).search([(1, line)])] == [1]
+    assert list(compile_pattern("x").search([(1, line)])) == [(1, [(at, at + 1) for at in range(SPANS)])]
+    longest = "x" * LONGEST_LINE
+    assert matching("tea", "tea" + longest, longest + "tea", longest[3:] + "tea") == [
+        "tea" + longest,
+        longest[3:] + "tea",
+    ]
+
+
+# The child
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator[Matcher]:
+    matcher = Matcher()
+    yield matcher
+    matcher.close()
+
+
+@given(expressions, st.lists(lines, max_size=8), st.sampled_from([0, re.I]))
+def test_the_child_answers_as_this_process_would(child: Matcher, expression: str, some: list[str], flags: int) -> None:
+    regex = re.compile(expression, flags)
+    assert child.match(regex, some, 10) == [spans_in(regex, line) for line in some]
+
+
+def test_the_child_reads_what_is_not_unicode(child: Matcher) -> None:
+    regex = re.compile("\udcff")
+    assert child.match(regex, ["caf\udcff", "\0", "🍵"], 10) == [[(3, 4)], [], []]
+
+
+RISKY = r"^(\w+ )*\w+\.$"
+"""Harmless as it happens, but no bound says so: all but the shortest lines are matched in the child."""
+
+
+def test_matches_come_in_order_whichever_process_finds_them() -> None:
+    """Short lines are matched here and long ones in the child; far more than a pipe holds goes through."""
+    texts = [("a." if key % 3 else "word " * 60 + ".") + "!" * (key % 5 == 0) for key in range(3 * BATCH_LINES)]
+    found = [key for key, _ in compile_pattern(RISKY).search(enumerate(texts), seconds=60)]
+    assert found == [key for key, text in enumerate(texts) if text == "a."]
+
+
+def test_matches_come_as_they_are_found() -> None:
+    """Neither way reads to the end of its lines first."""
+    for pattern, line in (("tea", "tea"), (RISKY, "some twenty or thirty words.")):
+        stream = compile_pattern(pattern).search((key, line) for key in itertools.count())
+        assert [key for key, _ in itertools.islice(stream, 3)] == [0, 1, 2]
+        stream.close()  # type: ignore[attr-defined]
+
+
+def test_no_child_outlives_its_search(child: Matcher) -> None:
+    before = open_descriptors()
+    stream = compile_pattern(RISKY).search((key, "some twenty or thirty words.") for key in itertools.count())
+    next(stream)
+    assert len(open_descriptors()) == len(before) + 2
+    stream.close()  # type: ignore[attr-defined]
+    with pytest.raises(PatternError):
+        list(compile_pattern("(a+)+$").search([(1, "a" * 40 + "!")], seconds=0.1))
+    assert open_descriptors() == before
+    # The module's own child is there and at work, and none that has ended waits to be collected.
+    assert os.waitpid(-1, os.WNOHANG) == (0, 0)
+
+
+def open_descriptors() -> list[str]:
+    return sorted(os.listdir("/dev/fd"))
+
+
+def test_searches_run_side_by_side_in_threads() -> None:
+    pattern = compile_pattern(RISKY)
+    found: list[list[int]] = []
+
+    def search() -> None:
+        found.append([key for key, _ in pattern.search(enumerate(["tea and some long words.", "no"] * 50), seconds=60)])
+
+    threads = [threading.Thread(target=search) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [list(range(0, 100, 2))] * 4
