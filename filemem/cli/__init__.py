@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from filemem.cli.common import shared_options
+from filemem.cli.options import shared_options
 from filemem.errors import FilememError
 
 # Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.

@@ -1,67 +1,27 @@
-"""What the commands share: the options for store and user, colour, progress, paths as a person types them."""
+"""What the commands share: which store and user, colour, progress, paths as a person types them."""
 
 import contextlib
 import datetime as dt
-import functools
 import getpass
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import click
 
+from filemem.cli.options import chosen
 from filemem.errors import FilememError
 from filemem.plain import visible
 from filemem.store import Store, User, local_now
 
-F = TypeVar("F", bound=Callable[..., Any])
-_OPTIONS = ("store", "user", "today")
 
-
-class Moment(click.ParamType):
-    """A day, or a day and time: `2026-11-20` or `2026-11-20T09:30`."""
-
-    name = "date"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
-        try:
-            return dt.datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is no date; write it as 2026-11-20 or 2026-11-20T09:30.", param, ctx)
-
-
-def shared_options(command: F) -> F:
-    """--store, --user and --today, accepted before and after a command's name; the later one counts."""
-
-    @click.option("--store", metavar="FOLDER", help="The store [FILEMEM_STORE, else ./memory_store].")
-    @click.option(
-        "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
-    )
-    @click.option("--today", type=Moment(), metavar="DATE", hidden=True, help="The day, or day and time, taken as now.")
-    @click.pass_context
-    @functools.wraps(command)
-    def wrapped(ctx: click.Context, **values: Any) -> Any:
-        chosen = ctx.ensure_object(dict)
-        for name in _OPTIONS:
-            given = values.pop(name)
-            if given is not None:
-                chosen[name] = given
-        return ctx.invoke(command, **values)
-
-    return wrapped  # type: ignore[return-value]
-
-
-def _chosen(name: str) -> Any:
-    return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
-
-
-def store_path(chosen: str | None) -> str:
+def store_path(given: str | None) -> str:
     """Where the store is: as chosen, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
-    if chosen or os.environ.get("FILEMEM_STORE"):
-        return chosen or os.environ["FILEMEM_STORE"]
+    if given or os.environ.get("FILEMEM_STORE"):
+        return given or os.environ["FILEMEM_STORE"]
     if os.path.isdir("memory_store"):
         return "memory_store"
     home = os.path.expanduser("~")
@@ -74,14 +34,14 @@ def store_path(chosen: str | None) -> str:
 
 def the_store() -> Store:
     """The store of this call."""
-    return Store(store_path(_chosen("store")))
+    return Store(store_path(chosen("store")))
 
 
 def the_user(*, must_exist: bool = True) -> User:
     """The user of this call: as chosen, FILEMEM_USER, the only one there is, else the login name."""
     store = the_store()
     names = store.users()
-    name = _chosen("user") or os.environ.get("FILEMEM_USER")
+    name = chosen("user") or os.environ.get("FILEMEM_USER")
     if not name:
         name = names[0] if len(names) == 1 else _login()
         if len(names) > 1 and name not in names:
@@ -95,14 +55,14 @@ def the_user(*, must_exist: bool = True) -> User:
 
 def now() -> dt.datetime:
     """The person's local time, or what --today says."""
-    chosen: dt.datetime | None = _chosen("today")
-    return chosen.astimezone() if chosen else local_now()
+    given: dt.datetime | None = chosen("today")
+    return given.astimezone() if given else local_now()
 
 
 def chosen_day() -> dt.date | None:
     """The day that --today names, None where it is not given."""
-    chosen: dt.datetime | None = _chosen("today")
-    return chosen.date() if chosen else None
+    given: dt.datetime | None = chosen("today")
+    return given.date() if given else None
 
 
 def _login() -> str:
@@ -116,9 +76,10 @@ def _few(names: list[str], most: int = 8) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    chosen = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
-    return [name for name in Store(store_path(chosen)).users() if name.startswith(incomplete)]
+def complete_user(ctx: click.Context, incomplete: str) -> list[str]:
+    """The users whose names begin so."""
+    root = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
+    return [name for name in Store(store_path(root)).users() if name.startswith(incomplete)]
 
 
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 import click
 
-from filemem.cli.common import progress, say, say_json, shared_options, the_store, the_user
+from filemem.cli.common import progress, say, say_json, the_store, the_user
+from filemem.cli.options import shared_options
 from filemem.importers import FORMATS, Report, import_file
 
 SHOWN = 10  # lines of each list in the report

@@ -15,10 +15,10 @@ from filemem.cli.common import (
     progress,
     say,
     say_json,
-    shared_options,
     split_line,
     the_user,
 )
+from filemem.cli.options import shared_options
 from filemem.errors import FilememError
 from filemem.folder import Stat
 from filemem.grep import Line, grep

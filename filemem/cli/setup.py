@@ -14,12 +14,12 @@ from filemem.cli.common import (
     progress,
     say,
     say_json,
-    shared_options,
     split_line,
     store_path,
     the_store,
     the_user,
 )
+from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
 from filemem.memory import Memory, Problem
 from filemem.store import Store, User
@@ -40,7 +40,7 @@ def init_command(folder: str | None) -> int:
 
     Example: filemem init ~/memories
     """
-    root = Store(folder or click.get_current_context().find_object(dict).get("store") or "memory_store").root  # type: ignore[union-attr]
+    root = Store(folder or chosen("store") or "memory_store").root
     settings = os.path.join(root, config.NAME)
     if os.path.lexists(settings):
         say(f"{root} is a store already; nothing was changed.")
@@ -115,8 +115,8 @@ def check_command(as_json: bool) -> int:
     Example: filemem check
     """
     store = the_store()
-    chosen = click.get_current_context().find_object(dict).get("user") or os.environ.get("FILEMEM_USER")  # type: ignore[union-attr]
-    names = [the_user().name] if chosen else store.users()
+    named = chosen("user") or os.environ.get("FILEMEM_USER")
+    names = [the_user().name] if named else store.users()
     found: list[tuple[str, Problem]] = []
     files = 0
     for name in names:

@@ -9,7 +9,8 @@ import click
 from filemem import prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
-from filemem.cli.common import now, say, say_json, shared_options, the_user
+from filemem.cli.common import now, say, say_json, the_user
+from filemem.cli.options import shared_options
 from filemem.model import Model, OpenAIModel
 from filemem.offline import OfflineModel
 from filemem.store import User

@@ -1,0 +1,55 @@
+"""The options that every command takes: --store, --user and --today. Imports no more than click: `--help` must be quick."""
+
+import datetime as dt
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+_OPTIONS = ("store", "user", "today")
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """A day, or a day and time: `2026-11-20` or `2026-11-20T09:30`."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
+        try:
+            return dt.datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no date; write it as 2026-11-20 or 2026-11-20T09:30.", param, ctx)
+
+
+def shared_options(command: F) -> F:
+    """--store, --user and --today, accepted before and after a command's name; the later one counts."""
+
+    @click.option("--store", metavar="FOLDER", help="The store [FILEMEM_STORE, else ./memory_store].")
+    @click.option(
+        "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
+    )
+    @click.option("--today", type=Moment(), metavar="DATE", hidden=True, help="The day, or day and time, taken as now.")
+    @click.pass_context
+    @functools.wraps(command)
+    def wrapped(ctx: click.Context, /, **values: Any) -> Any:
+        chosen = ctx.ensure_object(dict)
+        for name in _OPTIONS:
+            given = values.pop(name)
+            if given is not None:
+                chosen[name] = given
+        return ctx.invoke(command, **values)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def chosen(name: str) -> Any:
+    """What was given for one of the shared options, None where it was not."""
+    return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
+
+
+def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    complete: Callable[[click.Context, str], list[str]] = importlib.import_module("filemem.cli.common").complete_user
+    return complete(ctx, incomplete)
