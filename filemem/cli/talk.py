@@ -52,7 +52,7 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
     if message is None and sys.stdin.isatty():
         return talk.run()
     if message in (None, "-"):
-        message = click.get_text_stream("stdin", errors="replace").read()
+        message = sys.stdin.buffer.read().decode(errors="replace")
     return talk.once(message or "")
 
 
