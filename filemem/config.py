@@ -33,6 +33,7 @@ class Config:
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer
+    git_person_edits: str = "leave"  # or "commit": your own uncommitted edits, under your name, before a job's commit
 
 
 def load(root: str | Path, environment: Mapping[str, str] = os.environ) -> Config:
