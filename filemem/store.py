@@ -1,10 +1,12 @@
 """The store and its users, as a program uses them: `Store("memory_store").user("alice")`."""
 
+import contextlib
 import datetime as dt
 import functools
+import importlib
 import os
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,32 @@ class User(Folder):
     def tools(self, now: Callable[[], dt.datetime] = local_now) -> Toolbox:
         """The four tools for an agent; `now` gives the person's local time."""
         return Toolbox(self, self.index, self.config, now)
+
+    def as_of(self, moment: dt.date | dt.datetime) -> "Past":
+        """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
+
+        Raises NotFound where nothing had been committed by then, FilememError without a repository.
+        """
+        asof = importlib.import_module(
+            "filemem.asof"
+        )  # only this question needs git, and git's modules are slow to load
+        return Past(self, *asof.lay_out(self, moment))
+
+
+class Past(User):
+    """One person's memories as a commit has them: every question is answered as ever, and nothing can be written."""
+
+    def __init__(self, user: User, root: str, commit: str, at: dt.datetime, subject: str) -> None:
+        super().__init__(root, user.name, user.config)
+        self.commit = commit
+        self.at = at
+        self.subject = subject
+
+    @contextlib.contextmanager
+    def locked(self, wait: float = 10.0) -> Iterator[None]:
+        """Refuse to write; raises Refused."""
+        raise Refused(f"these are the memories as of {self.at:%Y-%m-%d}, which can be read but not changed.")
+        yield
 
 
 class Store:

@@ -50,12 +50,23 @@ def the_user(*, must_exist: bool = True) -> User:
     if must_exist and not user.exists():
         known = f"its users are {_few(names)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
-    return user
+    return _then(user)
+
+
+def _then(user: User) -> User:
+    """The user as of the day that --as-of names, with a word about the commit; as they are now without it."""
+    moment: dt.datetime | None = chosen("as_of")
+    if moment is None:
+        return user
+    past = user.as_of(moment if moment.time() != dt.time() else moment.date())
+    note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
+    click.echo(dim(visible(note)), err=True)
+    return past
 
 
 def now() -> dt.datetime:
-    """The person's local time, or what --today says."""
-    given: dt.datetime | None = chosen("today")
+    """The person's local time, or what --today says, or --as-of: what was believed then is asked as it was then."""
+    given: dt.datetime | None = chosen("today") or chosen("as_of")
     return given.astimezone() if given else local_now()
 
 

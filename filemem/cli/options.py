@@ -45,8 +45,19 @@ def shared_options(command: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
+def as_of_option(command: F) -> F:
+    """--as-of, for a command that only reads: the user is then as git had them by that day."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: dt.datetime | None) -> None:
+        ctx.ensure_object(dict)["as_of"] = value
+
+    what = "What was believed at the end of that day, from git."
+    named = click.option("--as-of", type=Moment(), metavar="DATE", expose_value=False, callback=keep, help=what)
+    return named(command)
+
+
 def chosen(name: str) -> Any:
-    """What was given for one of the shared options, None where it was not."""
+    """What was given for one of the shared options or --as-of, None where it was not."""
     return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
 
 

@@ -18,7 +18,7 @@ from filemem.cli.common import (
     split_line,
     the_user,
 )
-from filemem.cli.options import shared_options
+from filemem.cli.options import as_of_option, shared_options
 from filemem.errors import FilememError
 from filemem.folder import Stat
 from filemem.grep import Line, grep
@@ -47,6 +47,7 @@ def ready(user: User) -> User:
 @click.option("--before", metavar="DATE", help="Only up to this day.")
 @click.option("--explain", is_flag=True, help="Show what made each passage's score.")
 @_json
+@as_of_option
 @shared_options
 def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filters: Any) -> int:
     """Find the passages that best answer QUERY, words or a whole question.
@@ -92,6 +93,7 @@ def _coloured(user: User, answer: str) -> None:
 @click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over.")
 @_json
+@as_of_option
 @shared_options
 def grep_command(pattern: str, path: str | None, context: int, offset: int, as_json: bool) -> int:
     r"""Find the lines that match PATTERN, a regular expression; newest file first, archived files last.
@@ -122,6 +124,7 @@ def _archived(line: Line) -> bool:
 @click.command("open")
 @click.argument("path", shell_complete=complete_path)
 @click.option("--lines", type=click.IntRange(1), help="How many lines to show.")
+@as_of_option
 @shared_options
 def open_command(path: str, lines: int | None) -> int:
     """Read the memory at PATH, or from PATH:LINE on.
@@ -139,6 +142,7 @@ def open_command(path: str, lines: int | None) -> int:
 @click.argument("glob", required=False, shell_complete=complete_path)
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list.")
 @_json
+@as_of_option
 @shared_options
 def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
     """List memories, newest first, archived ones last; only those that match GLOB where one is given.

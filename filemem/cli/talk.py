@@ -10,7 +10,7 @@ from filemem import prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
 from filemem.cli.common import now, say, say_json, the_user
-from filemem.cli.options import shared_options
+from filemem.cli.options import as_of_option, shared_options
 from filemem.model import Model, OpenAIModel
 from filemem.offline import OfflineModel
 from filemem.store import User
@@ -60,6 +60,7 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
 @_model
 @_resume
 @click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
+@as_of_option
 @shared_options
 def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
     """Print exactly what the model would see now, with the tokens of each section.
