@@ -12,7 +12,9 @@ from filemem.memory import ARCHIVE, When, when_of
 from filemem.plain import visible
 from filemem.search import Found, Hit
 
-LONGEST_LINE = 2000  # characters shown of one line
+LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
+WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
+GREP_TOKENS = 4000  # in one answer of grep
 
 
 def heading(path: str, when: When | None, note: str = "") -> str:
@@ -30,29 +32,44 @@ def heading(path: str, when: When | None, note: str = "") -> str:
 
 def next_call(tool: str, arguments: dict[str, Any]) -> str:
     """A call as the model may send it."""
-    return f"{tool} {json.dumps(arguments, ensure_ascii=False)}"
+    spelt = json.dumps(arguments, ensure_ascii=False)
+    return f"{tool} {spelt if visible(spelt) == spelt else json.dumps(arguments)}"
 
 
-def line_text(text: str, when: When | None) -> str:
+def line_text(text: str, when: When | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
     """A line as the tools show it: clipped, without control characters, its relative dates resolved in brackets."""
-    shown = visible(text[:LONGEST_LINE])
+    shown = visible(text[:longest])
     if when and not when.month:
         shown = dates.annotate(shown, when.date)
-    return shown + (f" [clipped: {len(text):,} characters]" if len(text) > LONGEST_LINE else "")
+    return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
+
+
+def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGEST_LINE) -> str:
+    """The mark behind what was clipped, with the call that shows more where there is one."""
+    if longest >= WHOLE_LINE:
+        return f" [clipped: {length:,} characters]"
+    more = next_call("open", {"path": path, "line": line, **({"lines": lines} if lines == 1 else {})})
+    return f" [clipped: {length:,} characters; {more} shows more]"
 
 
 # -- open --------------------------------------------------------------------------------------------------------
 
 
-def page(folder: Folder, path: str, line: int, lines: int | None, budget: int, moved_from: str) -> str:
-    """The lines of a file from `line` on, numbered, within `budget` tokens; what is left out says how to see it."""
+def page(
+    folder: Folder, path: str, line: int, lines: int | None, budget: int, moved_from: str, longest: int = LONGEST_LINE
+) -> str:
+    """The lines of a file from `line` on, numbered, within `budget` tokens; what is left out says how to see it.
+
+    A line is clipped at `longest` characters, at WHOLE_LINE where it is the only one asked for.
+    """
     when, wanted = when_of(path), lines or 10**9
+    longest = max(longest, WHOLE_LINE) if wanted == 1 else longest
     shown: list[str] = []
     spent = total = last = 0
-    for total, text in enumerate(reading.lines(folder, path, 8 * LONGEST_LINE), 1):
+    for total, text in enumerate(reading.lines(folder, path, 4 * longest), 1):
         if total < line or last:
             continue
-        entry = f"{total:>4}  {line_text(text, when)}"
+        entry = f"{total:>4}  {line_text(text, when, path, total, longest)}"
         spent += tokens.count(entry)
         if len(shown) >= wanted or (spent > budget and shown):
             last = total - 1
@@ -61,7 +78,7 @@ def page(folder: Folder, path: str, line: int, lines: int | None, budget: int, m
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
-    head = f"{heading(path, when, note)}  {total} line{'s' * (total != 1)}"
+    head = f"{heading(path, when, note)}  {total:,} line{'s' * (total != 1)}"
     if not total:
         return f"{head}\n(no text)"
     if last:
@@ -73,24 +90,38 @@ def page(folder: Folder, path: str, line: int, lines: int | None, budget: int, m
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def grepped(found: Grepped, asked: dict[str, Any]) -> str:
-    """The lines that grep found, by file, newest first."""
-    out = [
-        f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}{_archived(found.archived_files)}"
-    ]
-    path = ""
+def grepped(found: Grepped, asked: dict[str, Any], budget: int = GREP_TOKENS) -> str:
+    """The lines that grep found, by file, newest first, within `budget` tokens."""
+    counted = f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}"
+    shown, following = _lines_within(found, budget)
+    out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
+    if following:
+        more = next_call("grep", {**asked, "offset": following})
+        out.append(f"Matches {found.offset + 1:,} to {following:,} of {found.total:,}; {more} shows the next.")
+    return "\n".join(out)
+
+
+def _lines_within(found: Grepped, budget: int) -> tuple[list[str], int]:
+    """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
+    out: list[str] = []
+    path, spent, matched, skipped = "", 0, 0, False
     for shown in found.lines:
+        if spent > budget and shown.matches:
+            return out, found.offset + matched
+        if spent > budget:
+            skipped = True
+            continue
+        before, when = len(out), when_of(shown.path)
         if shown.path != path:
             path = shown.path
-            out.append(heading(path, when_of(path)))
-        elif shown.gap:
+            out.append(heading(path, when))
+        elif shown.gap or skipped:
             out.append("      …")
-        out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{line_text(shown.text, when_of(path))}")
-    out += found.notes
-    if found.next_offset:
-        more = next_call("grep", {**asked, "offset": found.next_offset})
-        out.append(f"Matches {found.offset + 1} to {found.next_offset} of {found.total}; {more} shows the next.")
-    return "\n".join(out)
+        mark = "  " if shown.matches else "- "
+        out.append(f"{shown.line:>4}{mark}{line_text(shown.text, when, path, shown.line)}")
+        spent += sum(tokens.count(entry) for entry in out[before:])
+        matched += shown.matches
+    return out, found.next_offset
 
 
 def _count(number: int, noun: str, of: int | None = None) -> str:
@@ -131,8 +162,12 @@ def _passage(hit: Hit) -> str:
     """One passage: its line number, who said it, what; further lines are indented under it."""
     clock = f" {hit.time}" if hit.time and (hit.when is None or hit.time != hit.when.time) else ""
     speaker = f"{visible(hit.speaker)}{clock}: " if hit.speaker else ""
-    first, *rest = [line_text(line, hit.when) for line in hit.text.split("\n")]
-    return "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
+    kept = hit.text[:LONGEST_LINE]
+    first, *rest = [line_text(line, hit.when, hit.path, hit.line) for line in kept.split("\n")]
+    shown = "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
+    if kept == hit.text:
+        return shown
+    return shown + _clipped(len(hit.text), hit.path, hit.line, hit.end_line - hit.line + 1)
 
 
 def today_heading(now: dt.datetime) -> str:

@@ -1,6 +1,7 @@
 """What the model sees: named sections under budgets, then the recent turns as messages."""
 
 import datetime as dt
+import re
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from filemem.plain import visible
 from filemem.transcript import ASSISTANT
 
 Message = dict[str, Any]
+_MARK = re.compile(r"<(?=\s*/?\s*memory)", re.IGNORECASE)
 
 
 class Section(NamedTuple):
@@ -66,8 +68,9 @@ def _top(folder: Folder) -> list[str]:
 
 def data(path: str, text: str) -> str:
     """Memory text between marks that it cannot forge."""
-    inside = visible(text).replace("<memory", "&lt;memory").replace("</memory", "&lt;/memory")
-    return f'<memory path="{path}">\n{inside}\n</memory>'
+    inside = _MARK.sub("&lt;", visible(text))
+    name = visible(path).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return f'<memory path="{name}">\n{inside}\n</memory>'
 
 
 def messages(system: list[Section], turns: list[Passage]) -> list[Message]:

@@ -1,5 +1,6 @@
 """The four tools of an agent: their schemas, the check of a call, the open files. Text in, text out, never an exception."""
 
+import contextlib
 import datetime as dt
 import json
 from collections.abc import Callable
@@ -7,11 +8,11 @@ from typing import Any
 
 from filemem import answers, recalls
 from filemem.config import Config
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder
 from filemem.grep import grep
 from filemem.index import Index
-from filemem.plain import one_line
+from filemem.plain import one_line, visible
 from filemem.search import search_files
 
 _PATH = "path or glob of the files to look at, e.g. facts/** or sessions/2026/** (archive/** for archived ones alone)"
@@ -49,6 +50,7 @@ _PURPOSE = {
     "close": "Take an open file out of the prompt again.",
 }
 _WORDS = {"string": "text", "integer": "a whole number"}
+LONGEST_ERROR = 1000  # characters
 _BOUNDS = {"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)}
 
 
@@ -86,18 +88,20 @@ class Toolbox:
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
         try:
-            checked = _check(name, arguments)
-            match name:
-                case "grep":
-                    return self._grep(**checked)
-                case "search_files":
-                    return self._search_files(**checked)
-                case "open":
-                    return self._open(**checked)
-                case _:
-                    return self._close(**checked)
+            return visible(self._answer(name, _check(name, arguments)))
         except FilememError as error:
-            return f"Error: {error}"
+            return f"Error: {one_line(str(error), LONGEST_ERROR)}"
+
+    def _answer(self, name: str, checked: dict[str, Any]) -> str:
+        match name:
+            case "grep":
+                return self._grep(**checked)
+            case "search_files":
+                return self._search_files(**checked)
+            case "open":
+                return self.open(**checked)
+            case _:
+                return self._close(**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
         found = grep(self._index, pattern, path=path, context=context, offset=offset, current=self.current)
@@ -107,7 +111,9 @@ class Toolbox:
         found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)
         return answers.searched(found, {"query": query, **filters})
 
-    def _open(self, path: str, line: int = 1, lines: int | None = None) -> str:
+    def open(self, path: str, line: int = 1, lines: int | None = None) -> str:
+        """The file's lines from `line` on; it joins the open files. Raises FilememError where it cannot be shown."""
+        path, line = self._with_line(path, line)
         where = self._folder.locate(path)
         shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
         self.open_files.pop(where, None)
@@ -121,8 +127,18 @@ class Toolbox:
             shown += f"\nClosed {', '.join(closed)}: at most {self._config.open_files} files are open at once."
         return shown
 
+    def _with_line(self, path: str, line: int) -> tuple[str, int]:
+        """A path and line, also from a citation, `path:line`, given as the path."""
+        cited, _, number = path.rpartition(":")
+        if line == 1 and cited and number.isascii() and number.isdigit() and 0 < len(number) < 10:
+            with contextlib.suppress(NotFound):
+                self._folder.locate(cited)
+                return cited, max(1, int(number))
+        return path, line
+
     def _close(self, path: str) -> str:
-        for candidate in (path, f"archive/{path}", path.removeprefix("archive/")):
+        path = path.removeprefix("./")
+        for candidate in (path, f"archive/{path}", path.removeprefix("archive/"), path.rpartition(":")[0]):
             if candidate in self.open_files:
                 del self.open_files[candidate]
                 return f"Closed {candidate}; {self._still_open()}."
@@ -133,15 +149,18 @@ class Toolbox:
 
     def pages(self) -> list[tuple[str, str]]:
         """The open files as they are on disk now, each path with its numbered lines; one that is gone says so."""
-        shown = []
-        for path, (line, lines) in list(self.open_files.items()):
+        shown: dict[str, str] = {}
+        opened, self.open_files = self.open_files, {}
+        for path, (line, lines) in opened.items():
+            where = path
             try:
                 where = self._folder.locate(path)
                 text = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
             except FilememError as error:
                 text = str(error)
-            shown.append((path, text))
-        return shown
+            self.open_files[where] = (line, lines)
+            shown[where] = text
+        return list(shown.items())
 
 
 def _check(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
@@ -155,10 +174,12 @@ def _check(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
             raise _WrongCall(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
         if value is not None:
             _check_value(name, key, value)
+    # Models fill what they leave out with null or with empty text.
+    told = {key: value for key, value in given.items() if value is not None and str(value).strip()}
     needed = _REQUIRED[name]
-    if not str(given.get(needed) or "").strip():
+    if needed not in told:
         raise _WrongCall(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
-    return {key: value for key, value in given.items() if value is not None}
+    return told
 
 
 def _parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
@@ -183,9 +204,9 @@ def _check_value(name: str, key: str, value: Any) -> None:
         raise _WrongCall(f"{key} of {name} takes {_WORDS[kind]}, not {one_line(json.dumps(value, default=str), 60)}.")
     least, most = _BOUNDS.get(key, (0, 0))
     if kind == "integer" and not least <= value <= most:
-        raise _WrongCall(f"{key} of {name} is a whole number from {least} to {most}, not {value}.")
+        raise _WrongCall(f"{key} of {name} is a whole number from {least:,} to {most:,}.")
     if kind == "string" and len(value) > 10_000:
-        raise _WrongCall(f"{key} of {name} is {len(value)} characters long; send at most 10,000.")
+        raise _WrongCall(f"{key} of {name} is {len(value):,} characters long; send at most 10,000.")
 
 
 def _given(**arguments: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What happened behind each answer: one JSON line a step in `.filemem/traces/`, so that a bad answer can be explained."""
 
+import contextlib
 import datetime as dt
 import json
 import os
@@ -31,10 +32,12 @@ class Trace:
 
 
 def sessions(folder: Folder) -> list[str]:
-    """The names of the sessions that have a trace, oldest first."""
+    """The names of the sessions that have a trace, the one last written to last."""
     place = folder.bookkeeping(FOLDER)
-    names = os.listdir(place) if os.path.isdir(place) else []
-    return sorted(name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl"))
+    with contextlib.suppress(FileNotFoundError), os.scandir(place) as entries:
+        written = [(entry.stat().st_mtime_ns, entry.name) for entry in entries if entry.name.endswith(".jsonl")]
+        return [name.removesuffix(".jsonl") for _, name in sorted(written)]
+    return []
 
 
 def read(folder: Folder, session: str) -> list[dict[str, Any]]:
