@@ -7,19 +7,22 @@ asked about, in the first person, after a question, with a name, with a time wor
 that the question names.
 """
 
+import difflib
+import functools
 import heapq
 import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from filemem import terms
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
-CHARACTER = 1.0  # what a single CJK character counts, of a pair
+SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
+LIGHT = 0.5  # what the words count that any question may be put with
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
@@ -45,6 +48,10 @@ _WHEN = re.compile(
     r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
     r"|什么时候|何时|哪[一]?[年天月]|几[月号点]|多久|多长时间|什么时间",
     re.IGNORECASE,
+)
+_LIGHT_WORDS = (
+    "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
+    "receive start begin plan decide want need try happen involve kind type way thing sort example number"
 )
 _ASKED = re.compile(
     "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
@@ -78,6 +85,7 @@ class Corpus(Protocol):
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
     def alive(self, number: int) -> bool: ...
     def file(self, number: int) -> Entry: ...
+    def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
 class Word(NamedTuple):
@@ -125,10 +133,15 @@ def parse(question: str, speaker_names: Sequence[str] = (), spans: Iterable[tupl
         for token in terms.cjk_tokens(run) if cjk else (run,):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
-                weight = CHARACTER if cjk and len(token) == 1 else 1.0
+                weight = LIGHT if stem in _light_stems() else 1.0
                 dated = bool(spans) and _DATE_WORD.fullmatch(token) is not None
                 found[stem] = Word(token, stem, weight, _others(token), dated)
     return Query(tuple(found.values()), frozenset(speakers), _WHEN.search(question) is not None, spans)
+
+
+@functools.cache
+def _light_stems() -> frozenset[str]:
+    return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
 
 
 def _others(token: str) -> tuple[tuple[str, float], ...]:
@@ -190,11 +203,21 @@ def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
         most = _idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
         weights.append(word.weight * most if itself.frequency else 0.0)
         others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
+        if not itself.tokens:
+            others += [_term(corpus, place, False, stem, SPELLING) for stem in _respelt(corpus, word.text)]
         for term in (itself, *others):
             if term.frequency:
                 idf = min(most, _idf(corpus, term.frequency))
                 found.append(term._replace(weight=term.weight * word.weight * idf))
     return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
+
+
+def _respelt(corpus: Corpus, word: str) -> list[str]:
+    """The stems of tokens spelt so much like a word that stands nowhere that they may be meant."""
+    if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
+        return []
+    alike = [token for token in corpus.near(word) if difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE]
+    return sorted({terms.stem(token) for token in alike})
 
 
 def _counts(corpus: Corpus, term: _Term, ranges: list[tuple[int, int]] | None) -> dict[int, float]:
@@ -230,7 +253,7 @@ class _File(NamedTuple):
     numbers: list[int]
 
 
-def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Entry], float]) -> Iterator[_File]:
+def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Any], float]) -> Iterator[_File]:
     """The passages (ascending) by file, without those of files that are not asked for."""
     start = 0
     while start < len(numbers):
@@ -275,9 +298,7 @@ def _closeness(numbers: list[int], weights: dict[int, float]) -> float:
     return best
 
 
-def _ranges(
-    query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[[Entry], float]
-) -> list[tuple[int, int]]:
+def _ranges(query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[[Any], float]) -> list[tuple[int, int]]:
     """The passages, as sorted ranges of numbers, of the files that promise most: where the words stand close together."""
     weights = _presence(corpus, lookups, len(query.words))
     promises = (
@@ -375,7 +396,7 @@ def rank(
     corpus: Corpus,
     *,
     limit: int,
-    worth: Callable[[Entry], float] = lambda entry: 1.0,
+    worth: Callable[[Any], float] = lambda entry: 1.0,
     speakers: frozenset[int] | None = None,
 ) -> list[Scored]:
     """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.

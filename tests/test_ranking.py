@@ -1,6 +1,7 @@
 """The passage that answers a question stands above those that only share words with it, the same way every time."""
 
 import datetime as dt
+import difflib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -76,6 +77,9 @@ class MemoryCorpus:
     def file(self, number: int) -> File:
         return self._files[number]
 
+    def near(self, word: str, count: int = 3) -> list[str]:
+        return difflib.get_close_matches(word, sorted(self._postings), n=count)
+
 
 def best(corpus: MemoryCorpus, question: str, limit: int = 10, **options) -> list[str]:
     """The texts found, best first."""
@@ -101,6 +105,7 @@ PROBES = [
     ("parser 解析器", "下个月用 Rust 重写解析器 parser。"),
     ("buy", "Bought a bicycle."),
     ("which pets", "The hamster sleeps all day."),
+    ("the himster", "The hamster sleeps all day."),
 ]
 
 
@@ -113,6 +118,11 @@ def test_probes(question: str, answer: str) -> None:
 def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
     corpus = notes("lunch with Ada", "lunch again", "lunch at noon", "lunch at home", "zeppelin at home")
     assert best(corpus, "lunch zeppelin")[0] == "zeppelin at home"
+
+
+def test_the_words_that_questions_are_put_with_weigh_less() -> None:
+    corpus = notes("describe it", "the orchid", *(f"{place} is full" for place in "abcdefgh"))
+    assert best(corpus, "How would you describe an orchid?") == ["the orchid", "describe it"]
 
 
 def test_the_answer_to_a_question_need_not_repeat_it() -> None:
