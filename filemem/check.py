@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from filemem import conflicts
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE, LARGEST, Memory, Problem
@@ -24,6 +25,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
             found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
             continue
         found += memory.problems
+        found += conflicts.problems(memory)
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))

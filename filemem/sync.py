@@ -1,0 +1,259 @@
+"""The same memories on several machines: fetch, merge, push, with every line that anyone wrote still there afterwards.
+
+The merge is made beside the work tree and pushed first; only what the remote has taken is brought into the files. So a
+rejected push leaves nothing to take back, and two machines never merge the same commits twice over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+import tempfile
+from typing import NamedTuple
+
+from filemem import conflicts, worktree
+from filemem.errors import FilememError
+from filemem.git import NETWORK, Done, GitError, reason
+from filemem.history import ATTRIBUTES, LOGS, History, message
+from filemem.plain import one_line
+from filemem.repository import MACHINE, Changes, Entry, Repository
+from filemem.store import Store
+
+_TRIES = 6  # pushes that another machine may come before
+
+
+class Synced(NamedTuple):
+    """What a sync did: commits brought in and sent, the files with two versions, and sentences for the person."""
+
+    fetched: int
+    pushed: int
+    doubled: list[str]
+    notes: list[str]
+
+
+class _Remote(NamedTuple):
+    name: str
+    branch: str  # there, as refs/heads/…
+    followed: bool  # does the local branch follow it already?
+
+
+def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
+    """Bring in what other machines have learnt and send what this one has.
+
+    Raises FilememError, with everything committed here kept for the next time, where the remote cannot be reached, or
+    what comes in meets uncommitted edits.
+    """
+    repository = history.require()
+    notes = _commit_all(history, at)
+    where = _remote(repository, remote)
+    doubled: list[str] = []
+    fetched = 0
+    for _ in range(_TRIES):
+        ours, theirs = repository.head(), _fetch(repository, where)
+        new, told = _merged(repository, ours, theirs, where, at)
+        _inside(history, repository, ours, theirs, new)
+        changes = repository.changed(ours, new) if new != ours else {}
+        worktree.plan(repository, changes)
+        refused = _push(repository, where, new) if new != theirs else None
+        if refused and "[rejected]" in refused:
+            continue
+        if new != ours:
+            fetched = _count(repository, ours, theirs)
+            _land(history, repository, changes, new, ours)
+            doubled = _doubled(repository, changes)
+        if refused:
+            raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
+        return Synced(fetched, _count(repository, theirs, new) if new != theirs else 0, doubled, [*told, *notes])
+    raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
+
+
+# -- this machine --------------------------------------------------------------------------------------------------
+
+
+def _users(history: History) -> list[History]:
+    """The users whose memories the repository holds: the one, or everyone in the store."""
+    if history.home == history.user.root:
+        return [history]
+    store = Store(history.home)
+    found = [History(store.user(name)) for name in store.users()]
+    return [one for one in found if one.found and one.found.where == history.repository.where]
+
+
+def _commit_all(history: History, at: dt.datetime) -> list[str]:
+    """Commit what the machine has not committed yet; returns a sentence on what a person has not."""
+    left = []
+    for one in _users(history):
+        one.before(at)
+        one.catch_up()
+        one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
+        left += [os.path.join(one.user.name, path) for path in one.edited()]
+    if not left:
+        return []
+    few = ", ".join(map(one_line, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    return [f"Not committed by you, hence not sent: {few}."]
+
+
+def _land(history: History, repository: Repository, changes: Changes, new: str, old: str) -> None:
+    """Bring the files, the index and the branch to the merged commit, in this order: a crash between is mended by the next
+    sync, as files that are ahead of the branch are taken for what they are."""
+    with contextlib.ExitStack() as held:
+        for one in _users(history):
+            held.enter_context(one.user.locked())
+        worktree.carry_out(repository.where, worktree.plan(repository, changes))
+        if not repository.land(new, old):
+            raise GitError("the branch has just moved; nothing is lost, try again.")
+
+
+def _doubled(repository: Repository, changes: Changes) -> list[str]:
+    """Those of the changed files that hold two versions of some lines."""
+    pairs = [(path, after) for path, (_, after) in changes.items() if after]
+    texts = zip(pairs, repository.contents(pairs), strict=True)
+    return [path for (path, _), data in texts if b"\n>>>>>>> " + conflicts.THERE.encode() in data]
+
+
+# -- the remote ----------------------------------------------------------------------------------------------------
+
+
+def _remote(repository: Repository, given: str | None) -> _Remote:
+    """Where to sync with: as named, what the branch follows, or the only remote; raises FilememError where that is open."""
+    branch = repository.branch()
+    known = repository.text("remote").split()
+
+    def setting(key: str) -> str:
+        return os.fsdecode(repository.ask("config", "--get", key).out).strip()
+
+    followed = setting(f"branch.{branch}.remote")
+    name = given or followed or (known[0] if len(known) == 1 else "origin" if "origin" in known else "")
+    if not name:
+        hint = (
+            f"name one of {', '.join(known)}" if known else f"add one: git -C {repository.where} remote add origin URL"
+        )
+        raise FilememError(f"there is no remote to sync with; {hint}.")
+    if name.startswith("-"):
+        raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
+    follows = name == followed
+    return _Remote(name, (follows and setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
+
+
+def _fetch(repository: Repository, where: _Remote) -> str:
+    """The remote branch's newest commit, fetched; empty where there is none yet. Raises GitError."""
+    done = repository.ask("ls-remote", "--heads", "--", where.name, where.branch, timeout=NETWORK)
+    if done.code:
+        raise _unreachable(where, done)
+    line = next((line for line in done.out.decode().splitlines() if line.endswith("\t" + where.branch)), "")
+    commit = line.partition("\t")[0]
+    if commit:
+        done = repository.ask("fetch", "--quiet", "--no-tags", "--", where.name, where.branch, timeout=NETWORK)
+        if done.code:
+            raise _unreachable(where, done)
+        commit = repository.text("rev-parse", "--verify", "FETCH_HEAD^{commit}")
+    return commit
+
+
+def _unreachable(where: _Remote, done: Done) -> GitError:
+    return GitError(
+        f"{one_line(where.name)} cannot be reached ({reason(done)}); everything is committed here and goes next time."
+    )
+
+
+def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
+    """Send a commit as the remote branch's new end, never by force; why not, or None."""
+    done = repository.ask("push", "--porcelain", where.name, f"{commit}:{where.branch}", timeout=NETWORK)
+    if not done.code:
+        if not where.followed and where.name in repository.text("remote").split():
+            branch = repository.branch()
+            repository.ask("config", f"branch.{branch}.remote", where.name)
+            repository.ask("config", f"branch.{branch}.merge", where.branch)
+        return None
+    verdict = next((line for line in done.out.decode(errors="replace").splitlines() if line.startswith("!")), "")
+    early = ("non-fast-forward", "fetch first", "stale info", "failed to update ref", "cannot lock ref")
+    if any(words in verdict or words in done.err for words in early):
+        return "[rejected]"
+    why = one_line(verdict.rpartition("\t")[2]) if verdict else reason(done)
+    return f"{one_line(where.name)} did not take the push ({why})"
+
+
+def _count(repository: Repository, old: str, new: str) -> int:
+    """The commits that `new` has beyond `old`."""
+    return int(repository.text("rev-list", "--count", new, *([f"^{old}"] if old else []))) if new else 0
+
+
+# -- merging -------------------------------------------------------------------------------------------------------
+
+
+def _merged(repository: Repository, ours: str, theirs: str, where: _Remote, at: dt.datetime) -> tuple[str, list[str]]:
+    """The commit that holds both sides, and sentences on what git could not settle by itself."""
+    if not theirs or not ours:
+        if not theirs and not ours:
+            raise FilememError("there is nothing to sync yet, here or there; remember something first.")
+        return ours or theirs, []
+    for one, other in ((ours, theirs), (theirs, ours)):
+        if not repository.ask("merge-base", "--is-ancestor", other, one).code:
+            return one, []
+    merged = repository.merge_trees(ours, theirs)
+    tree = _readable(repository, merged.tree, merged.stages, ours, theirs)
+    text = message(f"Merge memories from {one_line(where.name, 40)}", {"Job": "sync"})
+    told = [_told(paths, words) for paths, words in merged.messages]
+    return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
+
+
+def _told(paths: list[str], words: str) -> str:
+    """A conflict in a sentence of its own."""
+    kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
+    what = {
+        "content": "both machines changed the same lines; both versions are in the file",
+        "add/add": "both machines made a file of this name; both versions are in it",
+        "modify/delete": "deleted on one machine and changed on the other; it is kept",
+        "rename/delete": "deleted on one machine and moved on the other; it is kept",
+        "rename/rename": "moved to two places; it is kept in both",
+    }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
+    return f"{', '.join(map(one_line, dict.fromkeys(paths)))}: {what}."
+
+
+def _readable(repository: Repository, tree: str, stages: dict[str, dict[int, Entry]], ours: str, theirs: str) -> str:
+    """The merged tree with plain words behind the marks, and with both versions of what cannot be merged as text."""
+    present = repository.tree(tree) if stages else {}
+    changes: dict[str, Entry] = {}
+    for path, sides in stages.items():
+        entry = present.get(path)
+        if entry is None or 2 not in sides or 3 not in sides:
+            continue
+        if entry.oid in (sides[2].oid, sides[3].oid):
+            other = sides[3] if entry.oid == sides[2].oid else sides[2]
+            if other.oid != entry.oid:
+                stem, dot, ending = path.rpartition(".")
+                changes[
+                    f"{stem}-{other.oid[:8]}.{ending}" if dot and "/" not in ending else f"{path}-{other.oid[:8]}"
+                ] = other
+            continue
+        raw = repository.run("cat-file", "blob", entry.oid)
+        oid = repository.text("hash-object", "-w", "--stdin", stdin=conflicts.relabel(raw, ours, theirs))
+        changes[path] = Entry(entry.mode, oid)
+    return _with(repository, tree, changes) if changes else tree
+
+
+def _with(repository: Repository, tree: str, changes: dict[str, Entry]) -> str:
+    """A tree with some of its files replaced."""
+    with tempfile.TemporaryDirectory() as aside:
+        private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
+        repository.run("read-tree", tree, env=private)
+        lines = b"".join(f"{e.mode} {e.oid}\t".encode() + os.fsencode(p) + b"\0" for p, e in changes.items())
+        repository.run("update-index", "-z", "--index-info", stdin=lines, env=private)
+        return repository.text("write-tree", env=private)
+
+
+def _inside(history: History, repository: Repository, ours: str, theirs: str, new: str) -> None:
+    """Raises FilememError where a sync would bring in or send anything but memories: in a bigger repository."""
+    home = os.path.relpath(os.path.realpath(history.home), repository.where)
+    if home == ".":
+        unrelated = theirs and ours and not repository.ask("merge-base", ours, theirs).out
+        if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
+            raise FilememError("the remote holds something else than memories; name another remote.")
+        return
+    others = f":(top,exclude,literal){home}"
+    if new != ours and repository.run("diff-tree", "-r", ours, new, "--", ":(top)", others):
+        raise FilememError(f"the remote has changes outside {home} too; bring them in with git pull, then sync again.")
+    beyond = [f"^{theirs}"] if theirs else []
+    if new != theirs and repository.run("rev-list", "-1", ours, *beyond, "--", ":(top)", others):
+        raise FilememError(f"there are commits on files outside {home}; send them with git push, then sync again.")
