@@ -25,6 +25,11 @@ COMMANDS = {
     "import": ("imports", "Take in conversations and notes from elsewhere."),
     "call": ("recall", "Call one of the four tools as an agent does."),
     "users": ("setup", "List the users of the store."),
+    "log": ("history", "Show the diary that git keeps of the memories."),
+    "diff": ("history", "Show what is not committed yet, or what a commit changed."),
+    "undo": ("history", "Take back what one commit did."),
+    "blame": ("history", "Show who wrote each line of a memory."),
+    "sync": ("history", "Share the memories with your other machines by git."),
 }
 
 

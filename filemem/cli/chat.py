@@ -10,8 +10,8 @@ import click
 
 from filemem import prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
-from filemem.cli.common import colours, dim, now, say, say_json, split_line
-from filemem.cli.setup import edited
+from filemem.cli.common import colours, dim, say, say_json, split_line
+from filemem.cli.setup import edited, remembered
 from filemem.errors import FilememError
 from filemem.forget import forget
 from filemem.model import OpenAIModel
@@ -172,7 +172,7 @@ class Chat:
         say(f"{total:>6} tokens  in all; filemem prompt --resume prints every word of it")
 
     def _remember(self, text: str) -> None:
-        say(f"Remembered {self._talk.user.remember(text, today=now().date()).path}")
+        say(f"Remembered {remembered(self._talk.user, text).path}")
 
     def _forget(self, path: str) -> None:
         user = self._talk.user

@@ -137,6 +137,12 @@ def say(text: str = "") -> None:
     click.echo(visible(text))
 
 
+def say_aside(note: str) -> None:
+    """Say in the background how git fared, where there is anything to say."""
+    if note:
+        click.echo(dim(visible(f"git: {note}")), err=True)
+
+
 def say_json(value: Any) -> None:
     """Print one JSON value on one line."""
     click.echo(json.dumps(value, ensure_ascii=False, default=str))

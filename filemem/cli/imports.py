@@ -1,9 +1,12 @@
 """The command that takes in conversations and notes from elsewhere."""
 
+import os
+
 import click
 
-from filemem.cli.common import progress, say, say_json, the_store, the_user
+from filemem.cli.common import now, progress, say, say_aside, say_json, the_store, the_user
 from filemem.cli.options import shared_options
+from filemem.history import History
 from filemem.importers import FORMATS, Report, import_file
 
 SHOWN = 10  # lines of each list in the report
@@ -30,7 +33,20 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int
         say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
     else:
         _show(report, dry_run=dry_run)
+    if not dry_run:
+        _record(report, format_, file)
     return 0
+
+
+def _record(report: Report, format_: str, file: str) -> None:
+    """Commit what was taken in, user by user, where their memories are kept in git."""
+    taken: dict[str, list[str]] = {}
+    for entry in (*report.added, *report.updated):
+        taken.setdefault(entry.user, []).append(entry.path)
+    for name, paths in taken.items():
+        subject = f"Import {len(paths)} memor{'ies' if len(paths) > 1 else 'y'} from {os.path.basename(file)}"
+        trailers = {"Job": "import", "Source": f"{format_}:{os.path.basename(file)}"}
+        say_aside(History(the_store().user(name)).record(subject, paths, trailers, now()).note)
 
 
 def _show(report: Report, *, dry_run: bool) -> None:

@@ -13,6 +13,7 @@ from filemem.cli.common import (
     now,
     progress,
     say,
+    say_aside,
     say_json,
     split_line,
     store_path,
@@ -21,6 +22,7 @@ from filemem.cli.common import (
 )
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
+from filemem.history import History, set_up
 from filemem.memory import Memory, Problem
 from filemem.store import Store, User
 
@@ -34,17 +36,39 @@ SETTINGS = """\
 
 @click.command("init")
 @click.argument("folder", required=False, type=click.Path())
+@click.option(
+    "--git", "with_git", is_flag=True, help="Keep the memories in git, a repository of their own or the one here."
+)
 @shared_options
-def init_command(folder: str | None) -> int:
+def init_command(folder: str | None, with_git: bool) -> int:
     """Create a store in FOLDER (./memory_store where none is named) with a commented settings file.
 
-    Example: filemem init ~/memories
+    With --git, in a store that exists too, a commit follows each conversation and job; only memories are ever committed.
+
+    Example: filemem init ~/memories --git
     """
     root = Store(folder or chosen("store") or "memory_store").root
+    _create(root, as_well=with_git)
+    for home in _homes(Store(root)) if with_git else ():
+        for sentence in set_up(home, (Store(root).users() or ["me"])[0], now()):
+            say(sentence)
+    return 0
+
+
+def _homes(store: Store) -> list[str]:
+    """The folders to set up for git: the store, or those users' folders in it that are repositories of their own."""
+    own = [store.user(name).root for name in store.users()]
+    own = [root for root in own if os.path.lexists(os.path.join(root, ".git"))]
+    return own or [store.root]
+
+
+def _create(root: str, *, as_well: bool) -> None:
+    """Create the store at `root`; one that exists is left alone, with a word about it unless it is created `as_well`."""
     settings = os.path.join(root, config.NAME)
     if os.path.lexists(settings):
-        say(f"{root} is a store already; nothing was changed.")
-        return 0
+        if not as_well:
+            say(f"{root} is a store already; nothing was changed.")
+        return
     if os.path.lexists(root) and not os.path.isdir(root):
         raise FilememError(f"{root} is no folder; name another place.")
     disk.make_folder(root)
@@ -53,7 +77,6 @@ def init_command(folder: str | None) -> int:
     if Store(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
     say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
-    return 0
 
 
 @click.command("remember")
@@ -67,9 +90,15 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
 
     Example: filemem remember "Prefers oolong tea."
     """
-    memory = the_user(must_exist=False).remember(" ".join(text), today=now().date(), **how)
-    say(f"Remembered {memory.path}")
+    say(f"Remembered {remembered(the_user(must_exist=False), ' '.join(text), **how).path}")
     return 0
+
+
+def remembered(user: User, text: str, **how: Any) -> Memory:
+    """Keep one fact, and commit it where the memories are kept in git."""
+    memory = user.remember(text, today=now().date(), **how)
+    say_aside(History(user).record(f"Remember: {text}", [memory.path], {"Job": "remember"}, now()).note)
+    return memory
 
 
 @click.command("edit")

@@ -1,7 +1,9 @@
 """Commands that talk: chat, prompt, trace."""
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,8 +11,9 @@ import click
 from filemem import prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
-from filemem.cli.common import now, say, say_json, the_user
+from filemem.cli.common import now, say, say_aside, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
+from filemem.history import History
 from filemem.model import Model, OpenAIModel
 from filemem.offline import OfflineModel
 from filemem.store import User
@@ -48,12 +51,30 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
     """
     user = the_user(must_exist=False)
     going_on = transcript.latest(user) if resume else None
-    talk = Chat(Conversation(user, the_model(user, model), now, going_on), as_json=as_json)
-    if message is None and sys.stdin.isatty():
-        return talk.run()
-    if message in (None, "-"):
-        message = sys.stdin.buffer.read().decode(errors="replace")
-    return talk.once(message or "")
+    conversation = Conversation(user, the_model(user, model), now, going_on)
+    talk = Chat(conversation, as_json=as_json)
+    with _recorded(conversation):
+        if message is None and sys.stdin.isatty():
+            return talk.run()
+        if message in (None, "-"):
+            message = sys.stdin.buffer.read().decode(errors="replace")
+        return talk.once(message or "")
+
+
+@contextlib.contextmanager
+def _recorded(conversation: Conversation) -> Iterator[None]:
+    """Commit the conversation when it ends, where the memories are kept in git."""
+    history = History(conversation.user)
+    before = history.before(now())
+    try:
+        yield
+    finally:
+        path = conversation.transcript.path
+        if path:
+            subject = (
+                f"Talk with {conversation.user.name}: {transcript.first_words(conversation.transcript.turns()[0].text)}"
+            )
+            say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, now(), before).note)
 
 
 @click.command("prompt")

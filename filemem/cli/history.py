@@ -1,0 +1,145 @@
+"""Commands on what git remembers: log, diff, undo, blame, sync."""
+
+import contextlib
+import re
+
+import click
+
+from filemem import log, undo
+from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, the_user
+from filemem.cli.options import shared_options
+from filemem.errors import FilememError, NotFound
+from filemem.git import GitError
+from filemem.history import History
+from filemem.log import Commit
+from filemem.plain import one_line, visible
+from filemem.sync import sync
+
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+_COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
+
+
+@click.command("log")
+@click.argument("path", required=False, shell_complete=complete_path)
+@click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words.")
+@click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show.")
+@_json
+@shared_options
+def log_command(path: str | None, about: str, limit: int | None, as_json: bool) -> int:
+    """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
+
+    Example: filemem log --about oolong
+
+    Exit code 1 where nothing was found.
+    """
+    history = History(the_user())
+    found = log.log(history, path or "", about, limit or 0)
+    for commit in found:
+        if as_json:
+            say_json({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who})
+        else:
+            say(_line(commit))
+    return 0 if found else 1
+
+
+def _line(commit: Commit) -> str:
+    return f"{commit.commit[:8]}  {commit.at:%Y-%m-%d %H:%M}  {one_line(commit.subject)}  ({one_line(commit.who)})"
+
+
+@click.command("diff")
+@click.argument("what", metavar="[COMMIT|PATH]", required=False, shell_complete=complete_path)
+@shared_options
+def diff_command(what: str | None) -> int:
+    """Show what is not committed yet, of one memory where PATH is given, or what COMMIT changed.
+
+    Example: filemem diff facts/2026
+
+    Exit code 1 where nothing differs.
+    """
+    history = History(the_user())
+    commit = ""
+    if what and _COMMIT.fullmatch(what):
+        with contextlib.suppress(GitError):
+            commit = history.repository.commit_named(what)
+    shown = log.diff(history, commit, "" if commit or not what else _path(history, what))
+    for line in shown.rstrip("\n").split("\n") if shown else ():
+        mark = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1]) if colours() else None
+        click.echo(click.style(visible(line), fg=mark) if mark else visible(line))
+    return 0 if shown else 1
+
+
+def _path(history: History, path: str) -> str:
+    """A memory or folder as named; a memory that is gone may be named too."""
+    history.user.absolute(path)
+    with contextlib.suppress(NotFound, FilememError):
+        return history.user.locate(path)
+    return path
+
+
+@click.command("undo")
+@click.argument("commit", required=False)
+@shared_options
+def undo_command(commit: str | None) -> int:
+    """Take back what COMMIT did, or else filemem's last commit; what was done since stays.
+
+    Where the same lines have changed since, nothing is undone, and it says what is in the way.
+
+    Example: filemem undo
+    """
+    done = undo.undo(History(the_user()), commit or "", now())
+    say(f"Undid {_line(done.commit)}")
+    for sentence in done.said:
+        say(sentence)
+    say_aside(done.recorded.note)
+    return 0
+
+
+@click.command("blame")
+@click.argument("path", shell_complete=complete_path)
+@_json
+@shared_options
+def blame_command(path: str, as_json: bool) -> int:
+    """Show who wrote each line of the memory at PATH: a person, filemem in a conversation, or one of its jobs.
+
+    Example: filemem blame profile.md
+    """
+    history = History(the_user())
+    where = history.user.locate(path)
+    last: object = ()
+    for line in log.blame(history, where):
+        if as_json:
+            commit = line.commit
+            facts = (
+                {"commit": commit.commit, "at": commit.at, "who": commit.who, "subject": commit.subject}
+                if commit
+                else {}
+            )
+            say_json({"line": line.line, "text": line.text, **facts})
+            continue
+        if line.commit != last:
+            say(_line(line.commit) if line.commit else "not committed yet")
+            last = line.commit
+        say(f"{line.line:>4}  {line.text}")
+    return 0
+
+
+@click.command("sync")
+@click.argument("remote", required=False)
+@shared_options
+def sync_command(remote: str | None) -> int:
+    """Bring these memories together with those of your other machines: fetch, merge, push, to and from a git REMOTE.
+
+    Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and check lists it.
+
+    Example: filemem sync origin
+    """
+    done = sync(History(the_user()), remote, now())
+    for note in done.notes:
+        say(note)
+    for path in done.doubled:
+        say(f"{path} holds two versions of some lines; filemem check shows where.")
+    if done.fetched or done.pushed:
+        say(f"Brought in {done.fetched} commit{'s' * (done.fetched != 1)}, sent {done.pushed}.")
+    else:
+        say("Everything is the same here and there.")
+    return 0
