@@ -1,0 +1,122 @@
+"""The words by which a sentence is known as a joke, a supposition, an order, a correction, advice; and its kind.
+
+Each is a regular expression for `utterance.regex`, English and Chinese side by side.
+"""
+
+INJECTION = (
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instruction|prompt|rule|direction|guideline|system|"
+    r"previous|above)s?\b|\bnew instructions?:|\bsystem prompt\b|<\|?(?:system|im_start)|\byou are now (?:an?|in)\b|"
+    r"(?:忽略|无视|忘[记掉]|不要理会|绕过).{0,12}(?:指令|指示|提示|规则|说明|设定)|系统提示词?|新的?指令[:：]"
+)
+JOKE = (
+    r"\b(?:just kidding|only kidding|i'm kidding|just joking|(?:i'm|was) joking|jk|not really,? lol)\b|开玩笑|逗你|"
+    r"骗你的|说笑"
+)
+UNREAL = (
+    r"\bif (?:i|we) (?:were|was|had|could|won|did)\b|\bimagine\b|\b(?:suppose|supposing|pretend|hypothetically|"
+    r"what if|let's say|say i)\b|\b(?:i|we) (?:wish|dreamt|dreamed)\b(?! (?:of|about))|\bin (?:my|a) (?:dream|novel|"
+    r"story)\b|\bwould have\b|\balmost \w+ed\b|假如|假设|要是我|如果我|如果能|想象一下|设想|做[了个]*梦|梦见|梦到|"
+    r"就好像我"
+)
+CORRECTION = (
+    r"^(?:no,? (?:wait|sorry|i meant?)|(?:wait|oops|sorry),? (?:no|i meant?|actually|that's wrong)|actually,?|"
+    r"correction|i meant?\b|scratch that|i was wrong|i misspoke|i made a mistake|let me correct|that's (?:not right|"
+    r"wrong))|\bnot \w+[\w ]{0,12}, but\b|\bi misspoke\b|^(?:不对|不是|其实|我说错|说错|更正|纠正|搞错|记错)|"
+    r"我说错了|不是[^，。]{1,8}[，,]?(?:而是|是)"
+)
+INSTRUCTION = (
+    r"^(?:(?:please|also|and|ok|could you|can you|would you|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|"
+    r"i want you to|you should) )*(?:(?:from now on|in (?:the )?future|when you (?:answer|reply|"
+    r"respond)),? (?:please )?)?(?:always |never |don't |do not |stop |only )*(?:answer|answering|reply|replying|"
+    r"respond|responding|call me|address me|speak to me|talk to me|write to me|use (?:metric|celsius|bullet|emoji|"
+    r"emojis|plain|short|simple|british|american)|keep (?:your|the|all|it|answers|replies)\b.{0,20}\b(?:short|brief|"
+    r"simple|concise))|^(?:请)?(?:(?:以后|今后|从现在起|从今以后|下次)[，,]?(?:请|都|总是|一直|不要|别|跟我|对我|"
+    r"给我)*(?:用|说|回答|回复|称呼|叫我|讲|写)|(?:请)?(?:总是|一直|永远|不要|别)(?:再)?(?:用|回答|回复|叫我|称呼)|"
+    r"(?:请)?叫我)"
+)
+# Subjects that mean something said before: It was fun; The event was great; She is a nurse; 这很难.
+BARE_SUBJECT = (
+    r"^(?:(?:and|but|so|because|since|although|though|when|while|if|plus|also|not only|even though) )*(?:it|it's|"
+    r"that|that's|they|they're|he|he's|she|she's|his|her|their|its|such|(?:one|some|many|most|all|both|"
+    r"none) of (?:them|it|these|those)|both|which|who|here|here's|everyone|everything|(?:this|these|those) (?:is|was|"
+    r"are|were|really|has|have|made?|makes?|will|would|can|helps?|just|one|\w+s)|the \w+ (?:is|was|are|were))\b|"
+    r"^(?:但|而且?|所以|因为|并且)?(?:这(?![个次种张本幅些])|那(?![个次种张本幅些])|它|他|她|其(?!实)|真的)"
+)
+# It with nothing behind: It is important to help, It was great seeing them.
+IMPERSONAL = (
+    r"^it(?:'s| is| was|'s been| has been| feels?| felt| took| takes| would be| means a lot) (?:\w+ ){0,4}?(?:to|"
+    r"that|how|when|being|having|seeing|(?!something|nothing|anything|everything|during|morning|evening)\w{2,}ing)\b"
+)
+# It and them as objects, which need a noun before them, unless in an idiom or standing for a clause to come.
+BARE_OBJECT = (
+    r"\b(?<!worth )(?<!for )(?:it(?! (?:work|happen|big|count|through|up to|clear|a habit)\b|'s \w+ (?:to|that|when|"
+    r"how)| is \w+ (?:to|that|when|how)| (?:hard|easy|easier|important|difficult|a point)\b)|them)\b"
+)
+# That, this, there, so at the end of a clause, which stand for something said before whatever nouns there are.
+BARE_END = (
+    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?:that|this|those|these|there|so)(?=$|[.,;!]| (?:too|yet|before|again|and|"
+    r"but|for|with|at|in|on|every|once)\b)"
+)
+NOUN_BEFORE = (
+    r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"
+    r"someone|people|kids|work|school)\b|(?:s|tion|ment|ness|ship|"
+    r"ity)\b(?<!\bis)(?<!\bwas)(?<!\bhas)(?<!\balways)(?<!\bsometimes)|\w(?<!\bgo)ing\b(?=.*\w)"
+)
+ADVICE = (
+    r"^(?:please )?(?:keep|stay|go|take|have|let|let's|enjoy|try|remember|don't|check|look|come|make|believe|trust|"
+    r"follow|give|send|tell|hang|hold|be|never|always|do|read|build|use|put|start|focus|write|practi[cs]e|set|find|"
+    r"add|mix|consider|surround|listen|learn|work|pick|choose|plan|set|write|save|own|rock|feel free|imagine|think|"
+    r"say|show|join|get|grab|thanks|thank|hope|wish|no|gather|ask|here|can't wait to (?:see|hear|try|check|read|"
+    r"watch)|what an?|how)\b(?! (?:is|was|are|were)\b)|^(?:加油|继续|别|不要|祝|记得|看看|快看|来|让我们|相信|去|"
+    r"试试|一起|多么|谢|感谢|敬)|让我们|让咱们"
+)
+VAGUE = (
+    r"^(?:i|we)(?:'m| am|'ve| have|'re| are)? (?:\w+ )?(?:see|agree|know|think so|hope so|bet|guess so|feel you|"
+    r"hear you|get it|understand|appreciate|can relate|am (?:good|fine|ok|okay|great|here for|glad|sorry|with you)|"
+    r"(?:am |feel )?(?:so |really |super |very |truly )*(?:thankful|grateful|proud|lucky|blessed|happy|excited|"
+    r"ready)(?: too)?$|feel the same|couldn't agree|can imagine|can see|believe in you|doing (?:great|good|well|ok|"
+    r"okay|fine)|glad|happy (?:for|to hear|that you)|proud of you|sorry)\b|^i (?:just )?(?:wanted to|"
+    r"had to) (?:check in|say|let you|thank|fill|share|tell you)\b(?! (?:you )?(?:about|that|how))|^(?:i will |"
+    r"i'll )?let you know|^i will let you know|^there's something i|\bheads up\b|^(?:long time|"
+    r"seems? like (?:forever|ages)|(?:so |too )?much|lots?|a lot|quite a|nothing much|been an?|it's been (?:a while|"
+    r"ages|forever)|been a)\b.*(?:last|since|happened|going on|chatted|week|been|talk)|^我(?:也(?:是|这么|一样)|同意|"
+    r"明白|懂|理解|知道|很好|没事|相信你|支持你|为你|祝)"
+)
+
+IMPORTANCE = (
+    (9, r"\ballerg|\bdiagnos|\bcancer|\bsurger|\bhospital|\bdied|\bdeath|\bpassed away|\bfuneral|\bpregnan|\bborn\b|"
+        r"\bbirth\b|过敏|去世|逝世|癌|手术|住院|怀孕|出生|确诊"),
+    (8, r"\bmarri|\bwedding|\bengaged|\bdivorc|\bbirthday|\bmoved? (?:to|in)|\bnew (?:job|house|home|apartment)|"
+        r"\blost (?:my|their) job|\bjob\b|\bworks? (?:as|at|for)|\blives? in|\bgraduat|\bpromot|\badopt|\binjur|"
+        r"\bvegan|\bvegetarian|结婚|婚礼|离婚|订婚|生日|搬[到家去]|住在|工作|毕业|升职|受伤|失业|辞职|素食|领养"),
+)  # fmt: skip
+PLAN = (
+    r"\b(?:going to|plan(?:s|ning)? (?:to|on|a|for)|hop(?:es?|ing) to|wants? to|will|thinking (?:about|of)|"
+    r"looking forward|upcoming|goal|dreams? (?:of|is)|aims?|intends?|is considering|excited to)\b|打算|计划|准备|"
+    r"想要|将|希望|期待|目标|梦想|考虑"
+)
+LIKING = (
+    r"\b(?:loves?|likes?|enjoys?|prefers?|hates?|adores?|dislikes?|fav(?:ou?rite)?s?|passionate|fan of|interested in|"
+    r"into)\b|喜欢|喜爱|热爱|最爱|讨厌|偏爱|感兴趣"
+)
+EVENT = (
+    r"\b(?:went|got|took|made|saw|met|found|bought|won|lost|did|came|gave|started|began|wrote|ran|built|visited|"
+    r"joined|attended|finished|held|moved|had|played|tried|learned|received|signed|created|launched|hosted|"
+    r"organi[sz]ed|performed|\w+ed)\b|了|过|昨|去年|上[周个]"
+)
+RELATION = (
+    r"'s (?:\w+ )?(?:mom|mother|dad|father|sister|brother|wife|husband|son|daughter|partner|friend|kids?|family|dog|"
+    r"cat)\b|的(?:妈|爸|姐|妹|哥|弟|儿|女|妻|丈|朋友|孩子|狗|猫)"
+)
+POSSESSION = r"\b(?:has|owns|have) (?:a|an|two|three|four|the|some|their)\b|有一|养了|拥有"
+NAMED = (
+    r"(?:(?:named|called|friend|sister|brother|son|daughter|wife|husband|dog|cat|colleague|teammate|cousin|aunt|"
+    r"uncle|partner|boyfriend|girlfriend|(?:moved|trip|travell?ed|went|going|been|flying|back) (?:back )?to|"
+    r"live[sd]? in|visited|visiting|in|from|at|near)) ((?:[A-Z][a-z]+)(?: [A-Z][a-z]+){0,2})(?!\w|')"
+)
+NOT_NAMES = frozenset(
+    "January February March April May June July August September October November December Monday Tuesday Wednesday "
+    "Thursday Friday Saturday Sunday Christmas I It The My This That And But We They He She".split()
+)
+# Somebody that a pronoun can stand for.
+SOMEBODY = r"(?<!^)\b(?!I\b)[A-Z][a-z]+|\b(?:[Mm]y|a|an|the|this|our) \w+|[\u4e00-\u9fff]{2}"

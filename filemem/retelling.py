@@ -1,0 +1,127 @@
+"""One sentence of a conversation told by somebody else: people are named, dates are absolute. Pure functions."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from filemem import cues
+from filemem import statements_en as english
+from filemem import statements_zh as chinese
+from filemem.dating import dated
+from filemem.utterance import FIRST, cased, is_chinese, length, outside_quotes, regex
+
+_LONGEST = 600  # characters of a sentence; what is longer is no spoken sentence
+_OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?(i (?!think\b|guess\b|mean\b|know\b|hope\b).{12,})$"
+_POINTED = (
+    r"(?<=[a-z] )(?<!like )\bthis (?=([a-z]))(?!(?:really|just|always|amount|long|far|early|late|week|weekend|month|"
+    r"year|morning|afternoon|evening|summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|one|way|point|"
+    r"in|on|and|or|to|for|all|next|past|coming|last|kind|whole|much|far)\b)"
+)
+_COMMON = (
+    r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly|[^aiou']s)$|^(?:nature|life|art|music|dance|money|family|love|"
+    r"teamwork|food|it)$"
+)
+_LIKE_A_NAME = r"^[A-Z][a-z]*[A-Z.]|(?<!It)(?<!That)(?<!There)(?<!What)(?<!thing)(?<!one)'s$"
+
+
+class Scene(NamedTuple):
+    """Who speaks, who else is there, and the day of the conversation."""
+
+    speaker: str
+    others: Sequence[str]
+    today: date
+
+    @property
+    def other(self) -> str:
+        """Who `you` are; empty where there are several."""
+        return self.others[0] if len(self.others) == 1 else ""
+
+
+class Told(NamedTuple):
+    """A sentence retold: what it was, what it became, the first day it names, whether it leans on the one before."""
+
+    said: str
+    text: str
+    when: date | None
+    leans: bool
+
+
+def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
+    """The sentence told of its speaker, or None where it is advice or courtesy; `before` is what the turn said so far."""
+    if len(sentence) > _LONGEST:
+        return None
+    zh = is_chinese(sentence)
+    names = tuple(scene.others)
+    plain = chinese.complete(chinese.bare(sentence, names)) if zh else english.bare(sentence, names)
+    if not zh:
+        plain = english.complete(english.expanded(plain))
+    if not _tells(plain):
+        return None
+    leaning = leans(plain)
+    if leaning and (clause := regex(_OWN_CLAUSE).search(plain)) and not leans(clause[1]):
+        plain, leaning = clause[1], False
+    own = regex(FIRST).search(plain) is not None
+    if not zh and english.is_general(plain):
+        plain, own = english.of_people(plain), False
+    elif not zh:
+        plain = outside_quotes(plain, _unpointed)
+    if length(plain) < (5 if leaning else 3):
+        return None
+    words, when = dated(plain, scene.today)
+    text = _third_person(words, scene, f"{before} {sentence}".strip(), zh)
+    about_self = own and not regex(cues.IMPERSONAL).search(plain) and not regex(r"^\w+ing\b(?!.*\bi\b)").search(plain)
+    return Told(sentence, text if leaning or about_self else says(scene.speaker, text), when, leaning)
+
+
+def says(speaker: str, text: str) -> str:
+    """The text as the speaker's words, for what is not about the speaker."""
+    return f"{speaker}说{text}" if is_chinese(text) else f"{speaker} says {uncapital(text)}"
+
+
+def uncapital(text: str) -> str:
+    """The text with a small first letter, unless its first word looks like a name: Luna and Oliver; Rex is two; J.K."""
+    first, _, rest = text.partition(" ")
+    if regex(r"^(?:in|at|on|near|from|with|the|an?|my|their|this|there)$").search(first):
+        return text[:1].lower() + text[1:]
+    named = cased(_LIKE_A_NAME).search(first) or cased(r"^(?:and|&) [A-Z]|^[A-Z][a-z]").search(rest)
+    alone = not regex(_COMMON).search(first) and regex(r"^(?:is|was|has|says|and)\b").search(rest)
+    return text if named or alone else text[:1].lower() + text[1:]
+
+
+def leans(sentence: str) -> bool:
+    """Whether the sentence means nothing without the one before it: It was fun; I took it there; She is a nurse."""
+    if regex(cues.IMPERSONAL).search(sentence):
+        return False
+    if regex(cues.BARE_SUBJECT).search(sentence) or regex(cues.BARE_END).search(sentence):
+        return True
+    thing = regex(cues.BARE_OBJECT).search(sentence)
+    before = sentence[: thing.start()] if thing else ""
+    if thing and not regex(cues.NOUN_BEFORE).search(before) and not cased(r" (?!I\b)[A-Z]").search(before):
+        return True
+    person = regex(r"\b(?:he|she|him|her|his|hers)\b|[他她它](?!们)").search(sentence)
+    return person is not None and not cased(cues.SOMEBODY).search(sentence[: person.start()])
+
+
+def _tells(plain: str) -> bool:
+    """Whether anything is told once greetings and fillers are gone."""
+    if not plain or regex(cues.VAGUE).search(plain):
+        return False
+    return not regex(cues.ADVICE).search(plain) or regex(r"^(?:(?:i|my|we)\b|我)").search(plain) is not None
+
+
+def _third_person(words: str, scene: Scene, said: str, zh: bool) -> str:
+    if zh:
+        group = chinese.company(said, scene.speaker, scene.other)
+        return chinese.third_person(words, scene.speaker, scene.other, group)
+    group = english.company(said, scene.speaker, scene.other)
+    return english.third_person(words, english.Cast(scene.speaker, scene.other, group))
+
+
+def _unpointed(sentence: str) -> str:
+    """What only the other could see, told without pointing at it: I adopted this cute pup, I adopted a cute pup."""
+
+    def article(m: re.Match[str]) -> str:
+        return "an " if m[1] in "aeiou" else "a "
+
+    return cased(_POINTED).sub(article, sentence)
