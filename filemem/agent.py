@@ -11,12 +11,13 @@ from filemem import prompt, recalls, tokens
 from filemem.errors import FilememError
 from filemem.folder import Current
 from filemem.memory import Passage
-from filemem.model import Model, ModelError, Reply, ToolCall
+from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall
 from filemem.plain import one_line
 from filemem.store import User
 from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
 
+LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
 _CITED = re.compile(r"([\w][\w./\-]*\.(?:md|ya?ml|txt)):(\d+)")
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
@@ -59,13 +60,16 @@ class Conversation:
         self.tools = user.tools(now)
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
+        self._start = 0  # index of the first turn in the prompt
+        self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def say(self, text: str, listen: Listener) -> str:
         """Keep what the person said, answer it, keep the answer; returns the answer.
 
         Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
         """
-        self.transcript.add(self.user.name, text, self.now())
+        line = self.transcript.add(self.user.name, text, self.now())
+        self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
         said: list[str] = []
 
         def hear(event: Event) -> None:
@@ -97,7 +101,7 @@ class Conversation:
     def view(self) -> tuple[list[prompt.Section], list[Passage]]:
         """What the model would see now: the system prompt's sections and the turns of the window."""
         turns = self.transcript.turns()
-        start = prompt.window(turns, self.user.config.window_tokens)
+        start = self._window(turns)
         if turns:
             self.tools.current = Current(self.transcript.path, turns[start].line)
         system = prompt.sections(
@@ -105,11 +109,22 @@ class Conversation:
         )
         return system, turns[start:]
 
+    def _window(self, turns: list[Passage]) -> int:
+        """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
+        model write a summary and endpoints cache a prompt that begins as the last one did."""
+        budget = round(self.user.config.window_tokens * self._share)
+        if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
+            self._start = prompt.window(turns, budget * 2 // 3)
+        return self._start
+
     def _summarise(self, gone: list[Passage]) -> str:
         """The running summary, brought up to the turns that have left the window."""
         new = gone[self._summarised :]
         if new:
             budget = self.user.config.summary_tokens
+            long_ago = prompt.window(new, self.user.config.window_tokens)  # more than one request should hold
+            self._summary = plain_summary(self._summary, new[:long_ago], budget)
+            new = new[long_ago:]
             self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
             self._summarised = len(gone)
         return self._summary
@@ -141,9 +156,7 @@ class Conversation:
         worked: list[prompt.Message] = []
         spoken: list[str] = []
         for left in range(self.user.config.steps, -1, -1):
-            system, turns = self.view()
-            messages = prompt.messages(system, turns) + worked
-            reply = self._ask(messages, listen, with_tools=left > 0)
+            reply = self._fitting(worked, listen, with_tools=left > 0)
             if reply.text.strip():
                 spoken.append(reply.text.strip())
             if not reply.calls or not left:
@@ -156,6 +169,25 @@ class Conversation:
         if not answer:
             raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
         return answer
+
+    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+        """One reply; where the model's context is too small for the prompt, to a shorter prompt."""
+        while True:
+            system, turns = self.view()
+            try:
+                return self._ask(prompt.messages(system, turns) + worked, listen, with_tools=with_tools)
+            except PromptTooLong:
+                if self._share <= LEAST_SHARE:
+                    raise
+            self._share /= 2
+            self.tools.open_files.clear()
+            room = round(self._share * self.user.config.open_tokens)
+            worked[:] = [{**message, "content": _cut(message["content"], room)} for message in worked]
+            listen(
+                Notice(
+                    f"{self.model.name} takes no prompt as long as this; asking with less of the conversation, and with no file open."
+                )
+            )
 
     def _ask(self, messages: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
         start = time.perf_counter()
@@ -235,6 +267,13 @@ def _assistant(reply: Reply) -> prompt.Message:
         for call in reply.calls
     ]
     return {"role": "assistant", "content": reply.text or None, "tool_calls": calls}
+
+
+def _cut(content: str | None, room: int) -> str | None:
+    """A tool's answer, or what the model said before a call, within `room` tokens."""
+    if content is None or tokens.count(content) <= room:
+        return content
+    return f"{tokens.clip(content, room)}\n[cut: the context is full]"
 
 
 def _sound(arguments: str) -> str:

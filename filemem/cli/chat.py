@@ -1,10 +1,14 @@
 """The chat in the terminal: reading lines, showing events, the slash commands."""
 
 import contextlib
+import json
 import os
+import re
 import select
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 import click
 
@@ -12,6 +16,7 @@ from filemem import prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
 from filemem.cli.common import colours, dim, say, say_json, split_line
 from filemem.cli.setup import edited, remembered
+from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
 from filemem.forget import forget
 from filemem.model import OpenAIModel
@@ -25,10 +30,12 @@ HELP = """\
 /memory         what is in the prompt, with token counts
 /remember TEXT  keep one fact
 /forget PATH    delete one memory, after a question
-/open PATH      read a memory; it stays in the prompt
+/open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
-/help           this list
-/quit           end; so does Ctrl-D. Ctrl-C stops an answer."""
+/quit           end; so does Ctrl-D
+
+Ctrl-C stops an answer. Tab completes a command or a path."""
+_NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
 
 
 class Chat:
@@ -38,8 +45,10 @@ class Chat:
         self._talk = talk
         self._as_json = as_json
         self._open_line = False  # is the cursor behind text that streamed?
+        self._held = ""  # line ends that came last; they are shown once more text follows
+        self._wrapper = Wrapper(_width)
         self._commands: dict[str, Callable[[str], None]] = {
-            "/help": lambda _: say(HELP),
+            "/help": lambda _: self._say(HELP),
             "/memory": lambda _: self._memory(),
             "/remember": self._remember,
             "/forget": self._forget,
@@ -62,40 +71,45 @@ class Chat:
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
-        self._greet()
-        history = self._talk.user.bookkeeping("history")
-        with _history(history):
+        if not self._as_json:
+            self._greet()
+        with _history(self._talk.user.bookkeeping("history"), self._completions):
             while (message := self._read()) is not None:
-                if message == "/quit":
+                if message.split()[:1] == ["/quit"]:
                     break
                 if message:
                     self._take(message)
-        say()
-        if self._talk.transcript.path:
-            say(dim(f"Kept in {self._talk.transcript.path}"))
+        if not self._as_json:
+            say()
+            if self._talk.transcript.path:
+                say_dim(f"Kept in {self._talk.transcript.path}")
         return 0
 
     def _greet(self) -> None:
-        name = self._talk.model.name
-        say(dim(f"{self._talk.user.name}, {name}. /help lists the commands, Ctrl-D ends."))
+        place = os.path.relpath(self._talk.user.root)
+        place = self._talk.user.root if place.startswith("..") else place
+        say_dim(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
-        turns = self._talk.transcript.turns()
+        turns = len(self._talk.transcript.turns())
         if turns:
-            say(dim(f"Going on with {self._talk.transcript.path}, {len(turns)} turns."))
+            say_dim(f"Going on with {self._talk.transcript.path}, {turns} turn{'s' * (turns != 1)}.")
+        say_dim("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
         if self._talk.model.name == "offline":
-            click.echo(dim(NOTICE), err=True)
+            click.echo(dim(_fitted(NOTICE, sys.stderr)), err=True)
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
         mark = click.style("> ", bold=True) if colours() else "> "
+        lines: list[str] = []
         try:
-            lines = [input(mark.replace("\x1b[1m", "\001\x1b[1m\002").replace("\x1b[0m", "\001\x1b[0m\002"))]
+            lines.append(input(re.sub("(\x1b\\[[0-9]*m)", "\001\\1\002", mark)))
             while select.select([sys.stdin], [], [], 0.03)[0]:
                 lines.append(input())
         except EOFError:
-            return None
+            if not lines:
+                return None
         except KeyboardInterrupt:
             say("\nCtrl-D or /quit ends.")
             return ""
@@ -104,6 +118,7 @@ class Chat:
     def _take(self, message: str) -> int:
         """One message or slash command; an error is one line, and the session goes on."""
         word, _, rest = message.partition(" ")
+        stopped = "Stopped." if word in self._commands else "Stopped; what had come is kept in the session."
         try:
             if word in self._commands:
                 self._commands[word](rest.strip())
@@ -112,9 +127,10 @@ class Chat:
             else:
                 self._answer(message)
         except KeyboardInterrupt:
-            self._line_end()
-            say(dim("[interrupted; kept so in the session]"))
+            self._failed(stopped)
             return 130
+        except click.Abort:  # Ctrl-C or Ctrl-D at a question
+            say("\nNothing was deleted.")
         except FilememError as error:
             self._failed(str(error))
             return 2
@@ -128,7 +144,8 @@ class Chat:
         if self._as_json:
             say_json({"event": "error", "text": sentence})
         else:
-            click.echo(click.style(visible(sentence), fg="red") if colours(sys.stderr) else visible(sentence), err=True)
+            shown = _fitted(visible(sentence), sys.stderr)
+            click.echo(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
 
     def _answer(self, message: str) -> None:
         answer = self._talk.say(message, self._hear)
@@ -145,9 +162,7 @@ class Chat:
             return
         match event:
             case Text(text):
-                click.echo(visible(text), nl=False)
-                sys.stdout.flush()
-                self._open_line = not text.endswith("\n") if text else self._open_line
+                self._stream(text)
             case Called():
                 self._line_end()
                 say_dim(call_line(event))
@@ -155,49 +170,90 @@ class Chat:
                 self._line_end()
                 say_dim(text)
 
+    def _stream(self, text: str) -> None:
+        """Show a piece of the answer; empty lines at its beginning and end are left out."""
+        text = self._held + text if self._open_line else text.lstrip("\n")
+        shown = text.rstrip("\n")
+        self._held = text[len(shown) :]
+        if shown:
+            self._open_line = True
+            click.echo(self._wrapper.feed(visible(shown)) if sys.stdout.isatty() else visible(shown), nl=False)
+            sys.stdout.flush()
+
     def _line_end(self) -> None:
         if self._open_line and not self._as_json:
-            click.echo()
-        self._open_line = False
+            click.echo(self._wrapper.end())
+            self._wrapper = Wrapper(_width)
+        self._open_line, self._held = False, ""
+
+    def _say(self, text: str) -> None:
+        """What a slash command prints."""
+        if self._as_json:
+            say_json({"event": "notice", "text": text})
+        else:
+            say(_fitted(visible(text), sys.stdout))
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
     def _memory(self) -> None:
         system, turns = self._talk.view()
-        for part in system:
-            say(f"{tokens.count(part.text):>6} tokens  {part.name}")
+        sizes = [(tokens.count(part.text), part.name) for part in system]
         said = sum(tokens.count(turn.text) for turn in turns)
-        say(f"{said:>6} tokens  the last {len(turns)} turns")
+        sizes.append((said, f"the last {len(turns)} turns" if len(turns) > 1 else f"{len(turns) or 'no'} turn"))
         total = sum(tokens.count(str(message["content"])) for message in prompt.messages(system, turns))
-        say(f"{total:>6} tokens  in all; filemem prompt --resume prints every word of it")
+        self._say("\n".join(f"{size:>6,} tokens  {name}" for size, name in [*sizes, (total, "in all")]))
 
     def _remember(self, text: str) -> None:
-        say(f"Remembered {remembered(self._talk.user, text).path}")
+        if not text:
+            raise FilememError("say what, as in: /remember Prefers oolong tea.")
+        self._say(f"Remembered {remembered(self._talk.user, text).path}")
 
     def _forget(self, path: str) -> None:
         user = self._talk.user
         name, _ = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
         where = user.locate(name)
         if not sys.stdin.isatty() or not click.confirm(f"Delete {visible(where)} for good?"):
-            say("Nothing was deleted.")
+            self._say("Nothing was deleted.")
             return
-        for line in forget(user, where):
-            say(line)
+        self._say("\n".join(forget(user, where)))
 
     def _open(self, path: str) -> None:
         name, line = split_line(self._talk.user, _needed(path, "/open profile.md"))
-        say(self._talk.tools.call("open", {"path": name, "line": line or 1}))
+        self._say(_NEXT.sub(_as_typed, self._talk.tools.open(name, line or 1)))
 
     def _edit(self, path: str) -> None:
         user = self._talk.user
         name, line = split_line(user, _needed(path, "/edit profile.md"))
         for problem in edited(user, user.locate(name), line):
-            say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
+            self._say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
+
+    def _completions(self, line: str, word: str) -> list[str]:
+        """What Tab may make of the last word of a line."""
+        if line.startswith("/") and " " not in line:
+            return [f"{name} " for name in (*self._commands, "/quit") if name.startswith(line)]
+        if line.partition(" ")[0] in ("/open", "/edit", "/forget"):
+            return [path for path in self._talk.user.paths() if path.startswith(word)]
+        return [f"{word}\t"]
+
+
+def _as_typed(call: re.Match[str]) -> str:
+    """A call that shows the next lines, as a person types it."""
+    asked = json.loads(call[1])
+    return f"/open {asked['path']}:{asked['line']} shows the next."
+
+
+def _width() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _fitted(text: str, stream: TextIO) -> str:
+    """`text` broken at a terminal's width; as it is elsewhere."""
+    return wrapped(text, _width()) if stream.isatty() else text
 
 
 def say_dim(text: str) -> None:
     """Print one line in the background."""
-    click.echo(dim(visible(text)))
+    click.echo(dim(_fitted(visible(text), sys.stdout)))
 
 
 def _needed(argument: str, example: str) -> str:
@@ -207,17 +263,21 @@ def _needed(argument: str, example: str) -> str:
 
 
 @contextlib.contextmanager
-def _history(path: str):  # type: ignore[no-untyped-def]
-    """Keep what was typed for the next session, where readline is there."""
+def _history(path: str, completions: Callable[[str, str], list[str]]) -> Iterator[None]:
+    """Keep what was typed for the next session, and complete words, where readline is there."""
     if "readline" not in globals():
         yield
         return
     readline.set_history_length(1000)
+    readline.set_completer_delims(" \n")
+    readline.set_completer(lambda word, n: [*completions(readline.get_line_buffer(), word), None][n])
+    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     with contextlib.suppress(OSError):
         readline.read_history_file(path)
     try:
         yield
     finally:
+        readline.set_completer(None)
         with contextlib.suppress(OSError):
             if os.path.isdir(os.path.dirname(path)):
                 readline.write_history_file(path)

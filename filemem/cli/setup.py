@@ -160,7 +160,9 @@ def check_command(as_json: bool) -> int:
         else:
             _show([problem._replace(path=f"{name}/{problem.path}")])
     if not as_json:
-        say(f"{files:,} files of {len(names)} users: {len(found)} problem{'s' * (len(found) != 1)}.")
+        say(
+            f"{files:,} files of {len(names)} user{'s' * (len(names) != 1)}: {len(found)} problem{'s' * (len(found) != 1)}."
+        )
     return 1 if found else 0
 
 

@@ -69,11 +69,9 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
     try:
         yield
     finally:
-        path = conversation.transcript.path
-        if path:
-            subject = (
-                f"Talk with {conversation.user.name}: {transcript.first_words(conversation.transcript.turns()[0].text)}"
-            )
+        path, turns = conversation.transcript.path, conversation.transcript.turns()
+        if turns:
+            subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
             say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, now(), before).note)
 
 
@@ -133,6 +131,10 @@ def _step(step: dict[str, Any]) -> str:
             return f"{at}  {step.get('name')} {step.get('arguments')} -> {step.get('answer')} ({size})"
         case "model":
             spent = f"{step.get('tokens_in')} tokens in, {step.get('tokens_out')} out, {step.get('milliseconds')} ms"
-            return f"{at}  {step.get('model')}: {step.get('finish')}, {step.get('calls')} calls ({spent})"
+            return f"{at}  {step.get('model')}: {step.get('finish')}, {_calls(step.get('calls'))} ({spent})"
         case _:
             return f"{at}  {kind}: {step.get('text')}"
+
+
+def _calls(count: Any) -> str:
+    return f"{count} call{'s' * (count != 1)}"
