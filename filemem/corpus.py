@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import difflib
+import functools
 import itertools
 import re
 from array import array
@@ -163,17 +164,25 @@ class Corpus:
         part = self._slots[number // PASSAGES]
         return self._parts[part].segment.lines[number - self._bases[part]]
 
-    def names(self) -> dict[str, list[str]]:
-        """Other names, folded, of what a name, folded, stands for: by a file's `aliases`, or by `[[name|other name]]`."""
+    @functools.cached_property
+    def newest(self) -> int:
+        """The latest date of a live file as an ordinal; 0 where none has one."""
+        return max((part.segment.dates[file] for part in self._parts for file in part.live()), default=0)
+
+    @functools.cached_property
+    def _names(self) -> dict[str, list[str]]:
         found: dict[str, dict[str, None]] = {}
         for segment, dead in self._parts:
             for file, more in segment.particulars.items():
-                groups = [more.get("names", ()), *more.get("links", ())] if file not in dead else []
-                for one, other in itertools.chain.from_iterable(
-                    itertools.permutations(dict.fromkeys(map(terms.fold, group)), 2) for group in groups
-                ):
-                    found.setdefault(one, {})[other] = None
+                for group in [more.get("names", ()), *more.get("links", ())] if file not in dead else ():
+                    folded = dict.fromkeys(" ".join(terms.words(name)) for name in group)
+                    for one, other in itertools.permutations(filter(None, folded), 2):
+                        found.setdefault(one, {})[other] = None
         return {one: list(others) for one, others in found.items()}
+
+    def names(self) -> dict[str, list[str]]:
+        """What else a name stands for, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
+        return self._names
 
     # -- words ---------------------------------------------------------------------------------------------------
 

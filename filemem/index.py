@@ -27,7 +27,7 @@ from typing import Any
 
 from filemem import disk, segments, watching
 from filemem.corpus import Corpus, Part
-from filemem.errors import Busy
+from filemem.errors import FilememError
 from filemem.folder import Folder, Stat
 from filemem.gathering import Gatherer
 from filemem.memory import LARGEST
@@ -43,7 +43,7 @@ _CHUNK = 1 << 20  # bytes
 _MANIFEST, _LOCK = "manifest", "lock"
 _SEGMENT = re.compile(r"[0-9a-f]{16}\.segment")
 _UNKNOWN = array("q", bytes(32))  # stats that no file has: it is read again at the next question
-_SOURCES = ("memory.py", "terms.py", "gathering.py", "segments.py", "data/same.txt", "data/traditional.txt")
+_SOURCES = "memory.py front.py terms.py gathering.py segments.py data/same.txt data/traditional.txt".split()
 
 Progress = Callable[[int, int], None]
 Listings = dict[str, Listing]
@@ -187,15 +187,15 @@ class Index:
                 self._take(changes, progress, on_disk=True)
                 self._save()
                 self._sweep()
-        except (OSError, Busy):
+        except (OSError, FilememError):
             self._take(_Changes(self._state, self._walk(), True), progress, on_disk=False)
 
     @contextlib.contextmanager
     def _writing(self, wait: float) -> Iterator[None]:
-        """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or Busy."""
-        if not self.folder.exists():
-            raise FileNotFoundError(self.folder.root)
-        disk.make_folder(self._where)
+        """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
+        for folder in (os.path.dirname(self._where), self._where):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, 0o700)
         inside = os.path.join(os.path.realpath(self.folder.root), os.path.relpath(self._where, self.folder.root))
         if os.path.realpath(self._where) != inside:
             raise PermissionError(self._where)

@@ -12,14 +12,14 @@ with `[`; what stands in a file outside its passages (front matter, names, times
 from __future__ import annotations
 
 import bisect
+import collections
 import functools
 import itertools
 import json
 import os
 import zlib
 from array import array
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from filemem import terms
@@ -50,7 +50,7 @@ class Builder:
     """Collects files and their passages, then packs them into the bytes of a segment."""
 
     def __init__(self) -> None:
-        self.postings: defaultdict[str, list[int]] = defaultdict(list)
+        self.postings: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
         self.held = 0  # postings so far
         self.lines: list[int] = []
         self.speakers: list[int] = []
@@ -83,9 +83,8 @@ class Builder:
         self.flags.append(flags)
         self.lengths.append(min(length, MOST_COUNTED))
         self.held += len(tokens)
-        postings = self.postings
-        for token in tokens:
-            postings[token].append(number)
+        lists = map(self.postings.__getitem__, tokens)
+        collections.deque(map(list.append, lists, itertools.repeat(number)), maxlen=0)
 
     def rest(self, tokens: set[str]) -> None:
         """What else stands in the file, for grep."""
@@ -133,10 +132,10 @@ class Builder:
         keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items()])
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
         for _, numbers in keyed:
-            unique = dict.fromkeys(numbers)
+            unique = collections.Counter(numbers)
             piece = array(typecode, unique).tobytes()
             if len(unique) < len(numbers):
-                piece += _counts(numbers)
+                piece += _capped(unique.values())
             pieces += (zlib.crc32(piece).to_bytes(4, "little"), piece)
             place += 4 + len(piece)
             places.append(place)
@@ -327,12 +326,11 @@ def _token(key: bytes) -> str:
     return REST + token if stem == REST else token
 
 
-def _counts(numbers: list[int]) -> bytes:
-    """How often each number stands in an ascending list, 255 at most."""
-    counts: dict[int, int] = {}
-    for number in numbers:
-        counts[number] = counts.get(number, 0) + 1
-    return bytes([min(count, MOST_COUNTED) for count in counts.values()])
+def _capped(counts: Collection[int]) -> bytes:
+    """Each count in a byte."""
+    if max(counts) <= MOST_COUNTED:
+        return bytes(counts)
+    return bytes(min(count, MOST_COUNTED) for count in counts)
 
 
 def _narrowest(numbers: list[int]) -> array[int]:

@@ -14,7 +14,7 @@ import sys
 from array import array
 from typing import NamedTuple
 
-from filemem.folder import passed_over
+from filemem.folder import passed_over, unsayable
 
 _INODES = (1 << 63) - 1
 _WATCHED = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x01000000 | 0x02000000
@@ -51,7 +51,7 @@ def listing(root: str, prefix: str) -> Listing:
     with entries:
         for entry in entries:
             name = entry.name
-            if name[0] == "." or entry.is_symlink():
+            if name[0] == "." or entry.is_symlink() or unsayable(name):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(f"{prefix}{name}/")

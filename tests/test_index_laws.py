@@ -1,0 +1,264 @@
+"""Whatever happens to the files and to the index, the index says what the files say, as if it had been built this moment."""
+
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from filemem import terms
+from filemem.corpus import Corpus
+from filemem.folder import Folder
+from filemem.index import Index
+from filemem.memory import LARGEST
+
+PATHS = [
+    "sessions/2026/2026-05-04-0930-tea.md",
+    "sessions/2026/2026-05-05-0930-walk.md",
+    "facts/2026/2026-05-04-oolong.md",
+    "facts/2026/2026-05-05-café.yaml",
+    "lessons/short.md",
+    "profile.md",
+    "a note.txt",
+]
+WORDS = [
+    "oolong",
+    "Oolongs",
+    "tea",
+    "walked",
+    "the",
+    "2026",
+    "乌龙茶",
+    "烏龍",
+    "café",
+    "KAFE\u0301",
+    "ıstanbul",
+    "x" * 70,
+]
+
+PICKS = st.integers(0, 20)
+
+
+def _lines() -> st.SearchStrategy[str]:
+    said = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+    shapes = [
+        "- **Ann** 09:30: {}",
+        "- **Bob**: {}?",
+        "- **Ann B** 9:31: {} [image: a cup of {}]",
+        "  {}",
+        "",
+        "{}",
+        "# {}",
+    ]
+    shapes += ["- **Ann** 09:30:", "- {}", "**Ann**: {}", "- **An: n** 09:30: {}", "  - **Ann** 09:30: {}", "\t{}"]
+    shapes += ["[[tea house|{}]]", "text: {}", "tags: [{}, tea]", "- **Ünal** 10:00: {}"]
+    return st.builds(lambda shape, word: shape.replace("{}", word), st.sampled_from(shapes), said)
+
+
+def _texts() -> st.SearchStrategy[bytes]:
+    keys = [
+        "date: 2026-05-04",
+        "origin: x",
+        "tags: [tea, walk]",
+        "aliases: [NYC]",
+        "importance: 7",
+        "source: a.md:3",
+        "x: [",
+        "date: 'a",
+    ]
+    front = st.lists(st.sampled_from(keys), max_size=3).map(
+        lambda lines: "".join(f"{line}\n" for line in ["---", *lines, "---"])
+    )
+    body = st.lists(_lines(), max_size=8).map("\n".join)
+    whole = st.builds(
+        lambda f, b, end: f + b + end, st.one_of(st.just(""), front), body, st.sampled_from(["", "\n", "\r\n"])
+    )
+    return st.one_of(
+        whole.map(str.encode),
+        whole.map(str.encode),
+        st.sampled_from([b"", b"\0", b"caf\xe9 tea", "茶".encode("utf-16")]),
+    )
+
+
+def said_by_files(
+    folder: Folder,
+) -> tuple[dict[str, dict[tuple[str, int], int]], dict[tuple[str, int], tuple[int, int, str]]]:
+    """Brute force: token -> (path, line) -> count; (path, line) -> length, flags, speaker."""
+    postings: dict[str, dict[tuple[str, int], int]] = {}
+    facts: dict[tuple[str, int], tuple[int, int, str]] = {}
+    for stat in folder.files():
+        memory = folder.memory(stat.path)
+        for passage in memory.passages if not memory.binary and len(memory.data) <= LARGEST else []:
+            at = (stat.path, passage.line)
+            counts, length = terms.indexed(passage.text)
+            for token in terms.tokens(passage.context):
+                if token not in terms.STOP:
+                    counts[token] = counts.get(token, 0) + 1
+            facts[at] = (min(255, length), terms.flags(passage.text), terms.fold(passage.speaker))
+            for token, count in counts.items():
+                postings.setdefault(token, {})[at] = min(255, count)
+    return postings, facts
+
+
+def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[tuple[str, int], int]]:
+    """What the index has of the tokens, in the same form."""
+    found = {}
+    for token in tokens:
+        places = [
+            ((corpus.file(number).path, corpus.line(number)), count)
+            for numbers, counts in corpus.postings(token)
+            for number, count in zip(numbers, counts, strict=True)
+            if corpus.alive(number)
+        ]
+        assert corpus.frequency(token) == len(places) == len(dict(places))
+        if places:
+            found[token] = dict(places)
+            assert token in corpus.concept(terms.stem(token.removeprefix("[")))
+    return found
+
+
+def check(corpus: Corpus, folder: Folder) -> None:
+    """The corpus says what the files say."""
+    postings, facts = said_by_files(folder)
+    every = {token for word in [*WORDS, "Ann", "cup", "house"] for token in terms.tokens(word)}
+    every |= {"[" + token for token in every} | set(postings)
+    assert said_by_index(corpus, every - terms.STOP) == postings
+    known = {}
+    for entry in corpus.entries():
+        for number in range(entry.first, entry.first + entry.count):
+            assert corpus.file(number).path == entry.path and corpus.alive(number)
+            speaker = corpus.speaker_names[corpus.speakers[number]]
+            known[entry.path, corpus.line(number)] = (corpus.lengths[number], corpus.flags[number], speaker)
+    assert known == facts
+    assert corpus.count == len(facts)
+    assert corpus.mean_length == sum(length for length, _, _ in facts.values()) / max(1, len(facts))
+    stats = sorted(folder.files())
+    assert sorted(stat.path for stat in corpus.listing()) == [stat.path for stat in stats]
+    assert (corpus.files, corpus.archived) == (len(stats), sum(stat.path.startswith("archive/") for stat in stats))
+    for entry in corpus.entries():
+        date = folder.memory(entry.path).date
+        assert entry.date == (date.toordinal() if date else 0)
+
+
+class Life(RuleBasedStateMachine):
+    """A folder of memories that people and programs change, and indexes that are asked now and then."""
+
+    @initialize(texts=st.lists(_texts(), min_size=len(PATHS), max_size=len(PATHS)))
+    def begin(self, texts: list[bytes]) -> None:
+        self.root = Path(tempfile.mkdtemp()) / "user"
+        self.folder = Folder(str(self.root), "user")
+        for path, text in zip(PATHS, texts, strict=True):
+            self.write(path, text)
+        self.old = Index(self.folder)
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.root.parent)
+
+    def file(self, pick: int) -> Path:
+        """One of the files that there are."""
+        paths = sorted(stat.path for stat in self.folder.files()) or [PATHS[0]]
+        where = self.root / paths[pick % len(paths)]
+        if not where.exists():
+            self.write(PATHS[0], b"tea")
+        return where
+
+    @invariant()
+    def the_old_index_is_right(self) -> None:
+        check(self.old.corpus(), self.folder)
+
+    @rule(path=st.sampled_from(PATHS), text=_texts())
+    def write(self, path: str, text: bytes) -> None:
+        where = self.root / path
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(text)
+
+    @rule(pick=PICKS, swap=st.sampled_from([(b"tea", b"cup"), (b"cup", b"tea"), (b"\n", b" ")]))
+    def edit_at_the_same_size_and_time(self, pick: int, swap: tuple[bytes, bytes]) -> None:
+        where = self.file(pick)
+        before = where.stat()
+        where.write_bytes(where.read_bytes().replace(*swap))
+        os.utime(where, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    @rule(pick=PICKS, line=_lines())
+    def append(self, pick: int, line: str) -> None:
+        with open(self.file(pick), "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    @rule(pick=PICKS)
+    def delete(self, pick: int) -> None:
+        self.file(pick).unlink()
+
+    @rule(pick=PICKS, other=st.sampled_from(PATHS))
+    def rename(self, pick: int, other: str) -> None:
+        (self.root / other).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(self.file(pick), self.root / other)
+
+    @rule(pick=PICKS)
+    def put_into_the_archive_or_back(self, pick: int) -> None:
+        source = self.file(pick)
+        path = str(source.relative_to(self.root))
+        target = self.root / (path.removeprefix("archive/") if path.startswith("archive/") else f"archive/{path}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(source, target)
+
+    @rule(folder=st.sampled_from(["sessions", "facts/2026", "archive"]))
+    def move_a_folder(self, folder: str) -> None:
+        if (self.root / folder).exists():
+            shutil.rmtree(self.root / "other", ignore_errors=True)
+            os.replace(self.root / folder, self.root / "other")
+
+    @rule(seed=st.integers(0, 1 << 30))
+    def damage_the_index(self, seed: int) -> None:
+        chance = random.Random(seed)
+        for file in sorted((self.root / ".filemem").rglob("*")):
+            if file.is_file() and chance.random() < 0.7:
+                chance.choice(_DAMAGES)(file, chance)
+        check(Index(self.folder).corpus(), self.folder)
+
+    @rule()
+    def delete_the_index(self) -> None:
+        shutil.rmtree(self.root / ".filemem")
+
+    @rule()
+    def begin_anew(self) -> None:
+        self.old = Index(self.folder)
+
+    @rule()
+    def ask_another_process(self) -> None:
+        check(Index(self.folder).corpus(), self.folder)
+
+    @rule(pick=PICKS)
+    def ask_where_nothing_can_be_written(self, pick: int) -> None:
+        shutil.rmtree(self.root / ".filemem")
+        (self.root / ".filemem").write_bytes(b"")
+        index = Index(self.folder)
+        for _ in range(2):
+            check(index.corpus(), self.folder)
+            self.append(pick, "- **Ann** 09:30: tea")
+        (self.root / ".filemem").unlink()
+
+
+def _flip(file: Path, chance: random.Random) -> None:
+    data = bytearray(file.read_bytes())
+    for _ in range(min(len(data), 3)):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    file.write_bytes(data)
+
+
+_DAMAGES: list[Callable[[Path, random.Random], object]] = [
+    _flip,
+    lambda file, chance: os.truncate(file, chance.randrange(file.stat().st_size + 1)),
+    lambda file, chance: file.unlink(),
+    lambda file, chance: file.write_bytes(b"filemem segment 0\n" + chance.randbytes(64)),
+    lambda file, chance: file.write_bytes(file.read_bytes().replace(b'"version":"', b'"version":"9')),
+]
+
+TestLife = Life.TestCase
+TestLife.settings = settings(
+    max_examples=40, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+)
