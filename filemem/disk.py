@@ -113,14 +113,19 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     their bytes go back and `change` is asked again with them. Raises Changed after TRIES such rounds.
     """
     for _ in range(TRIES):
-        let_settle(path)
-        before = read(path)
+        there = let_settle(path)
+        try:
+            before = read(path)
+        except NotFound:
+            if there:
+                continue
+            raise
         after = change(before)
         if after is None or after == before:
             return False
         if _swap(path, before, after):
             return True
-    raise Changed(f"{path} keeps changing on disk; save it and try again.")
+    raise _restless(path)
 
 
 def append(path: str, data: bytes) -> None:
@@ -130,21 +135,30 @@ def append(path: str, data: bytes) -> None:
     Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
     for _ in range(TRIES):
-        let_settle(path)
-        fd = open_regular(path, os.O_RDWR | os.O_APPEND)
+        there = let_settle(path)
         try:
+            fd = open_regular(path, os.O_RDWR | os.O_APPEND)
+        except NotFound:
+            if there:
+                continue
+            raise
+        with open(fd, "rb", buffering=0):
+            if _unsettled(os.fstat(fd)):
+                continue
             size = os.fstat(fd).st_size
             lines = _from_new_line(os.pread(fd, 1, max(0, size - 1)), data)
             if size % PAGE + len(lines) > PAGE:
                 edit(path, lambda old: old + _from_new_line(old, data))
                 return
             with _about(path):
-                _write_end(fd, size, lines)
-            if os.pread(fd, len(lines), size) == lines and _is_at(fd, path):
+                start = _write_end(fd, lines)
+            if os.pread(fd, len(lines), start) == lines and _is_at(fd, path):
                 return
-        finally:
-            os.close(fd)
-    raise Changed(f"{path} keeps changing on disk; save it and try again.")
+    raise _restless(path)
+
+
+def _restless(path: str) -> Changed:
+    return Changed(f"{path} keeps changing on disk; save it and try again.")
 
 
 def _from_new_line(before: bytes, data: bytes) -> bytes:
@@ -152,10 +166,13 @@ def _from_new_line(before: bytes, data: bytes) -> bytes:
     return data if not before or before.endswith(b"\n") else b"\n" + data
 
 
-def _write_end(fd: int, size: int, data: bytes) -> None:
-    """Write behind the `size` bytes of a file, durably; what a full disk cut off is taken back."""
+def _write_end(fd: int, data: bytes) -> int:
+    """Write behind a file's last byte, durably, and say where; what a full disk cut off is taken back."""
+    size = os.fstat(fd).st_size
     try:
-        if os.write(fd, data) != len(data):
+        written = os.write(fd, data)
+        size = os.lseek(fd, 0, os.SEEK_CUR) - written
+        if written != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         _mark_settled(fd)
         os.fsync(fd)
@@ -163,6 +180,7 @@ def _write_end(fd: int, size: int, data: bytes) -> None:
         if os.lseek(fd, 0, os.SEEK_CUR) == os.fstat(fd).st_size:  # our own bytes are the last
             os.ftruncate(fd, size)
         raise
+    return size
 
 
 def rename_new(source: str, target: str) -> None:
@@ -273,9 +291,12 @@ def _swap(path: str, before: bytes, after: bytes) -> bool:
 
 def _exchange(temporary: str, path: str, old: BinaryIO, before: bytes, after: bytes) -> bool:
     """Exchange the two files and look at what came out; where that is not `before` as `old` has it, exchange again."""
+    if not _holds(old, path, before):
+        return False
     try:
         if not _renameat2(temporary, path, _EXCHANGE):
-            return _replace(temporary, path, old, before)
+            os.replace(temporary, path)  # a system that cannot exchange: the comparison above must do
+            return True
     except FileNotFoundError:
         return False
     if _holds(old, temporary, before):
@@ -286,18 +307,10 @@ def _exchange(temporary: str, path: str, old: BinaryIO, before: bytes, after: by
     return False
 
 
-def _replace(temporary: str, path: str, old: BinaryIO, before: bytes) -> bool:
-    """Where files cannot be exchanged: compare once more, then rename."""
-    if not _holds(old, path, before):
-        return False
-    os.replace(temporary, path)
-    return True
-
-
 def _holds(file: BinaryIO, path: str, data: bytes) -> bool:
-    """Is the open file still the one at `path`, with these bytes in it?"""
+    """Is the open file still the one at `path`, with these bytes in it, and nobody about to write more?"""
     file.seek(0)
-    return _is_at(file.fileno(), path) and file.read() == data
+    return _is_at(file.fileno(), path) and file.read() == data and not _unsettled(os.fstat(file.fileno()))
 
 
 def _take_after(path: str, like: os.stat_result) -> None:
@@ -307,14 +320,25 @@ def _take_after(path: str, like: os.stat_result) -> None:
     os.chmod(path, stat.S_IMODE(like.st_mode))
 
 
-def let_settle(path: str) -> None:
-    """Wait while an editor may be in the middle of a save: it truncates the file, or moves it aside, and writes then."""
+def let_settle(path: str) -> bool:
+    """Wait while an editor may be in the middle of a save: it truncates the file, or moves it aside, and writes then.
+
+    Says whether there was a file before the wait.
+    """
     try:
-        age = time.time_ns() - os.stat(path, follow_symlinks=False).st_mtime_ns
+        left = _unsettled(os.stat(path, follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
-        age = 0
-    if 0 <= age < SETTLE:
-        time.sleep((SETTLE - age) / 1e9)
+        time.sleep(SETTLE / 1e9)
+        return False
+    if left:
+        time.sleep(left / 1e9)
+    return True
+
+
+def _unsettled(file: os.stat_result) -> int:
+    """The nanoseconds until a file's last change is SETTLE old; 0 for one dated in the future too."""
+    age = time.time_ns() - file.st_mtime_ns
+    return SETTLE - age if 0 <= age < SETTLE else 0
 
 
 def _mark_settled(fd: int) -> None:

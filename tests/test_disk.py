@@ -1,0 +1,406 @@
+"""Writes are atomic, durable and exclusive; a save by somebody else at the same moment is never lost."""
+
+import contextlib
+import errno
+import multiprocessing
+import os
+import random
+import resource
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from filemem import disk
+from filemem.errors import Busy, Changed, NotFound, Refused
+from filemem.folder import Folder
+from filemem.memory import format_turn, turns
+
+Save = Callable[[Path, bytes], None]
+fork = multiprocessing.get_context("fork")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob(".filemem-*")]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    if (
+        os.geteuid()
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", place], check=False).returncode
+    ):
+        pytest.skip("only root may mount a small file system")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def fill(folder: Path) -> None:
+    """Use up every byte of the file system."""
+    with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+
+
+# -- creating --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_created_is_private(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path / "store" / "u"), "u")
+    folder.create("facts/2026/2026-11-20-tea.md", "Oolong.\n")
+    made = list((tmp_path / "store").rglob("*"))
+    assert {mode(path) for path in made if path.is_file()} == {0o600}
+    assert {mode(path) for path in [tmp_path / "store", *made] if path.is_dir()} == {0o700}
+
+
+def test_create_never_takes_a_name_that_is_in_use(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"mine")
+    with pytest.raises(FileExistsError) as raised:
+        disk.create(str(tmp_path / "a.md"), b"theirs")
+    assert raised.value.filename == str(tmp_path / "a.md")
+    assert (tmp_path / "a.md").read_bytes() == b"mine"
+    assert not leftovers(tmp_path)
+
+
+def test_names_that_are_taken_are_numbered_and_the_archive_counts(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    paths = [folder.create("facts/tea.md", f"{n}\n") for n in range(3)]
+    assert paths == ["facts/tea.md", "facts/tea-2.md", "facts/tea-3.md"]
+    folder.move("facts/tea-2.md", "archive/facts/tea-2.md")
+    os.symlink("nowhere", tmp_path / "facts" / "tea-4.md")
+    assert folder.create("facts/tea.md", "4\n") == "facts/tea-5.md"
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "facts").write_text("a note")
+    with pytest.raises(Refused, match=r"facts is no folder; rename it"):
+        Folder(str(tmp_path), "u").create("facts/2026/tea.md", "x\n")
+    assert (tmp_path / "facts").read_text() == "a note"
+
+
+def test_move_needs_a_free_name_and_keeps_the_bytes(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    (tmp_path / "a.md").write_bytes(b"a\r\n\xff")
+    folder.move("a.md", "archive/facts/a.md")
+    assert (tmp_path / "archive/facts/a.md").read_bytes() == b"a\r\n\xff"
+    (tmp_path / "b.md").write_bytes(b"b")
+    with pytest.raises(FileExistsError):
+        folder.move("b.md", "archive/facts/a.md")
+    assert (tmp_path / "b.md").read_bytes() == b"b"
+    with pytest.raises(NotFound, match=r"^gone\.md does not exist"):
+        folder.move("gone.md", "archive/gone.md")
+
+
+# -- editing ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old\r\n")
+    path.chmod(0o640)
+    assert disk.edit(str(path), lambda old: old.replace(b"old", b"new"))
+    assert path.read_bytes() == b"new\r\n"
+    assert mode(path) == 0o640
+    assert not disk.edit(str(path), lambda old: None)
+    assert not disk.edit(str(path), lambda old: old)
+    assert not leftovers(tmp_path)
+
+
+def test_an_edit_starts_over_from_what_was_saved_meanwhile(tmp_path: Path) -> None:
+    """The person's save falls between the read and the swap: the change is asked again, with their text."""
+    for save in SAVES:
+        path = tmp_path / f"{save.__name__}.md"
+        path.write_bytes(b"one\n")
+        seen: list[bytes] = []
+
+        def change(old: bytes, path: Path = path, seen: list[bytes] = seen, save: Save = save) -> bytes:
+            if not seen:
+                save(path, b"two\n")
+            seen.append(old)
+            return old + b"ours\n"
+
+        assert disk.edit(str(path), change)
+        assert seen == [b"one\n", b"two\n"]
+        assert path.read_bytes() == b"two\nours\n"
+        assert not leftovers(tmp_path)
+
+
+def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"0")
+
+    def change(old: bytes) -> bytes:
+        in_place(path, b"%d" % (int(old) + 1))
+        return b"ours"
+
+    with pytest.raises(Changed, match=r"a\.md keeps changing"):
+        disk.edit(str(path), change)
+    assert path.read_bytes() == b"%d" % disk.TRIES
+    assert not leftovers(tmp_path)
+
+
+def test_a_file_that_became_a_link_or_a_folder_is_not_written_through(tmp_path: Path) -> None:
+    other = tmp_path / "other.md"
+    other.write_bytes(b"other")
+    os.symlink(other, tmp_path / "link.md")
+    (tmp_path / "folder.md").mkdir()
+    os.mkfifo(tmp_path / "fifo.md")
+    for name in ("link.md", "folder.md", "fifo.md"):
+        for write in (lambda p: disk.edit(p, lambda old: b"x"), lambda p: disk.append(p, b"x\n")):
+            with pytest.raises(Refused):
+                write(str(tmp_path / name))
+    assert other.read_bytes() == b"other"
+    with pytest.raises(NotFound):
+        disk.append(str(tmp_path / "gone.md"), b"x\n")
+    assert not (tmp_path / "gone.md").exists()
+
+
+def in_place(path: Path, data: bytes) -> None:
+    """As nano, and vim with backupcopy=yes, save."""
+    path.write_bytes(data)
+
+
+def by_rename(path: Path, data: bytes) -> None:
+    """As most editors and git save."""
+    new = path.with_name(f"{path.name}.new~")
+    new.write_bytes(data)
+    new.rename(path)
+
+
+def by_rename_with_backup(path: Path, data: bytes) -> None:
+    """As vim and emacs save: for a moment nothing has the name."""
+    path.rename(path.with_name(f"{path.name}~"))
+    path.write_bytes(data)
+
+
+SAVES = (in_place, by_rename, by_rename_with_backup)
+
+
+@pytest.mark.parametrize("how", ["edit", "append"])
+@pytest.mark.parametrize("save", SAVES)
+def test_an_editor_saving_at_the_same_moment_loses_nothing(tmp_path: Path, save: Save, how: str) -> None:
+    """A second process saves at a random moment around our write, from just before it to just after.
+
+    It has not seen our line, so that its save may be without it; but whatever it saved is there, whole, and our line is
+    behind it or not there at all.
+    """
+    path = tmp_path / "a.md"
+    ours = b"- **Ann** 09:30: our line\n"
+    mine, theirs = fork.Pipe()
+    dice = random.Random(7)
+
+    def person() -> None:
+        while delay := theirs.recv():
+            end = time.perf_counter_ns() + delay
+            while time.perf_counter_ns() < end:
+                pass
+            save(path, saved)
+            theirs.send(True)
+
+    saved = b"the person's own lines, as they saved them\n" * 20
+    process = fork.Process(target=person, daemon=True)
+    process.start()
+    for _ in range(12):
+        path.write_bytes(b"old\n")
+        os.utime(path, (0, 0))
+        mine.send(dice.randint(1, 900_000))
+        if how == "append":
+            disk.append(str(path), ours)
+        else:
+            disk.edit(str(path), lambda old: old + ours)
+        assert mine.recv()
+        assert path.read_bytes() in (saved, saved + ours)
+    mine.send(0)
+    process.join()
+    assert process.exitcode == 0
+    assert not leftovers(tmp_path)
+
+
+# -- appending -------------------------------------------------------------------------------------------------------
+
+
+def test_appending_starts_a_new_line_and_changes_no_earlier_byte(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    for before in (b"", b"x", b"x\n", b"x\r\n", b"\xff" * 4095, b"\n" * 4096, b"y" * 10_000):
+        for line in (b"short\n", b"z" * 5000 + b"\n"):
+            path.write_bytes(before)
+            disk.append(str(path), line)
+            gap = b"\n" if before and not before.endswith(b"\n") else b""
+            assert path.read_bytes() == before + gap + line
+    assert not leftovers(tmp_path)
+
+
+def append_turns(root: str, path: str, speaker: str, count: int) -> None:
+    folder = Folder(root, "u")
+    for number in range(count):
+        folder.append(path, format_turn(speaker, "09:30", f"{speaker} says {number}\n" + "more " * (number % 7)))
+
+
+def test_two_processes_append_a_thousand_turns_each(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    path = folder.create("sessions/2026/2026-11-20-0930-tea.md", "---\ndate: 2026-11-20\n---\n\n")
+    writers = [fork.Process(target=append_turns, args=(str(tmp_path), path, name, 1000)) for name in ("Ann", "Bo")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    memory = folder.memory(path)
+    found = list(turns(memory.lines, memory.front_end))
+    assert len(found) == 2000
+    for name in ("Ann", "Bo"):
+        said = [turn.text for turn in found if turn.speaker == name]
+        assert said == [f"{name} says {n}\n{'more ' * (n % 7)}".strip() for n in range(1000)]
+    assert not leftovers(tmp_path)
+
+
+def test_the_lock_is_held_by_one_and_freed_by_a_kill(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    ready, told = fork.Pipe()
+
+    def hold() -> None:
+        with disk.lock(path):
+            told.send(True)
+            told.recv()
+
+    holder = fork.Process(target=hold, daemon=True)
+    holder.start()
+    assert ready.recv()
+    with pytest.raises(Busy, match="another process has held"), disk.lock(path, wait=0.02):
+        pass
+    holder.kill()
+    holder.join()
+    with disk.lock(path, wait=5):
+        pass
+
+
+def test_a_lock_file_deleted_meanwhile_is_made_anew(tmp_path: Path) -> None:
+    """Bookkeeping may be deleted at any time; the next writer does not trip over it."""
+    folder = Folder(str(tmp_path), "u")
+    folder.create("a.md", "x\n")
+    (tmp_path / ".filemem" / "lock").unlink()
+    folder.append("a.md", "y\n")
+    (tmp_path / ".filemem" / "lock").unlink()
+    (tmp_path / ".filemem").rmdir()
+    folder.append("a.md", "z\n")
+    assert folder.read("a.md") == b"x\ny\nz\n"
+
+
+# -- when system calls fail ------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_leaves_the_old_bytes(small_disk: Path) -> None:
+    folder = Folder(str(small_disk), "u")
+    old = b"old line\n" * 400
+    for name in ("a.md", "b.md", "c.md"):
+        folder.create(name, old.decode())
+    fill(small_disk)
+    attempts = [
+        lambda: folder.append("a.md", "x" * 600 + "\n"),  # does not fit the page that the file has
+        lambda: folder.append("b.md", "x" * 9000 + "\n"),
+        lambda: folder.edit("c.md", lambda data: data + b"x" * 9000),
+        lambda: folder.create("d.md", "new\n" * 2000),
+    ]
+    for attempt in attempts:
+        with pytest.raises(OSError, match=r"\.md") as raised:
+            attempt()
+        assert raised.value.errno == errno.ENOSPC
+    assert [folder.read(name) for name in ("a.md", "b.md", "c.md")] == [old] * 3
+    assert not (small_disk / "d.md").exists()
+    assert not leftovers(small_disk)
+    (small_disk / "filler").unlink()
+    folder.append("a.md", "fits now\n")
+    assert folder.read("a.md") == old + b"fits now\n"
+
+
+def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
+    """The limit on a file's size lets the first part of a line through, as a disk that fills up does."""
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old\n" * 100)
+
+    def write() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
+        for attempt in (
+            lambda: disk.append(str(path), b"n" * 100 + b"\n"),
+            lambda: disk.edit(str(path), lambda o: o * 2),
+        ):
+            try:
+                attempt()
+            except OSError as error:
+                assert error.filename == str(path)
+            else:
+                raise AssertionError("it was written")
+        disk.append(str(path), b"fits\n")
+
+    child = fork.Process(target=write, daemon=True)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    assert path.read_bytes() == b"old\n" * 100 + b"fits\n"
+    assert not leftovers(tmp_path)
+
+
+def test_without_a_free_descriptor_nothing_is_half_written(tmp_path: Path) -> None:
+    """Every write either happens or says why not, at any number of descriptors left."""
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old\n")
+
+    def write() -> None:
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        free = os.dup(0)
+        os.close(free)
+        for spare in range(8):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free + spare, soft))
+            before = os.stat(path).st_size
+            for long in (False, True):
+                line = b"n" * (5000 if long else 3) + b"\n"
+                try:
+                    disk.append(str(path), line)
+                    before += len(line)
+                except OSError as error:
+                    assert error.errno == errno.EMFILE and error.filename == str(path), error
+                assert os.stat(path).st_size == before
+        assert before > 5000, "at last there are enough"
+
+    child = fork.Process(target=write, daemon=True)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+    assert not leftovers(tmp_path)
+
+
+def test_a_read_only_store_is_read_in_full(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "none", store], check=False).returncode:
+        pytest.skip("only root may mount a file system read-only")
+    try:
+        folder = Folder(str(store), "u")
+        folder.create("facts/tea.md", "Oolong.\n")
+        subprocess.run(["mount", "-o", "remount,ro", store], check=True)
+        assert folder.paths() == ["facts/tea.md"]
+        assert folder.memory("facts/tea.md").passages[0].text == "Oolong."
+        assert not list(folder.strays())
+        for write in (
+            lambda: folder.append("facts/tea.md", "x\n"),
+            lambda: folder.edit("facts/tea.md", lambda old: b"x"),
+            lambda: folder.create("facts/new.md", "x\n"),
+            lambda: folder.move("facts/tea.md", "archive/facts/tea.md"),
+        ):
+            with pytest.raises(OSError) as raised:
+                write()
+            assert raised.value.errno == errno.EROFS and raised.value.filename
+        assert folder.read("facts/tea.md") == b"Oolong.\n"
+    finally:
+        subprocess.run(["umount", store], check=True)

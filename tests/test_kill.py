@@ -1,0 +1,145 @@
+"""A process may be killed at any moment: no half line, no lost earlier byte, and the next write works.
+
+What a killed write leaves behind is a temporary file. It may hold a person's save that was being put back, so no program
+deletes it; `Folder.strays` reports it.
+"""
+
+import datetime as dt
+import itertools
+import multiprocessing
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from filemem import disk, recalls
+from filemem.folder import Folder
+from filemem.memory import Passage, set_front
+from filemem.transcript import Transcript
+
+fork = multiprocessing.get_context("fork")
+RUNS = 100  # of each kind
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+LONG = "word " * 1200 + "\n\nsecond paragraph"  # longer than a page, hence written by a swap
+
+
+def killed(work: Callable[[int], object], dice: random.Random) -> int:
+    """Run `work` on 0, 1, 2, … in a process that is killed at a random moment; the count of works that were finished."""
+    told, done = os.pipe()
+
+    def run() -> None:
+        for number in itertools.count():
+            work(number)
+            os.write(done, b".")
+
+    process = fork.Process(target=run, daemon=True)
+    process.start()
+    os.close(done)
+    finished = len(os.read(told, 1))
+    process.join(timeout=dice.random() * 0.004)
+    process.kill()
+    process.join()
+    with open(told, "rb") as rest:
+        return finished + len(rest.read())
+
+
+def said(number: int) -> str:
+    return f"turn {number}\nits second line" if number % 3 else f"turn {number} {LONG}"
+
+
+def spoken(turns: list[Passage]) -> list[str]:
+    return [turn.text for turn in turns]
+
+
+def test_a_chat_killed_at_any_moment_keeps_every_turn_that_was_said(tmp_path: Path) -> None:
+    """The turns on disk are those said before the kill, each whole, and perhaps the one that was being written."""
+    dice = random.Random(1)
+    folder = Folder(str(tmp_path), "u")
+    chat = Transcript(folder)
+    chat.add("Ann", "How it began", AT)
+    expected = ["How it began"]
+    for _ in range(RUNS):
+        before = folder.read(chat.path)
+        finished = killed(lambda number, chat=chat: chat.add("Ann", said(number), AT), dice)
+        after = folder.read(chat.path)
+        assert after.startswith(before) and after.endswith(b"\n")
+        found = spoken(chat.turns())
+        expected += [said(number).strip() for number in range(finished)]
+        assert found[: len(expected)] == expected
+        assert found[len(expected) :] in ([], [said(finished).strip()])
+        line = chat.add("Bo", "next", AT)
+        assert folder.memory(chat.path).lines[line - 1] == "- **Bo** 09:30: next"
+        expected = [*found, "next"]
+        if len(after) > 200_000:
+            chat, expected = Transcript(folder), []
+            chat.add("Ann", "How it began", AT)
+            expected = ["How it began"]
+
+
+def test_facts_killed_at_any_moment_are_whole_or_not_there(tmp_path: Path) -> None:
+    dice = random.Random(2)
+    folder = Folder(str(tmp_path), "u")
+    whole = f"---\npinned: true\n---\n\n{LONG}\n"
+    known: set[str] = set()
+    for _ in range(RUNS):
+        finished = killed(lambda number: folder.create("facts/2026/2026-11-20-tea.md", whole), dice)
+        now = set(folder.paths())
+        assert len(now) - len(known) in (finished, finished + 1)
+        for path in now - known:
+            assert folder.read(path) == whole.encode()
+        known = {*now, folder.create("facts/2026/2026-11-20-tea.md", whole)}
+        if len(known) > 40:
+            for path in known:
+                os.unlink(folder.absolute(path))
+            known = set()
+
+
+@pytest.mark.parametrize("work", ["edit", "move", "recall"])
+def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
+    """A file is as it was or as it was to be; it has one name; every line of the log is whole."""
+    dice = random.Random(3)
+    folder = Folder(str(tmp_path), "u")
+    places = ["facts/tea.md", "archive/facts/tea.md"]
+    body = f"\n{LONG}\n"
+    path = folder.create(places[0], f"---\nimportance: 1\n---\n{body}")
+
+    def act(number: int) -> None:
+        if work == "edit":
+            value = str(number % 10 + 1)
+            folder.edit(path, lambda old: set_front(path, old, "importance", value))
+        elif work == "move":
+            now = folder.locate(path)
+            folder.move(now, places[1 - places.index(now)])
+        else:
+            recalls.note(folder, path, "open", AT)
+
+    noted = 0
+    for _ in range(RUNS // 3):
+        finished = killed(act, dice)
+        names = folder.paths()
+        assert names in ([places[0]], [places[1]])
+        memory = folder.memory(names[0])
+        assert memory.front["importance"] in range(1, 11) and memory.text.endswith(f"---\n{body}")
+        if work == "recall":
+            log = recalls.read(folder)
+            assert len(log) - noted in (finished, finished + 1)
+            assert set(log) == {recalls.Recall(AT.replace(tzinfo=None), "open", path)}
+            noted = len(log)
+        act(3)
+        noted += work == "recall"
+
+
+def test_what_a_killed_write_leaves_is_reported_and_no_memory(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    folder.create("facts/tea.md", "x\n")
+    left = tmp_path / "facts" / f"{disk.TEMPORARY}0123456789abcdef"
+    left.write_bytes(b"a save that was being put back\n")
+    folder.append("facts/tea.md", "y\n")
+    folder.create("facts/tea.md", "z\n")
+    assert left.read_bytes() == b"a save that was being put back\n"
+    assert folder.paths() == ["facts/tea-2.md", "facts/tea.md"]
+    (problem,) = folder.strays()
+    assert problem.path == f"facts/{left.name}"
+    assert "look at it" in problem.remedy
