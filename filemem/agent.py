@@ -183,11 +183,8 @@ class Conversation:
             self.tools.open_files.clear()
             room = round(self._share * self.user.config.open_tokens)
             worked[:] = [{**message, "content": _cut(message["content"], room)} for message in worked]
-            listen(
-                Notice(
-                    f"{self.model.name} takes no prompt as long as this; asking with less of the conversation, and with no file open."
-                )
-            )
+            what = "this prompt is too long, so it is asked with less of the conversation and no open file"
+            listen(Notice(f"{self.model.name}: {what}."))
 
     def _ask(self, messages: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
         start = time.perf_counter()

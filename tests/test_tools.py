@@ -1,0 +1,468 @@
+"""The four tools are told to a model in full, answer every call in text, and never raise, hang or answer without bound.
+
+A wrong call is answered by one sentence that says how to put it right. What an answer leaves out is one spelt-out call
+away, and those calls walk through everything exactly once.
+"""
+
+import datetime as dt
+import json
+import os
+import re
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filemem import Store, Toolbox
+
+NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+TALK = "sessions/2026/2026-03-14-0930-tea.md"
+FACT = "facts/2026/2026-05-01-oolong.md"
+OLD = "archive/facts/2025/2025-11-23-coffee.md"
+FILES = {
+    "profile.md": "# Ann\n\nEngineer.\n",
+    TALK: "---\ndate: 2026-03-14T09:30:00\n---\n\n"
+    "- **ann** 09:30: I gave up coffee yesterday.\n"
+    "- **assistant** 09:30: What do you drink now?\n"
+    "- **ann** 09:33: Oolong, from my uncle.\n  It lasts me until lunch.\n",
+    FACT: "Likes oolong tea.\n",
+    OLD: "Drinks four coffees a day, never oolong.\n",
+    "facts/2026-06-01-奶奶.md": "奶奶最喜欢惠明茶。\n",
+}
+CALL = re.compile(r"(grep|search_files|open) (\{.*?\}) shows")
+
+
+def write(root: Path, files: dict[str, str], user: str = "ann") -> None:
+    for path, text in files.items():
+        place = root / user / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, newline="")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write(tmp_path, FILES)
+    write(tmp_path, {"facts/x.md": "bob's secret\n"}, user="bob")
+    return tmp_path
+
+
+@pytest.fixture
+def tools(root: Path) -> Toolbox:
+    return Store(root).user("ann").tools(lambda: NOW)
+
+
+def next_call(answer: str) -> tuple[str, dict[str, Any]] | None:
+    """The call that an answer's last line spells out."""
+    found = CALL.findall(answer.rsplit("\n", 1)[-1])
+    return (found[0][0], json.loads(found[0][1])) if found else None
+
+
+def numbered(answer: str) -> list[tuple[str, int]]:
+    """Each matching or opened line of an answer with the path of its heading."""
+    out, path = [], ""
+    for line in answer.split("\n"):
+        if hit := re.match(r" *(\d+)  ", line):
+            out.append((path, int(hit[1])))
+        elif heading := re.match(r"(\S+\.\w+)(  |$)", line):
+            path = heading[1]
+    return out
+
+
+# -- schemas -----------------------------------------------------------------------------------------------------
+
+
+def test_there_are_four_tools_and_their_schemas_are_functions_of_the_openai_api() -> None:
+    assert [schema["function"]["name"] for schema in Toolbox.schemas] == ["grep", "search_files", "open", "close"]
+    for schema in Toolbox.schemas:
+        assert schema["type"] == "function"
+        function = schema["function"]
+        assert set(function) == {"name", "description", "parameters"}
+        parameters = function["parameters"]
+        assert parameters["type"] == "object"
+        assert parameters["additionalProperties"] is False
+        assert set(parameters["required"]) <= set(parameters["properties"])
+        for argument in parameters["properties"].values():
+            assert argument["type"] in ("string", "integer")
+            assert argument["description"]
+    assert json.loads(json.dumps(Toolbox.schemas)) == Toolbox.schemas
+
+
+def test_the_arguments_are_those_of_the_design() -> None:
+    told = {s["function"]["name"]: list(s["function"]["parameters"]["properties"]) for s in Toolbox.schemas}
+    assert told == {
+        "grep": ["pattern", "path", "context", "offset"],
+        "search_files": ["query", "limit", "path", "speaker", "after", "before"],
+        "open": ["path", "line", "lines"],
+        "close": ["path"],
+    }
+
+
+def test_smart_case_and_whole_words_are_documented_where_the_model_reads() -> None:
+    grep = json.dumps(Toolbox.schemas[0])
+    assert "capital" in grep
+    assert "edge of a word" in grep
+
+
+# -- wrong calls -------------------------------------------------------------------------------------------------
+
+WRONG = [
+    ("grep", {}, 'grep {"pattern": "oolong"}'),
+    ("grep", "", 'grep {"pattern": "oolong"}'),
+    ("grep", {"pattern": None}, 'grep {"pattern": "oolong"}'),
+    ("search_files", {"query": "  "}, 'search_files {"query": '),
+    ("open", {}, 'open {"path": "profile.md"}'),
+    ("close", {}, 'close {"path": "profile.md"}'),
+    ("grep", {"pattern": 5}, "takes text, not 5"),
+    ("grep", {"pattern": ["a"]}, "takes text"),
+    ("grep", {"pattern": "a", "context": "2"}, "takes a whole number"),
+    ("grep", {"pattern": "a", "context": True}, "takes a whole number, not true"),
+    ("grep", {"pattern": "a", "context": 2.5}, "takes a whole number, not 2.5"),
+    ("grep", {"pattern": "a", "context": 21}, "from 0 to 20"),
+    ("grep", {"pattern": "a", "offset": -1}, "from 0 to"),
+    ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
+    ("open", {"path": "profile.md", "line": 10**5000}, "from 1 to"),
+    ("open", '{"path": "profile.md", "line": ' + "9" * 5000 + "}", "no valid JSON"),
+    ("grep", {"pattern": "a", "glob": "*"}, "its arguments are pattern, path, context, offset"),
+    ("open", {"path": "profile.md", "line\n": 1}, "its arguments are path, line, lines"),
+    ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
+    ("", {}, "the tools are grep"),
+    ("grep", "{", "no valid JSON"),
+    ("grep", "[" * 100_000, "no valid JSON"),
+    ("grep", "[]", 'send {"pattern": …}'),
+    ("grep", "null", 'send {"pattern": …}'),
+    ("search_files", '"tea"', 'send {"query": …}'),
+    ("grep", {"pattern": "("}, "add the missing )"),
+    ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
+    ("search_files", {"query": "a" * 20_000}, "at most 10,000"),
+    ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),
+    ("grep", {"pattern": "tea", "path": "nowhere/**"}, "no file matches nowhere/**"),
+    ("search_files", {"query": "tea", "path": "fact"}, "no file matches fact"),
+    ("search_files", {"query": "tea", "after": "soon"}, "give one such as"),
+    ("search_files", {"query": "tea", "speaker": "Zoe"}, "the speakers are ann, assistant"),
+    ("open", {"path": "../bob/facts/x.md"}, "no path inside ann's memories"),
+    ("open", {"path": "/etc/passwd"}, "no path inside ann's memories"),
+    ("open", {"path": "facts/../../bob/facts/x.md"}, "no path inside ann's memories"),
+    ("open", {"path": "facts\\x.md"}, "no path inside ann's memories"),
+    ("open", {"path": ".filemem/recalls.log"}, "hidden"),
+    ("open", {"path": "a\0b"}, "no path inside ann's memories"),
+    ("open", {"path": "a" * 5000}, "shorten it"),
+    ("open", {"path": "\ud800"}, "no path inside ann's memories"),
+    ("open", {"path": "facts"}, f"such as facts/2026-06-01-奶奶.md, {FACT}"),
+    ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"the nearest are {FACT}"),
+    ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
+    ("open", {"path": "profile.md", "line": 0}, "from 1 to"),
+    ("open", {"path": "profile.md:9"}, "from 1 to 3"),
+    ("close", {"path": "profile.md"}, "no file is open"),
+    ("close", {"path": "\ud800"}, "no file is open"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "remedy"), WRONG)
+def test_a_wrong_call_is_answered_with_one_sentence_that_says_how_to_call_it_right(
+    tools: Toolbox, tool: str, arguments: Any, remedy: str
+) -> None:
+    answer = tools.call(tool, arguments)
+    assert answer.startswith("Error: ")
+    assert "\n" not in answer
+    assert len(answer) <= 1100
+    assert remedy in answer
+    answer.encode()  # holds no half of a character
+    assert tools.open_files == {}
+
+
+def test_nothing_outside_the_users_folder_is_ever_shown(root: Path, tools: Toolbox) -> None:
+    facts = root / "ann/facts"
+    os.symlink(root / "bob/facts/x.md", facts / "link.md")
+    os.symlink(root / "bob", facts / "bob")
+    os.mkfifo(facts / "fifo.md")
+    (facts / "folder.md").mkdir()
+    for path in ("facts/link.md", "facts/bob/facts/x.md", "facts/fifo.md", "facts/folder.md"):
+        answer = tools.call("open", {"path": path})
+        assert answer.startswith("Error: "), path
+        assert "\n" not in answer
+    for tool, arguments in [("grep", {"pattern": "secret"}), ("search_files", {"query": "bob's secret"})]:
+        assert "bob's secret" not in tools.call(tool, arguments)
+        assert tools.call(tool, {**arguments, "path": "facts/bob/**"}).startswith("Error: no file matches")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()), st.lists, max_leaves=3
+)
+NAMES = st.sampled_from(["grep", "search_files", "open", "close"]) | st.text(max_size=5)
+KEYS = st.sampled_from(["pattern", "query", "path", "line", "lines", "context", "offset", "limit", "after", "speaker"])
+PATHS = st.sampled_from([*FILES, "facts", "", "..", "/", "*", "[", "**", "archive/**", "\ud800", "profile.md:2"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(NAMES, st.dictionaries(KEYS | st.text(max_size=3), PATHS | ANYTHING, max_size=4) | st.text(max_size=20))
+def test_any_call_at_all_is_answered_in_text_that_can_be_sent(
+    tmp_path_factory: pytest.TempPathFactory, name: str, arguments: Any
+) -> None:
+    root = tmp_path_factory.getbasetemp() / "any"
+    if not root.exists():
+        write(root, FILES)
+    answer = Store(root).user("ann").tools(lambda: NOW).call(name, arguments)
+    answer.encode()
+    assert answer
+    if answer.startswith("Error: "):
+        assert "\n" not in answer
+
+
+def test_arguments_left_empty_count_as_not_given(tools: Toolbox) -> None:
+    plain = tools.call("search_files", {"query": "oolong"})
+    empty = {"limit": None, "path": "", "speaker": "", "after": None, "before": " "}
+    assert tools.call("search_files", {"query": "oolong", **empty}) == plain
+
+
+# -- grep --------------------------------------------------------------------------------------------------------
+
+
+def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tools: Toolbox) -> None:
+    assert tools.call("grep", {"pattern": "oolong"}) == (
+        "3 lines in 3 of 5 files, 1 of them archived\n"
+        f"{FACT}  Fri 1 May 2026\n"
+        "   1  Likes oolong tea.\n"
+        f"{TALK}  Sat 14 March 2026 09:30\n"
+        "   7  - **ann** 09:33: Oolong, from my uncle.\n"
+        f"{OLD}  Sun 23 November 2025  archived\n"
+        "   1  Drinks four coffees a day, never oolong."
+    )
+
+
+def test_grep_says_that_nothing_is_there(tools: Toolbox) -> None:
+    assert tools.call("grep", {"pattern": "whisky"}).startswith("0 lines in 0 of 5 files")
+
+
+def test_the_archive_can_be_asked_alone(tools: Toolbox) -> None:
+    answer = tools.call("grep", {"pattern": "oolong", "path": "archive/**"})
+    assert answer.startswith("1 line in 1 of 1 file, 1 of them archived")
+
+
+def test_context_lines_are_marked_and_gaps_shown(root: Path, tools: Toolbox) -> None:
+    write(root, {"notes.md": "one tea\ntwo\nthree\nfour\nfive tea\n"})
+    answer = tools.call("grep", {"pattern": "tea", "path": "notes.md", "context": 1})
+    assert answer.split("\n")[2:] == ["   1  one tea", "   2- two", "      …", "   4- four", "   5  five tea"]
+
+
+def walk(tools: Toolbox, tool: str, arguments: dict[str, Any]) -> list[tuple[str, int]]:
+    """Every line that a call and the calls that its answers spell out show."""
+    seen: list[tuple[str, int]] = []
+    call: tuple[str, dict[str, Any]] | None = (tool, arguments)
+    while call:
+        answer = tools.call(*call)
+        assert not answer.startswith("Error: "), (call, answer)
+        assert numbered(answer), (call, answer)
+        seen += numbered(answer)
+        call = next_call(answer)
+    return seen
+
+
+LINE = st.text(string.ascii_letters + ' 茶\x1b\u202e"\\', max_size=12) | st.sampled_from(["tea " * 400, "茶" * 900])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(LINE, min_size=1, max_size=60), min_size=1, max_size=4), st.sampled_from([0, 1, 3]))
+def test_the_calls_that_grep_spells_out_walk_through_every_match_exactly_once(
+    tmp_path_factory: pytest.TempPathFactory, contents: list[list[str]], context: int
+) -> None:
+    root = tmp_path_factory.mktemp("walk")
+    files = {f"facts/{n}.md": "\n".join(lines) + "\n" for n, lines in enumerate(contents)}
+    write(root, files)
+    tools = Store(root).user("ann").tools(lambda: NOW)
+    expected = [(f"facts/{n}.md", m) for n, lines in enumerate(contents) for m, _ in enumerate(lines, 1)]
+    found = walk(tools, "grep", {"pattern": "^|茶", "context": context})
+    assert sorted(found) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(LINE, min_size=1, max_size=120), st.integers(1, 40) | st.none(), st.integers(1, 5))
+def test_the_calls_that_open_spells_out_walk_through_every_line_exactly_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], wanted: int | None, first: int
+) -> None:
+    root = tmp_path_factory.mktemp("walk")
+    write(root, {"facts/a.md": "\n".join(lines) + "\n"})
+    tools = Store(root).user("ann").tools(lambda: NOW)
+    first = min(first, len(lines))
+    seen = walk(tools, "open", {"path": "facts/a.md", "line": first, "lines": wanted})
+    assert seen == [("facts/a.md", n) for n in range(first, len(lines) + 1)]
+
+
+def test_an_answer_is_bounded_whatever_the_files_hold(root: Path, tools: Toolbox) -> None:
+    write(root, {"facts/wide.md": "zebra " * 200_000, "facts/tall.md": "zebra stripe\n" * 20_000})
+    for tool, arguments in [
+        ("grep", {"pattern": "zebra", "context": 20}),
+        ("search_files", {"query": "zebra stripe"}),
+        ("open", {"path": "facts/tall.md"}),
+        ("open", {"path": "facts/wide.md"}),
+    ]:
+        answer = tools.call(tool, arguments)
+        assert "zebra" in answer
+        assert len(answer) < 40_000, (tool, arguments)
+
+
+def test_a_long_line_is_clipped_with_the_call_that_shows_it_whole(root: Path, tools: Toolbox) -> None:
+    write(root, {"facts/a.md": "before\n" + "word " * 1000 + "needle\n"})
+    answer = tools.call("open", {"path": "facts/a.md"})
+    assert "needle" not in answer
+    assert "[clipped: 5,006 characters; " in answer
+    name, arguments = CALL.findall(answer)[0]
+    assert "needle" in tools.call(name, arguments)
+    assert CALL.findall(tools.call("grep", {"pattern": "needle"})) == [(name, arguments)]
+
+
+def test_a_long_passage_is_clipped_with_the_call_that_shows_the_rest(root: Path, tools: Toolbox) -> None:
+    said = "\n  ".join(["zebras all day", *["and so on and on and on"] * 300, "needle"])
+    write(root, {"sessions/2026/2026-07-01-zoo.md": f"- **ann**: {said}\n"})
+    answer = tools.call("search_files", {"query": "zebras"})
+    assert "needle" not in answer
+    name, arguments = CALL.findall(answer)[0]
+    assert name == "open"
+    assert numbered(tools.call(name, arguments))[0] == ("sessions/2026/2026-07-01-zoo.md", 1)
+
+
+# -- search_files ------------------------------------------------------------------------------------------------
+
+
+def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(tools: Toolbox) -> None:
+    answer = tools.call("search_files", {"query": "Who gave me oolong?", "speaker": "ann"})
+    first, heading, *_ = answer.split("\n")
+    assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match: ", first)
+    assert heading == f"{TALK}  Sat 14 March 2026 09:30"
+    assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
+
+
+def test_chinese_is_found_as_english_is(tools: Toolbox) -> None:
+    answer = tools.call("search_files", {"query": "奶奶喜欢什么茶？"})
+    assert "facts/2026-06-01-奶奶.md  Mon 1 June 2026\n   1  奶奶最喜欢惠明茶。" in answer
+
+
+def test_a_question_with_words_found_nowhere_says_so(tools: Toolbox) -> None:
+    answer = tools.call("search_files", {"query": "xylophone"})
+    assert answer.startswith("0 passages in 0 of 5 files")
+    assert "Nowhere in memory: xylophone" in answer
+
+
+# -- open and close ----------------------------------------------------------------------------------------------
+
+
+def test_open_numbers_the_lines_as_an_editor_does(tools: Toolbox) -> None:
+    assert tools.call("open", {"path": "profile.md"}) == "profile.md  3 lines\n   1  # Ann\n   2  \n   3  Engineer."
+    assert tools.call("open", {"path": "./profile.md", "line": 3}).split("\n")[1:] == ["   3  Engineer."]
+
+
+def test_a_citation_opens_as_it_stands(tools: Toolbox) -> None:
+    assert numbered(tools.call("open", {"path": f"{TALK}:7"}))[0] == (TALK, 7)
+    assert tools.call("close", {"path": f"{TALK}:7"}) == f"Closed {TALK}; no file is open."
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"caf\xe9\n", b"a\r\nb\r\n", "茶\n".encode("utf-16")])
+def test_odd_files_open(root: Path, tools: Toolbox, data: bytes) -> None:
+    (root / "ann/odd.md").write_bytes(data)
+    assert tools.call("open", {"path": "odd.md"}).startswith("odd.md  ")
+
+
+def test_a_binary_file_is_refused_by_name(root: Path, tools: Toolbox) -> None:
+    (root / "ann/picture.md").write_bytes(b"\x89PNG\0\0")
+    assert tools.call("open", {"path": "picture.md"}).startswith("Error: picture.md is no text file")
+
+
+def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Toolbox) -> None:
+    was = OLD.removeprefix("archive/")
+    answer = tools.call("open", {"path": was})
+    assert answer.startswith(f"{OLD}  Sun 23 November 2025  archived  moved from {was}  1 line\n")
+    assert list(tools.open_files) == [OLD]
+    assert tools.call("close", {"path": was}).startswith(f"Closed {OLD}")
+
+
+def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(root: Path, tools: Toolbox) -> None:
+    write(root, {f"facts/{n}.md": f"number {n}\n" for n in range(7)})
+    for n in (0, 1, 2, 3, 4, 0):
+        assert "Closed" not in tools.call("open", {"path": f"facts/{n}.md"})
+    answer = tools.call("open", {"path": "facts/5.md"})
+    assert answer.endswith("Closed facts/1.md: at most 5 files are open at once.")
+    assert [path for path, _ in tools.pages()] == [f"facts/{n}.md" for n in (2, 3, 4, 0, 5)]
+    assert "open are facts/2.md, facts/4.md" in tools.call("close", {"path": "facts/3.md"})
+    assert tools.call("close", {"path": "facts/3.md"}).startswith("Error: facts/3.md is not open; open are facts/2.md")
+
+
+def test_an_open_file_is_read_anew_at_every_step(root: Path, tools: Toolbox) -> None:
+    tools.call("open", {"path": FACT})
+    (root / "ann" / FACT).write_text("Likes water.\n")
+    assert tools.pages() == [(FACT, f"{FACT}  Fri 1 May 2026  1 line\n   1  Likes water.")]
+    moved = root / "ann/archive" / FACT
+    moved.parent.mkdir(parents=True, exist_ok=True)
+    (root / "ann" / FACT).rename(moved)
+    [(path, text)] = tools.pages()
+    assert path == f"archive/{FACT}"
+    assert "archived" in text
+    tools.call("open", {"path": FACT})
+    assert list(tools.open_files) == [f"archive/{FACT}"]  # one file, however it was named
+    moved.unlink()
+    [(_, text)] = tools.pages()
+    assert "does not exist" in text
+
+
+def test_an_open_is_noted_as_a_recall_and_a_search_is_not(root: Path, tools: Toolbox) -> None:
+    tools.call("search_files", {"query": "oolong"})
+    tools.call("grep", {"pattern": "oolong"})
+    log = root / "ann/.filemem/recalls.log"
+    assert not log.exists()
+    tools.call("open", {"path": FACT})
+    assert log.read_text() == f"2026-11-20T09:30\topen\t{FACT}\n"
+
+
+# -- the text ----------------------------------------------------------------------------------------------------
+
+
+def test_open_and_grep_show_a_line_alike(root: Path, tools: Toolbox) -> None:
+    write(root, {"facts/2026-07-01-mix.md": "tea \x1b[31m yesterday\n\ttea 昨天\ntea" + " x" * 1500 + "\n"})
+    for path in (TALK, FACT, "facts/2026-07-01-mix.md"):
+        opened = tools.call("open", {"path": path}).split("\n")[1:]
+        grepped = tools.call("grep", {"pattern": "^", "path": path}).split("\n")[2:]
+        assert opened == grepped
+
+
+def test_relative_dates_are_resolved_in_what_is_shown_and_never_in_the_file(root: Path, tools: Toolbox) -> None:
+    before = (root / "ann" / TALK).read_bytes()
+    shown = "I gave up coffee yesterday [13 March 2026]."
+    for tool, arguments in [
+        ("open", {"path": TALK}),
+        ("grep", {"pattern": "gave up"}),
+        ("search_files", {"query": "When did I give up coffee?"}),
+    ]:
+        assert shown in tools.call(tool, arguments)
+    assert (root / "ann" / TALK).read_bytes() == before
+
+
+def test_no_control_character_of_a_file_reaches_an_answer(root: Path, tools: Toolbox) -> None:
+    hostile = "tea \x1b]0;title\x07 \x9b31m \u202e backwards \r over\n"
+    write(root, {"facts/hostile.md": hostile, "sessions/2026/2026-07-01-x.md": f"- **a\x1bnn**: {hostile}"})
+    for tool, arguments in [
+        ("open", {"path": "facts/hostile.md"}),
+        ("grep", {"pattern": "backwards"}),
+        ("search_files", {"query": "tea backwards"}),
+        ("grep", {"pattern": "\x9b31m \u202e"}),
+    ]:
+        answer = tools.call(tool, arguments)
+        assert "backwards" in answer
+        assert all(char.isprintable() or char in "\n\t" for char in answer)
+
+
+def test_the_text_of_a_call_reaches_the_next_call_unharmed(root: Path, tools: Toolbox) -> None:
+    odd = 'say "\\x1b" \x9f 茶'
+    write(root, {"facts/a.md": f"{odd} " + "long " * 300 + "\n"} | {f"facts/b{n}.md": f"{odd}{n}\n" for n in range(60)})
+    pattern = re.escape(odd).replace("\\ ", " ").replace("\\茶", "茶")
+    answer = tools.call("grep", {"pattern": pattern})
+    name, arguments = next_call(answer) or ("", {})
+    assert arguments["pattern"] == pattern
+    assert numbered(tools.call(name, arguments))
+
+
+def test_every_way_of_the_python_interface_leads_to_the_same_tools(root: Path) -> None:
+    user = Store(root).user("ann")
+    found = {hit.path for hit in user.search_files("oolong")}
+    assert found == {match.path for match in user.grep("oolong")} == {FACT, TALK, OLD}
+    assert all(path in user.tools(lambda: NOW).call("grep", {"pattern": "oolong"}) for path in found)
