@@ -144,10 +144,9 @@ class Corpus:
     def listing(self) -> Iterator[Stat]:
         """Every live file, in no order, as `Folder.files` lists it."""
         for part in self._parts:
-            segment, stats = part.segment, part.segment.stats
             for file in part.live():
-                modified, changed, size, inode = stats[4 * file : 4 * file + 4]
-                yield Stat(segment.path(file), max(modified, changed), size, inode)
+                modified, changed, size, inode = part.segment.stats_of(file)
+                yield Stat(part.segment.path(file), max(modified, changed), size, inode)
 
     def unread(self) -> list[str]:
         """The files that could not be read when they were last looked at."""

@@ -48,10 +48,12 @@ class Gatherer:
         self._numbers = {name: number for number, name in enumerate(speakers)}
         self._heads: dict[str, _Head | None] = {}
 
-    def add(self, builder: Builder, folder: str, name: str, stats: array[int], data: bytes | None) -> None:
+    def add(
+        self, builder: Builder, folder: str, name: str, stats: array[int], data: bytes | None, marks: int = 0
+    ) -> None:
         """Put a file into the segment; `data` is None where it could not be read."""
         path = folder + name
-        marks = ARCHIVED if path.startswith(ARCHIVE + "/") else 0
+        marks |= ARCHIVED if path.startswith(ARCHIVE + "/") else 0
         if folder.startswith(("sessions/", "archive/sessions/")) and data and data.isascii() and b"\0" not in data:
             when = when_of(name)
             told = self._told(data.decode()) if when and len(data) <= LARGEST else None

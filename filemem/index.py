@@ -31,18 +31,20 @@ from filemem.errors import FilememError
 from filemem.folder import Folder, Stat
 from filemem.gathering import Gatherer
 from filemem.memory import LARGEST
-from filemem.segments import PASSAGES, POSTINGS, Builder, Damaged, Segment
+from filemem.segments import PASSAGES, POSTINGS, UNSETTLED, Builder, Damaged, Segment
 from filemem.watching import Listing, Watch
 
 FOLDER = "index"
 RACY, COARSE = 20_000_000, 2_000_000_000
 """Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
 system keeps whole seconds."""
+WALK_AGAIN = (
+    60  # seconds: what a watch cannot tell (a write through memory, a link made elsewhere) is seen so late at most
+)
 LARGE = 2_048  # files: a segment with more is merged only once half of its passages are dead
 _CHUNK = 1 << 20  # bytes
 _MANIFEST, _LOCK = "manifest", "lock"
 _SEGMENT = re.compile(r"[0-9a-f]{16}\.segment")
-_UNKNOWN = array("q", bytes(32))  # stats that no file has: it is read again at the next question
 _SOURCES = "memory.py front.py terms.py gathering.py segments.py data/same.txt data/traditional.txt".split()
 
 Progress = Callable[[int, int], None]
@@ -88,7 +90,7 @@ class _Changes:
         for place, name in enumerate(listed.names):
             stats = listed.stats[4 * place : 4 * place + 4]
             number, file = known.get(name, (-1, -1))
-            if number >= 0 and self._state.parts[number].segment.stats[4 * file : 4 * file + 4] == stats:
+            if number >= 0 and self._state.parts[number].segment.is_as(file, stats):
                 del known[name]
             else:
                 self.wanted.append((prefix, name, stats))
@@ -104,8 +106,7 @@ class _Changes:
             small = sizes[number] <= min(len(self.wanted), LARGE)
             if sizes[number] and (small or len(dead) > sizes[number]):
                 for file in set(range(len(segment.marks))) - dead:
-                    stats = segment.stats[4 * file : 4 * file + 4]
-                    self.wanted.append((segment.folders[segment.folder_of[file]], segment.names[file], stats))
+                    self.wanted.append((segment.folder(file), segment.names[file], segment.stats_of(file)))
                     dead.add(file)
 
 
@@ -120,6 +121,7 @@ class Index:
         self._stamp: tuple[int, ...] = ()  # tells the manifest that the state is read from or written to; (): none
         self._corpus: Corpus | None = None
         self._watch: Watch | None = None
+        self._walked = 0.0
         self._asked = 0
 
     def corpus(self, progress: Progress = lambda done, total: None) -> Corpus:
@@ -146,7 +148,8 @@ class Index:
 
     def _listings(self, anew: bool) -> tuple[Listings, bool]:
         """Folders as they are now, and whether these are all: if not, nothing has happened in the others."""
-        changed = self._watch.changed() if self._watch and not anew else None
+        watched = self._watch and not anew and time.monotonic() < self._walked + WALK_AGAIN
+        changed = self._watch.changed() if self._watch and watched else None
         if changed is not None:
             found = {prefix: watching.listing(self.folder.root, prefix) for prefix in changed}
             if not any(listed.linked for listed in found.values()):
@@ -159,6 +162,7 @@ class Index:
 
     def _walk(self) -> Listings:
         """Every folder; each is watched, where that is possible, before it is listed."""
+        self._walked = time.monotonic()
         found: Listings = {}
         waiting = [""]
         while waiting:
@@ -228,7 +232,7 @@ class Index:
     def _gather(self, gatherer: Gatherer, builder: Builder, prefix: str, name: str, stats: array[int]) -> bool:
         """Read a file into the builder; False where it is to be read again at the next question."""
         now = time.time_ns()
-        settled = abs(now - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE) or stats == _UNKNOWN
+        settled = abs(now - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
         data: bytes | None = None
         try:
             data = _read(os.path.join(self.folder.root, prefix + name))
@@ -238,7 +242,7 @@ class Index:
             pass  # a change of permissions shows in the stats
         except OSError:
             settled = False
-        gatherer.add(builder, prefix, name, stats if settled else _UNKNOWN, data)
+        gatherer.add(builder, prefix, name, stats, data, 0 if settled else UNSETTLED)
         return settled
 
     def _finish(self, builder: Builder, *, on_disk: bool) -> None:
@@ -256,7 +260,7 @@ class Index:
         segment, builder = part.segment, Builder()
         gatherer = Gatherer(list(self._state.speakers))
         for file, name in enumerate(segment.names):
-            prefix, stats = segment.folders[segment.folder_of[file]], segment.stats[4 * file : 4 * file + 4]
+            prefix, stats = segment.folder(file), segment.stats_of(file)
             trial = Builder()
             count = segment.firsts[file + 1] - segment.firsts[file]
             self._gather(gatherer, trial, prefix, name, stats)

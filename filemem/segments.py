@@ -28,7 +28,8 @@ MAGIC = b"filemem segment 1\n"
 PASSAGES = 1 << 16  # at most in a segment, but for a single file with more; their numbers then fit two bytes
 POSTINGS = 1_500_000  # at most in a segment, roughly, which bounds the memory that building one takes
 REST = "~"
-ARCHIVED, UNFILTERED, UNREAD = 1, 2, 4  # of a file: in the archive; grep must read it; it could not be read
+ARCHIVED, UNFILTERED, UNREAD, UNSETTLED = 1, 2, 4, 8
+"""Marks of a file: it lies in the archive; grep must read it; it could not be read; it is to be read again."""
 MOST_COUNTED = 255
 _EVERY = 64  # keys from one fence to the next
 _LONGEST = 64  # characters of a token; `terms` cuts longer ones, so that grep cannot rely on them
@@ -90,7 +91,7 @@ class Builder:
         """What else stands in the file, for grep."""
         first = self.firsts[-1]
         if first == len(self.lines):
-            self.marks[-1] |= UNFILTERED
+            self.marks[-1] |= UNFILTERED if tokens else 0
             return
         for token in tokens:
             self.postings[REST + token].append(first)
@@ -198,8 +199,8 @@ class Segment:
         self.speakers: array[int] = tables["speakers"]
         self.lines: array[int] = tables["lines"]
         self.firsts: array[int] = tables["firsts"]  # by file; behind them the number of passages
-        self.folder_of: array[int] = tables["folders"]
-        self.stats: array[int] = tables["stats"]  # four a file
+        self._folder_of: array[int] = tables["folders"]
+        self._stats: array[int] = tables["stats"]
         self.dates: array[int] = tables["dates"]
         self.marks: bytes = tables["marks"]
         self._names: bytes = tables["names"]
@@ -228,7 +229,7 @@ class Segment:
     @functools.cached_property
     def _by_folder(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {folder: [] for folder in self.folders}
-        for file, folder in enumerate(self.folder_of):
+        for file, folder in enumerate(self._folder_of):
             found[self.folders[folder]].append(file)
         return found
 
@@ -236,9 +237,21 @@ class Segment:
         """The files of a folder."""
         return self._by_folder[folder] if folder in self.folders else []
 
+    def folder(self, file: int) -> str:
+        """The folder of a file, as the prefix of its path."""
+        return self.folders[self._folder_of[file]]
+
     def path(self, file: int) -> str:
         """The path of a file."""
-        return self.folders[self.folder_of[file]] + self.names[file]
+        return self.folder(file) + self.names[file]
+
+    def stats_of(self, file: int) -> array[int]:
+        """The four numbers of a file's listing."""
+        return self._stats[4 * file : 4 * file + 4]
+
+    def is_as(self, file: int, stats: array[int]) -> bool:
+        """Is the file still as it was when it was read?"""
+        return not self.marks[file] & UNSETTLED and self.stats_of(file) == stats
 
     def file_of(self, number: int) -> int:
         """The file that holds a passage."""

@@ -1,0 +1,376 @@
+"""The index is a cache: damaged, locked, deleted, cut off or watched, it never makes an answer wrong, and it cleans up."""
+
+import hashlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from array import array
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from filemem import disk, terms
+from filemem.corpus import Corpus, Part
+from filemem.expression import fold
+from filemem.folder import Folder
+from filemem.gathering import Gatherer
+from filemem.index import Index
+from filemem.memory import LARGEST, Memory
+from filemem.segments import Builder, Segment
+
+TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """A user with a few memories of every kind."""
+    for path, text in {
+        "sessions/2026/2026-05-04-0930-tea.md": TURNS,
+        "sessions/2026/2026-05-05-1000-walk.md": "- **Ann** 10:00: We walked.\n  For hours.\n",
+        "facts/2026/2026-05-04-oolong.md": "---\nimportance: 7\nvalid_until: 2026-06-01\n---\n\nPrefers oolong.\n",
+        "facts/2026-05-05-city.md": "---\naliases: [NYC, Big Apple]\n---\n# New York City\n\nLives there.\n",
+        "archive/facts/2024-01-02-old.md": "Drank coffee.\n",
+    }.items():
+        where = tmp_path / "ann" / path
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(text)
+    return Folder(str(tmp_path / "ann"), "ann")
+
+
+def places(corpus: Corpus, token: str) -> Counter[tuple[str, int]]:
+    """Where a token stands: (path, line) -> count."""
+    return Counter(
+        {
+            (corpus.file(number).path, corpus.line(number)): count
+            for numbers, counts in corpus.postings(token)
+            for number, count in zip(numbers, counts, strict=True)
+            if corpus.alive(number)
+        }
+    )
+
+
+def answers(corpus: Corpus) -> object:
+    """Everything that a corpus says of its files, but for the numbers that it gives them."""
+    tokens = sorted(
+        {token for text in (TURNS, "walked hours prefers lives new york city coffee") for token in terms.tokens(text)}
+    )
+    return [(token, places(corpus, token), corpus.frequency(token)) for token in tokens], sorted(corpus.listing())
+
+
+def segments_of(folder: Folder) -> list[Path]:
+    return sorted(Path(folder.bookkeeping("index")).glob("*.segment"))
+
+
+def test_what_ranking_asks_of_a_file(folder: Folder) -> None:
+    corpus = Index(folder).corpus()
+    entries = {entry.path: entry for entry in corpus.entries()}
+    fact = entries["facts/2026/2026-05-04-oolong.md"]
+    assert (fact.kind, fact.archived, fact.count) == ("facts", False, 1)
+    assert fact.particulars == {"importance": 7, "valid_until": "2026-06-01"}
+    assert entries["archive/facts/2024-01-02-old.md"].archived
+    assert (corpus.files, corpus.archived, corpus.count) == (5, 1, 6)
+    assert corpus.names()["nyc"] == ["new york city", "big apple"]
+    assert corpus.near("oolonh") == ["oolong"]
+    assert corpus.concept("tea") == ["[tea", "tea"]
+    assert corpus.newest == fact.date + 1
+
+
+@given(cut=st.booleans(), place=st.integers(0, 1 << 30), bit=st.integers(0, 7), whichever=st.integers(0, 9))
+@settings(max_examples=150, deadline=None)
+def test_a_damaged_byte_anywhere_is_noticed(
+    tmp_path_factory: pytest.TempPathFactory, cut: bool, place: int, bit: int, whichever: int
+) -> None:
+    root = tmp_path_factory.mktemp("user")
+    (root / "facts").mkdir()
+    (root / "facts" / "2026-05-04-tea.md").write_text("Oolong tea, oolong tea, and green tea.\n")
+    (root / "facts" / "2026-05-05-walk.md").write_text("Walked for hours for tea.\n")
+    folder = Folder(str(root), "user")
+    Index(folder).corpus()
+    (root / "facts" / "2026-05-05-walk.md").unlink()
+    right = answers(Index(folder).corpus())
+    files = sorted(Path(folder.bookkeeping("index")).glob("*[!k]"))
+    file = files[whichever % len(files)]
+    data = bytearray(file.read_bytes())
+    if cut:
+        del data[place % len(data) :]
+    else:
+        data[place % len(data)] ^= 1 << bit
+    file.write_bytes(data)
+    assert answers(Index(folder).corpus()) == right
+    assert answers(Index(folder).corpus()) == right
+
+
+def test_an_index_damaged_while_it_is_open_is_built_anew(folder: Folder) -> None:
+    index = Index(folder)
+    right = answers(index.corpus())
+    corpus = Index(folder).corpus()
+    for file in segments_of(folder):
+        file.write_bytes(file.read_bytes()[:-40] + bytes(40))
+    assert answers(corpus) == right
+    assert answers(index.corpus()) == right
+    damaged = hashlib.sha256(segments_of(folder)[0].read_bytes()).digest()
+    assert answers(Index(folder).corpus()) == right
+    assert hashlib.sha256(segments_of(folder)[0].read_bytes()).digest() != damaged
+
+
+def test_a_change_is_seen_whatever_the_clock_says(folder: Folder) -> None:
+    index = Index(folder)
+    file = Path(folder.root) / "facts/2026/2026-05-04-oolong.md"
+    before = file.stat()
+    for word in ["coffee", "cherry", "chives"] * 10:
+        corpus = index.corpus()
+        file.write_text(file.read_text().replace("oolong", word).replace("coffee", word))
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (file.name in str(places(index.corpus(), word))) and (
+            file.name in str(places(Index(folder).corpus(), word))
+        )
+        assert file.name not in str(places(corpus, "zebra"))
+        file.write_text(file.read_text().replace(word, "coffee"))
+
+
+def test_a_swapped_folder_is_seen(folder: Folder, tmp_path: Path) -> None:
+    index = Index(folder)
+    for _ in range(3):
+        index.corpus()
+    shutil.copytree(folder.root, tmp_path / "copy")
+    (tmp_path / "copy/facts/2026-05-06-new.md").write_text("A zebra.\n")
+    os.rename(folder.root, tmp_path / "aside")
+    os.rename(tmp_path / "copy", folder.root)
+    assert places(index.corpus(), "zebra")
+
+
+def test_a_file_is_seen_to_change_under_its_other_name(folder: Folder, tmp_path: Path) -> None:
+    index = Index(folder)
+    os.link(Path(folder.root) / "facts/2026-05-05-city.md", tmp_path / "other-name.md")
+    for _ in range(3):
+        index.corpus()
+    (tmp_path / "other-name.md").write_text("A zebra.\n")
+    assert places(index.corpus(), "zebra")
+
+
+def test_a_new_folder_is_watched(folder: Folder) -> None:
+    index = Index(folder)
+    for number in range(4):
+        where = Path(folder.root) / f"lessons/{number}"
+        where.mkdir(parents=True)
+        index.corpus()
+        (where / "short.md").write_text(f"lesson{number}\n")
+        assert places(index.corpus(), f"lesson{number}")
+
+
+def test_more_events_than_fit_are_no_loss(folder: Folder) -> None:
+    index = Index(folder)
+    for _ in range(3):
+        index.corpus()
+    file = Path(folder.root) / "facts/2026-05-05-city.md"
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text()) if sys.platform == "linux" else 0
+    if most > 20_000:
+        pytest.skip("a queue too long to fill quickly")
+    other = Path(folder.root) / "facts/2026-05-06-other.md"
+    for number in range(most // 2 + 1000):
+        os.utime((file, other if other.exists() else file)[number % 2])
+    other.write_text("A zebra.\n")
+    assert places(index.corpus(), "zebra")
+
+
+def test_a_forked_process_sees_changes_too(folder: Folder) -> None:
+    index = Index(folder)
+    for _ in range(3):
+        index.corpus()
+    child = os.fork()
+    if not child:
+        (Path(folder.root) / "facts/2026-05-06-new.md").write_text("A zebra.\n")
+        os._exit(0 if places(index.corpus(), "zebra") else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert places(index.corpus(), "zebra")
+
+
+def test_the_listing_is_the_folders(folder: Folder) -> None:
+    root = Path(folder.root)
+    for name in ("x.md~", ".hidden.md", "#x#", "a\tb.md", "back\\slash.md", "naïve.md"):
+        (root / name).write_text("x\n")
+    (root / "link.md").symlink_to(root / "naïve.md")
+    os.mkfifo(root / "pipe.md")
+    assert sorted(Index(folder).corpus().listing()) == sorted(folder.files())
+
+
+def test_files_without_passages_are_counted(folder: Folder) -> None:
+    root = Path(folder.root)
+    (root / "picture.md").write_bytes(b"\x89PNG\0\0")
+    (root / "empty.md").write_bytes(b"")
+    with open(root / "large.md", "wb") as file:
+        file.write(b"zebra\n")
+        file.truncate(LARGEST + 1)
+    corpus = Index(folder).corpus()
+    assert (corpus.files, corpus.count) == (8, 6)
+    assert corpus.files_with([{"zebra"}]) == {"picture.md", "large.md"}
+
+
+def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
+    Index(folder).corpus()
+    with disk.lock(folder.bookkeeping("index/lock")):
+        (Path(folder.root) / "facts/2026-05-06-new.md").write_text("A zebra.\n")
+        index = Index(folder)
+        assert places(index.corpus(), "zebra")
+        (Path(folder.root) / "facts/2026-05-07-new.md").write_text("Two zebras.\n")
+        assert places(index.corpus(), "zebras") and places(index.corpus(), "zebra")
+    (Path(folder.root) / "facts/2026-05-08-new.md").write_text("Three zebras.\n")
+    assert len(places(index.corpus(), "zebras")) == 2
+    assert len(places(Index(folder).corpus(), "zebras")) == 2
+
+
+def test_a_link_in_the_place_of_the_index_is_not_followed(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    Path(folder.bookkeeping("")).mkdir()
+    Path(folder.bookkeeping("index")).symlink_to(tmp_path / "elsewhere")
+    assert places(Index(folder).corpus(), "oolong")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_nobody_else_may_read_the_index(folder: Folder) -> None:
+    Index(folder).corpus()
+    where = Path(folder.bookkeeping("index"))
+    assert {stat.S_IMODE(file.stat().st_mode) for file in where.iterdir()} == {0o600}
+    assert {stat.S_IMODE(place.stat().st_mode) for place in (where, where.parent)} == {0o700}
+
+
+def test_nothing_is_made_for_a_user_without_memories(tmp_path: Path) -> None:
+    assert Index(Folder(str(tmp_path / "nobody"), "nobody")).corpus().files == 0
+    assert not (tmp_path / "nobody").exists()
+
+
+def test_edits_one_by_one_leave_few_segments(folder: Folder) -> None:
+    index = Index(folder)
+    for number in range(100):
+        (Path(folder.root) / f"facts/2026-05-06-{number}.md").write_text(f"Fact {number}, a zebra.\n")
+        index.corpus()
+    assert len(segments_of(folder)) < 12
+    assert len(places(index.corpus(), "zebra")) == len(places(Index(folder).corpus(), "zebra")) == 100
+
+
+def test_progress_is_told(folder: Folder) -> None:
+    told: list[tuple[int, int]] = []
+    Index(folder).corpus(lambda done, total: told.append((done, total)))
+    assert told[0] == (0, 5) and told[-1] == (5, 5)
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from filemem.folder import Folder
+from filemem.index import Index
+folder = Folder(sys.argv[1], "ann")
+print("ready", flush=True)
+for number in range(int(sys.argv[3])):
+    Path(folder.root, "facts", f"2026-05-06-{sys.argv[2]}-{number}.md").write_text(f"zebra {sys.argv[2]}\\n")
+    assert Index(folder).corpus().frequency(sys.argv[2]) == number + 1
+"""
+
+
+def _child(folder: Folder, word: str, times: int) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", _CHILD, folder.root, word, str(times)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_two_processes_use_it_at_once(folder: Folder) -> None:
+    children = [_child(folder, word, 30) for word in ("lion", "tiger")]
+    for child in children:
+        with child:
+            child.communicate(timeout=60)
+        assert child.returncode == 0
+    corpus = Index(folder).corpus()
+    assert (corpus.frequency("zebra"), corpus.frequency("lion"), corpus.frequency("tiger")) == (60, 30, 30)
+
+
+def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
+    for number in range(5):
+        with _child(folder, f"lion{number}", 10_000) as child:
+            assert child.stdout and child.stdout.readline() == "ready\n"
+            while len(list((Path(folder.root) / "facts").glob(f"*lion{number}-*"))) < 3 * number:
+                pass
+            child.send_signal(signal.SIGKILL)
+        written = len(list((Path(folder.root) / "facts").glob("*-lion*-*.md")))
+        empty = sum(not file.stat().st_size for file in (Path(folder.root) / "facts").glob("*-lion*-*.md"))
+        assert Index(folder).corpus().frequency("zebra") == written - empty
+    assert len(segments_of(folder)) < 12
+
+
+# -- what is read from a file ------------------------------------------------------------------------------------
+
+_PIECES = st.sampled_from(
+    ["- **Ann** 09:30: tea", "- **Ann**: ", "- **Ann**:", "- **A: b** 9:30: tea", "- **Ann** 09:30:tea", "  more tea", "", " ",
+     "\t\t\tx", "plain", "# Tea", "---", "date: x", "origin: [", "tags: [a]", "- item", "[[tea]]", "- **Bob**: [image: a cup] x",
+     "a" * 130, "  - **Ann** 09:30: nested", "- **Ann** 09:30: I: you: we", "...", "- ****: x", "- **x** 123:45: y"]
+)  # fmt: skip
+
+
+@given(st.lists(_PIECES, max_size=10), st.booleans())
+@example(["---", "date: x", "---", "", "# S", "- **Ann** 09:30: tea", ""], True)
+@settings(max_examples=300, deadline=None)
+def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> None:
+    data = ("\n".join(lines) + ("\n" if ended else "")).encode()
+    path = "sessions/2026/2026-05-04-0930-tea.md"
+    builder, speakers = Builder(), [""]
+    Gatherer(speakers).add(builder, "sessions/2026/", "2026-05-04-0930-tea.md", array("q", [0] * 4), data)
+    segment = Segment("", builder.pack())
+    passages = Memory(path, data).passages
+    assert list(segment.lines) == [passage.line for passage in passages]
+    assert [speakers[number] for number in segment.speakers] == [terms.fold(passage.speaker) for passage in passages]
+    expected: dict[str, dict[int, int]] = {}
+    for number, passage in enumerate(passages):
+        counts, length = terms.indexed(passage.text)
+        counts = Counter(counts) + Counter(t for t in terms.tokens(passage.context) if t not in terms.STOP)
+        assert segment.lengths[number] == length and segment.flags[number] == terms.flags(passage.text)
+        for token, count in counts.items():
+            expected.setdefault(token, {})[number] = count
+    for token in {*expected, *terms.tokens(data.decode())} - terms.STOP:
+        numbers, counts_of = segment.postings(token)
+        assert dict(zip(numbers, counts_of, strict=True)) == expected.get(token, {})
+
+
+# -- grep --------------------------------------------------------------------------------------------------------
+
+_WORDS = st.sampled_from(
+    ["Oolong", "oolong-tea", "the", "other", "Straße", "café", "cafe\u0301s", "ıstanbul", "İzmir", "ſuch", "KELVIN", "的茶"]
+    + ["ｆｕｌｌ", "x1y2", "don't", "snake_case", "日本語テキスト", "ﬁsh", "a" * 70, "b" * 64 + "cc", "{y: 1}", "tags:", "09:30"]
+    + ["乌龙茶", "烏龍"]
+)  # fmt: skip
+_GAPS = st.sampled_from([" ", "", "\n", ", ", "_", "- **Ann** 09:30: ", "\n---\n"])
+_TEXT = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=12)
+
+
+@given(
+    _TEXT.map(lambda pairs: "".join(word + gap for word, gap in pairs)),
+    st.sampled_from(["sessions/2026-05-04-x.md", "facts/x.md", "facts/x.yaml", "n.txt"]),
+    st.integers(0, 200),
+    st.integers(1, 30),
+)
+@settings(max_examples=300, deadline=None)
+def test_no_file_that_has_a_string_is_left_out(text: str, path: str, start: int, length: int) -> None:
+    builder = Builder()
+    prefix, _, name = path.rpartition("/")
+    Gatherer([""]).add(builder, prefix and prefix + "/", name, array("q", [0] * 4), text.encode())
+    corpus = Corpus([Part(Segment("", builder.pack()), frozenset())], [""], lambda part: part.segment)
+    for line in text.split("\n"):
+        string = fold(line)[start % max(1, len(line)) :][:length]
+        found = corpus.files_with([{string}])
+        assert found is None or path in found
+
+
+def test_files_without_a_string_are_left_out(folder: Folder) -> None:
+    corpus = Index(folder).corpus()
+    tea, city = "sessions/2026/2026-05-04-0930-tea.md", "facts/2026-05-05-city.md"
+    assert corpus.files_with([{"oolon"}]) == {tea, "facts/2026/2026-05-04-oolong.md"}
+    assert corpus.files_with([{"oolong"}, {"bob"}]) == {tea}
+    assert corpus.files_with([{"bob", "big app"}]) == {tea, city}
+    assert corpus.files_with([{"aliases: [nyc"}]) == {city}
+    assert corpus.files_with([{"zebra"}]) == set()
+    assert corpus.files_with([{"th"}]) is None
+    assert corpus.files_with([]) is None
