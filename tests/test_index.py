@@ -1,6 +1,5 @@
 """The index is a cache: damaged, locked, deleted, cut off or watched, it never makes an answer wrong, and it cleans up."""
 
-import hashlib
 import os
 import shutil
 import signal
@@ -110,13 +109,13 @@ def test_an_index_damaged_while_it_is_open_is_built_anew(folder: Folder) -> None
     index = Index(folder)
     right = answers(index.corpus())
     corpus = Index(folder).corpus()
-    for file in segments_of(folder):
+    damaged = segments_of(folder)
+    for file in damaged:
         file.write_bytes(file.read_bytes()[:-40] + bytes(40))
     assert answers(corpus) == right
     assert answers(index.corpus()) == right
-    damaged = hashlib.sha256(segments_of(folder)[0].read_bytes()).digest()
     assert answers(Index(folder).corpus()) == right
-    assert hashlib.sha256(segments_of(folder)[0].read_bytes()).digest() != damaged
+    assert not set(damaged) & set(segments_of(folder))
 
 
 def test_a_change_is_seen_whatever_the_clock_says(folder: Folder) -> None:
@@ -338,9 +337,9 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
 # -- grep --------------------------------------------------------------------------------------------------------
 
 _WORDS = st.sampled_from(
-    ["Oolong", "oolong-tea", "the", "other", "Straße", "café", "cafe\u0301s", "ıstanbul", "İzmir", "ſuch", "KELVIN", "的茶"]
-    + ["ｆｕｌｌ", "x1y2", "don't", "snake_case", "日本語テキスト", "ﬁsh", "a" * 70, "b" * 64 + "cc", "{y: 1}", "tags:", "09:30"]
-    + ["乌龙茶", "烏龍"]
+    ["Oolong", "oolong-tea", "the", "other", "Straße", "café", "cafe\u0301s", "ıstanbul", "İzmir", "ſuch", "KELVIN", "的茶",
+     "ｆｕｌｌ", "x1y2", "don't", "snake_case", "日本語テキスト", "ﬁsh", "a" * 70, "b" * 64 + "cc", "{y: 1}", "tags:", "09:30",
+     "乌龙茶", "烏龍"]
 )  # fmt: skip
 _GAPS = st.sampled_from([" ", "", "\n", ", ", "_", "- **Ann** 09:30: ", "\n---\n"])
 _TEXT = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=12)
