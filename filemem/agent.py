@@ -122,7 +122,7 @@ class Conversation:
         new = gone[self._summarised :]
         if new:
             budget = self.user.config.summary_tokens
-            long_ago = prompt.window(new, self.user.config.window_tokens)  # more than one request should hold
+            long_ago = prompt.window(new, 2 * self.user.config.window_tokens)  # more than one request should hold
             self._summary = plain_summary(self._summary, new[:long_ago], budget)
             new = new[long_ago:]
             self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
