@@ -265,10 +265,11 @@ def long_talk(root: Path, server: ScriptedServer, summary: Answer) -> Talk:
         assert isinstance(step, Step)
         return step
 
-    talk = Talk(root, server.base_url, "window_tokens: 45\nsummary_tokens: 60\n")
+    talk = Talk(root, server.base_url, "window_tokens: 45\nsummary_tokens: 90\n")
     server.default = answer
-    for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "What did I say?"):
+    for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "I play the tuba."):
         talk.say(text)
+    talk.say("What did I say?")
     return talk
 
 
