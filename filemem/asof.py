@@ -77,19 +77,19 @@ def _last(repository: Repository, moment: dt.date | dt.datetime) -> tuple[str, d
 
 def _check_out(repository: Repository, commit: str, inside: str, place: str, moment: dt.date | dt.datetime) -> None:
     """Let git check out a commit's files under `inside` at `place`, which appears whole or not at all."""
-    if not repository.tree(commit, inside):
-        raise NotFound(f"nothing of {os.path.basename(inside) or 'this user'} had been committed by {moment:%Y-%m-%d}.")
     above = os.path.dirname(place)
     disk.make_folder(above)
+    with contextlib.suppress(FileExistsError):
+        disk.create(os.path.join(above, ".gitignore"), b"*\n")  # in a repository that is not set up for filemem, too
     new = os.path.join(above, disk.TEMPORARY + secrets.token_hex(8))
     os.mkdir(new, 0o700)
     try:
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
             prefix = [f"--prefix={inside}/", f"{commit}:{inside}"] if inside else [commit]
-            repository.run("read-tree", *prefix, env=private)
+            if repository.ask("read-tree", *prefix, env=private).code:
+                raise NotFound(f"nothing of {os.path.basename(inside)} had been committed by {moment:%Y-%m-%d}.")
             repository.run("checkout-index", "--all", "--quiet", f"--prefix={new}/", env=private)
-        disk.make_folder(os.path.join(new, inside, ".filemem"))
         with contextlib.suppress(OSError):  # another process was faster
             os.rename(os.path.join(new, inside), place)
     finally:

@@ -1,0 +1,58 @@
+"""Real repositories for tests: git as a person at the keyboard runs it, with no settings but those given here."""
+
+import datetime as dt
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from filemem import Store, User
+from filemem.history import set_up
+
+SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def plain_git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Git that knows one person and nothing else of this machine."""
+    path = tmp_path_factory.mktemp("settings") / "gitconfig"
+    path.write_text(SETTINGS)
+    before = {key: os.environ.get(key) for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
+    os.environ |= {"GIT_CONFIG_GLOBAL": str(path), "GIT_CONFIG_NOSYSTEM": "1"}
+    yield
+    for key, value in before.items():
+        if value is None:
+            del os.environ[key]
+        else:
+            os.environ[key] = value
+
+
+def git(where: Path | str, *arguments: str, stdin: bytes = b"", fails: bool = False, **environment: str) -> str:
+    """What a git command prints; it must succeed, or fail where that is expected."""
+    done = subprocess.run(
+        ["git", "-C", str(where), *arguments], input=stdin, capture_output=True, env={**os.environ, **environment}
+    )
+    assert fails == (done.returncode != 0), (arguments, done.stdout, done.stderr)
+    return done.stdout.decode().removesuffix("\n")
+
+
+def store(where: Path, user: str = "mara") -> User:
+    """A store with one memory, kept in git."""
+    where.mkdir()
+    mara = Store(where).user(user)
+    mara.remember("Prefers oolong tea.", today=START.date())
+    set_up(str(where), user, START)
+    return mara
+
+
+def state(where: Path | str) -> dict[str, str]:
+    """All that a person has in the repository beside commits: the index, the branch, every byte of the work tree."""
+    found = {"": git(where, "ls-files", "--stage") + git(where, "symbolic-ref", "HEAD")}
+    for path in sorted(Path(where).rglob("*")):
+        inside = path.relative_to(where).as_posix()
+        if path.is_file() and ".git/" not in f"{inside}/" and "/.filemem/" not in f"/{inside}":
+            found[inside] = path.read_bytes().decode("latin-1")
+    return found

@@ -1,0 +1,155 @@
+"""As of a day, every answer is that of a plain checkout of the day's last commit, line numbers included."""
+
+import datetime as dt
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from repositories import START, git, plain_git, state, store  # noqa: F401
+
+from filemem import FilememError, Store, User
+from filemem.errors import NotFound, Refused
+from filemem.history import History
+
+YEAR = dt.date(2025, 1, 1)
+WORDS = "tea coffee Kyoto Lisbon bicycle violin 乌龙茶 grandmother rain letter boat garden".split()
+
+
+def day(number: int) -> dt.date:
+    return YEAR + dt.timedelta(days=number)
+
+
+def year_of_commits(seed: int = 7) -> Iterator[bytes]:
+    """A stream for git fast-import: on most days up to three commits that write, change, move and delete memories."""
+    chance = random.Random(seed)
+    files: dict[str, list[str]] = {}
+    for number in range(365):
+        for hour in sorted(chance.sample(range(24), chance.choice((0, 0, 0, 1, 1, 3)))):
+            changes = b""
+            for _ in range(chance.randint(1, 3)):
+                what, path = chance.random(), chance.choice([*files, ""])
+                if not path or what < 0.5 - len(files) / 25:
+                    path = f"mara/facts/{day(number):%Y/%Y-%m-%d}-{chance.randint(0, 999)}.md"
+                    files[path] = [" ".join(chance.choices(WORDS, k=5)) for _ in range(chance.randint(1, 6))]
+                elif what < 0.8:
+                    files[path].insert(chance.randint(0, len(files[path])), " ".join(chance.choices(WORDS, k=4)))
+                elif what < 0.9 and "/archive/" not in path:
+                    moved = path.replace("mara/", "mara/archive/", 1)
+                    files[moved] = files.pop(path)
+                    changes += f"D {path}\n".encode()
+                    path = moved
+                elif what >= 0.9:
+                    del files[path]
+                    changes += f"D {path}\n".encode()
+                    continue
+                text = "".join(line + "\n" for line in files[path]).encode()
+                changes += f"M 100644 inline {path}\ndata {len(text)}\n".encode() + text + b"\n"
+            at = dt.datetime.combine(day(number), dt.time(hour, 30)).astimezone()
+            yield (
+                f"commit refs/heads/main\ncommitter mara <m@x> {at:%s} {at:%z}\ndata 1\nx\n".encode() + changes + b"\n"
+            )
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with a year behind it."""
+    where = tmp_path_factory.mktemp("year") / "store"
+    where.mkdir()
+    git(where, "init", "--quiet")
+    git(where, "fast-import", "--quiet", stdin=b"".join(year_of_commits()))
+    git(where, "checkout", "--quiet", "-f", "main")
+    return where
+
+
+def answers(user: User, today: dt.date) -> list[object]:
+    """What the tools and the interface say."""
+    call = user.tools(lambda: dt.datetime.combine(today, dt.time(12)).astimezone()).call
+    said: list[object] = [call("grep", f'{{"pattern": "{pattern}", "context": 1}}') for pattern in ("tea|茶", "violin")]
+    said += [user.grep("Kyoto"), user.search_files("rain on the boat", limit=5, today=today)]
+    return [*said, [(path, user.read(path)) for path in user.paths()]]
+
+
+def test_every_day_of_a_year_equals_a_plain_checkout(year: Path, tmp_path: Path) -> None:
+    """The other side is `git worktree`, on the commit that a reader of `git log` would choose."""
+    lines = git(year, "log", "--reverse", "--format=%H %cd", "--date=format-local:%Y-%m-%d").split("\n")
+    last = {when: commit for commit, when in (line.split() for line in lines)}
+    plain = tmp_path / "plain"
+    git(year, "worktree", "add", "--quiet", "--detach", str(plain))
+    mara, checkout = Store(year).user("mara"), ""
+    for number in range(365):
+        commit = last.get(str(day(number)), checkout)
+        if not commit:
+            with pytest.raises(NotFound):
+                mara.as_of(day(number))
+            continue
+        past = mara.as_of(day(number))
+        assert past.commit == commit
+        if commit == checkout:
+            continue
+        git(plain, "checkout", "--quiet", "--detach", commit)
+        checkout = commit
+        there = Store(plain).user("mara")
+        assert answers(past, day(number)) == answers(there, day(number))
+    assert git(year, "status", "--short") == ""
+
+
+def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
+    """Every way of writing is refused, nothing of the work tree changes, and a tool call leaves no recall."""
+    mara = store(tmp_path / "store")
+    before = state(tmp_path / "store")
+    past = mara.as_of(START.date())
+    with pytest.raises(Refused):
+        past.remember("Something new")
+    with pytest.raises(Refused):
+        past.append(past.paths()[0], "more\n")
+    past.tools().call("open", {"path": past.paths()[0]})
+    assert not os.path.exists(mara.bookkeeping("recalls.log"))
+    assert state(tmp_path / "store") == before
+
+
+def test_uncommitted_edits_are_not_the_past(tmp_path: Path) -> None:
+    """Only what git has counts; a day before the first commit, and a store without git, have an answer in words."""
+    mara = store(tmp_path / "store")
+    mara.append(mara.paths()[0], "not committed\n")
+    assert not mara.as_of(dt.date(2026, 12, 31)).grep("not committed")
+    with pytest.raises(NotFound, match="the first commit is of 2026-11-20"):
+        mara.as_of(dt.date(2026, 11, 19))
+    for odd in (dt.date.min, dt.date.max):
+        with pytest.raises(NotFound) if odd == dt.date.min else pytest.MonkeyPatch.context():
+            mara.as_of(odd)
+    (tmp_path / "bare").mkdir()
+    alone = Store(tmp_path / "bare").user("mara")
+    alone.remember("No git here")
+    with pytest.raises(FilememError, match="init --git"):
+        alone.as_of(START.date())
+
+
+def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
+    """The cache stays small, and no left-over of a cut-off run counts as a commit."""
+    mara = store(tmp_path / "store")
+    for number in range(8):
+        path = mara.create(f"facts/2026/2026-11-{21 + number}-x.md", f"fact {number}\n")
+        at = START + dt.timedelta(days=1 + number)
+        assert History(mara).record("x", [path], {}, at).commit
+    found = [len(mara.as_of(START.date() + dt.timedelta(days=number)).paths()) for number in range(9)]
+    assert found == list(range(1, 10))
+    assert len([name for name in os.listdir(mara.bookkeeping("as-of")) if name[0] != "."]) <= 4
+
+
+def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> None:
+    """23:59 local time belongs to the day, and what was merged in later was not believed here before the merge."""
+    where = tmp_path / "store"
+    mara = store(where)
+    git(where, "switch", "--quiet", "-c", "other")
+    other = mara.create("facts/2026/2026-11-21-other.md", "from elsewhere\n")
+    late = dt.datetime(2026, 11, 21, 23, 59, 58).astimezone()
+    History(mara).record("x", [other], {}, late)
+    assert mara.as_of(dt.date(2026, 11, 21)).grep("elsewhere")
+    assert not mara.as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
+    git(where, "switch", "--quiet", "main")
+    merged = "2026-11-24T12:00:00Z"
+    git(where, "merge", "--quiet", "--no-ff", "-m", "m", "other", GIT_COMMITTER_DATE=merged, GIT_AUTHOR_DATE=merged)
+    assert not mara.as_of(dt.date(2026, 11, 22)).grep("elsewhere")
+    assert mara.as_of(dt.date(2026, 11, 25)).grep("elsewhere")
