@@ -37,7 +37,8 @@ SLIGHT = (
     0.15,
     0.1,
 )  # held back for having only 0, 1 or 2 words besides stop words: there is little to learn from it
-ON_DAY, AFTER_DAY, DAYS_AFTER = 0.4, 0.2, 14  # the file's date lies in a span that the question names; soon after it
+ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
+DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
 EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
@@ -109,7 +110,8 @@ class Query(NamedTuple):
 
 class Scored(NamedTuple):
     """A passage found. `strength` (0 to 1) is the share of the question's weight that it and its neighbours hold; it
-    compares across questions. `parts` says what made the score."""
+    compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour, or
+    only as a related word; `lacks`: the others. `parts` says what made the score."""
 
     number: int
     score: float
@@ -302,7 +304,7 @@ def _ranges(query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[
     """The passages, as sorted ranges of numbers, of the files that promise most: where the words stand close together."""
     weights = _presence(corpus, lookups, len(query.words))
     promises = (
-        (-file.worth * _closeness(file.numbers, weights), -file.entry.date, file.entry.path, file.entry)
+        (-round(file.worth * _closeness(file.numbers, weights), 6), -file.entry.date, file.entry.path, file.entry)
         for file in _by_file(corpus, sorted(weights), worth)
     )
     best = heapq.nsmallest(FILES, promises, key=lambda promise: promise[:3])
@@ -378,7 +380,7 @@ def _dated(query: Query, date: int) -> float:
     for first, last, weight in query.spans:
         if date and first <= date <= last:
             shares.append(weight * ON_DAY)
-        elif date and last < date <= last + DAYS_AFTER:
+        elif date and last < date <= last + max(DAYS_AFTER, last - first + 1):
             shares.append(weight * AFTER_DAY)
     return max(shares)
 
@@ -409,7 +411,7 @@ def rank(
     values: list[dict[int, float]] = [{} for _ in query.words]
     for term in lookups:
         _add(corpus, term, values[term.word], ranges)
-    mass = sum(weights) or max((value for places in values for value in places.values()), default=1.0)
+    mass = sum(weights) or max((term.weight for term in lookups), default=1.0)
     scored: list[tuple[float, int, str, int, _Scores]] = []
     for file in _by_file(corpus, sorted({number for places in values for number in places}), worth):
         scores = _score_file(corpus, file, values)
@@ -427,6 +429,16 @@ def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> 
     spread = [_spread(places, corpus, file) for places in values]
     most = sum(max((places.get(number, 0.0) for number in file.numbers), default=0.0) for places in values)
     return _Scores(file, spread, SESSION * most)
+
+
+def _stands(corpus: Corpus, stem: str, number: int) -> bool:
+    """Whether a passage holds a form of the word itself."""
+    for token in corpus.concept(stem):
+        for numbers, _ in corpus.postings(token):
+            place = bisect_left(numbers, number)
+            if place < len(numbers) and numbers[place] == number:
+                return True
+    return False
 
 
 def _explain(
@@ -452,7 +464,8 @@ def _explain(
         full = weight or word.weight * _idf(corpus, 0)
         whole += full
         held += min(full, spread.get(number, 0.0))
-        (has if number in places else near if number in spread else lacks).append(word.text)
+        here = number in places and _stands(corpus, word.stem, number)
+        (has if here else near if number in spread else lacks).append(word.text)
     parts.append(("session", scores.session))
     parts.extend((name, mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
     if scores.file.worth != 1.0:

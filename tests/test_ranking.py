@@ -200,6 +200,11 @@ def test_what_a_passage_has_and_lacks_compares_across_questions() -> None:
     assert {(each.has, each.near) for each in near} == {(("sank",), ("boat",)), (("boat",), ("sank",))}
 
 
+def test_a_related_word_is_not_said_to_stand_there() -> None:
+    found, *_ = ranking.rank(ranking.parse("buy shoes"), notes("purchased some shoes", "other things"), limit=1)
+    assert (found.has, found.near, found.lacks) == (("shoes",), ("buy",), ())
+
+
 def test_the_parts_add_up_to_the_score() -> None:
     corpus = MemoryCorpus(("s/a.md", DAY, [Said("I sail my boat daily", "Ben"), Said("Which boat?", "Anna")]))
     for found in ranking.rank(ranking.parse("When does Ben sail the boat?", corpus.speaker_names), corpus, limit=5):
