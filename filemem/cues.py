@@ -38,14 +38,17 @@ INSTRUCTION = (
 BARE_SUBJECT = (
     r"^(?:(?:and|but|so|because|since|although|though|when|while|if|plus|also|not only|even though) )*(?:it|it's|"
     r"that|that's|they|they're|he|he's|she|she's|his|her|their|its|such|(?:one|some|many|most|all|both|"
-    r"none) of (?:them|it|these|those)|both|which|who|here|here's|everyone|everything|(?:this|these|those) (?:is|was|"
-    r"are|were|really|has|have|made?|makes?|will|would|can|helps?|just|one|\w+s)|the \w+ (?:is|was|are|were))\b|"
-    r"^(?:但|而且?|所以|因为|并且)?(?:这(?![个次种张本幅些])|那(?![个次种张本幅些])|它|他|她|其(?!实)|真的)"
+    r"none) of (?:them|it|these|those)|one (?:is|was)|both|which|who|here|here's|everyone|everything|(?:this|these|"
+    r"those) (?:is|was|are|were|really|has|have|made?|makes?|will|would|can|helps?|just|one)|this \w+s|the \w+ (?:is|"
+    r"was|are|were))\b|^(?:但|而且?|所以|因为|并且)?(?:这(?![个次种张本幅些])|那(?![个次种张本幅些])|它|他|她|"
+    r"其(?!实)|真的)"
 )
 # It with nothing behind: It is important to help, It was great seeing them.
 IMPERSONAL = (
-    r"^it(?:'s| is| was|'s been| has been| feels?| felt| took| takes| would be| means a lot) (?:\w+ ){0,4}?(?:to|"
-    r"that|how|when|being|having|seeing|(?!something|nothing|anything|everything|during|morning|evening)\w{2,}ing)\b"
+    r"^it(?:'s| is| was|'s been| has been| feels?| felt| took| takes| would be| means a lot) (?!(?:an?|the|like|my|"
+    r"one|about|all|just|in|at|on|from|for)\b)(?:\w+ ){0,4}?(?:to|that|how|when|being|having|seeing|(?!something|"
+    r"nothing|anything|everything|during|morning|evening)\w{2,}ing)\b|^it(?:'s| is| was|'s been|"
+    r" has been) an? (?:\w+ )?(?:relief|blessing|joy|pleasure|honou?r|privilege|dream|shame|pity|treat|reminder) to\b"
 )
 # It and them as objects, which need a noun before them, unless in an idiom or standing for a clause to come.
 BARE_OBJECT = (
@@ -54,8 +57,8 @@ BARE_OBJECT = (
 )
 # That, this, there, so at the end of a clause, which stand for something said before whatever nouns there are.
 BARE_END = (
-    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?:that|this|those|these|there|so)(?=$|[.,;!]| (?:too|yet|before|again|and|"
-    r"but|for|with|at|in|on|every|once)\b)"
+    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?:that|this|those|these|there|so)(?=$|[.,;!]|"
+    r" (?:too|yet|before|again|and|but|for|with|every|once)\b)"
 )
 NOUN_BEFORE = (
     r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"
@@ -66,21 +69,25 @@ ADVICE = (
     r"^(?:please )?(?:keep|stay|go|take|have|let|let's|enjoy|try|remember|don't|check|look|come|make|believe|trust|"
     r"follow|give|send|tell|hang|hold|be|never|always|do|read|build|use|put|start|focus|write|practi[cs]e|set|find|"
     r"add|mix|consider|surround|listen|learn|work|pick|choose|plan|set|write|save|own|rock|feel free|imagine|think|"
-    r"say|show|join|get|grab|thanks|thank|hope|wish|no|gather|ask|here|can't wait to (?:see|hear|try|check|read|"
-    r"watch)|what an?|how)\b(?! (?:is|was|are|were)\b)|^(?:加油|继续|别|不要|祝|记得|看看|快看|来|让我们|相信|去|"
-    r"试试|一起|多么|谢|感谢|敬)|让我们|让咱们"
+    r"say|show|join|get|grab|thanks|thank|hope|wish|no|gather|ask|here|just look|just check|can't wait to (?:see|"
+    r"hear|try|check|read|watch)|what an?|how)\b(?! (?:is|was|are|were)\b)|^(?:加油|继续|别|不要|祝|记得|看看|快看|"
+    r"来|让我们|相信|去|试试|一起|多么|谢|感谢|敬|坚持|抓住|专注)|让我们|让咱们"
 )
 VAGUE = (
-    r"^(?:i|we)(?:'m| am|'ve| have|'re| are)? (?:\w+ )?(?:see|agree|know|think so|hope so|bet|guess so|feel you|"
-    r"hear you|get it|understand|appreciate|can relate|am (?:good|fine|ok|okay|great|here for|glad|sorry|with you)|"
-    r"(?:am |feel )?(?:so |really |super |very |truly )*(?:thankful|grateful|proud|lucky|blessed|happy|excited|"
-    r"ready)(?: too)?$|feel the same|couldn't agree|can imagine|can see|believe in you|doing (?:great|good|well|ok|"
-    r"okay|fine)|glad|happy (?:for|to hear|that you)|proud of you|sorry)\b|^i (?:just )?(?:wanted to|"
-    r"had to) (?:check in|say|let you|thank|fill|share|tell you)\b(?! (?:you )?(?:about|that|how))|^(?:i will |"
-    r"i'll )?let you know|^i will let you know|^there's something i|\bheads up\b|^(?:long time|"
-    r"seems? like (?:forever|ages)|(?:so |too )?much|lots?|a lot|quite a|nothing much|been an?|it's been (?:a while|"
-    r"ages|forever)|been a)\b.*(?:last|since|happened|going on|chatted|week|been|talk)|^我(?:也(?:是|这么|一样)|同意|"
-    r"明白|懂|理解|知道|很好|没事|相信你|支持你|为你|祝)"
+    r"^(?:i|we)(?:'m| am|'ve| have|'re| are)? (?:\w+ )?(?:see(?= what|,|$)|agree|know(?=$|[,.!]| how you| what you|"
+    r" right)|think so|hope so|bet|guess so|feel you|hear you|get it|understand|appreciate|can relate|am (?:good|"
+    r"fine|ok|okay|great|here for|glad|sorry|with you)|(?:am |feel )?(?:so |really |super |very |truly )*(?:thankful|"
+    r"grateful|proud|lucky|blessed|happy|excited|ready)(?: too)?$|feel the same|couldn't agree|can imagine|can see|"
+    r"believe in you|doing (?:great|good|well|ok|okay|fine)|glad|happy (?:for|to hear|that you)|proud of you|"
+    r"sorry)\b|^i (?:just )?(?:wanted to|had to) (?:check in|say|let you|thank|fill|share|"
+    r"tell you)\b(?! (?:you )?(?:about|that|how))|^(?:i will |i'll )?let you know|^i will let you know|"
+    r"^there's something i|^i (?:do|did|am|have|can|will)(?=$| ?[-–,.!])|^i (?:would |'d )?(?:really )?(?:love|like|"
+    r"want|hope) to$|^(?:crazy|interesting|exciting|big) (?:stuff|things?)(?:'s| has|"
+    r" have)? (?:been )?happen\w*(?: since\b.*)?$|\bheads up\b|^(?:long time|seems? like (?:forever|ages)|(?:so |"
+    r"too )?much|lots?|a lot|quite a|nothing much|been an?|it's been (?:a while|ages|forever)|been a)\b.*(?:last|"
+    r"since|happened|going on|chatted|week|been|talk)|^我(?:也(?:是|这么|一样)|同意|明白|懂|理解|知道|很好|没事|"
+    r"相信你|支持你|为你|祝)|(?:想|得)跟你(?:们)?(?:说|聊)|(?:有(?:件|些)事|有东西)[^，。]{0,4}(?:告诉|跟)你|没聊了$|"
+    r"^[^，。]{0,14}发生了[^，。]{0,8}(?:事|事情)$|^给你看"
 )
 
 IMPORTANCE = (
@@ -88,7 +95,8 @@ IMPORTANCE = (
         r"\bbirth\b|过敏|去世|逝世|癌|手术|住院|怀孕|出生|确诊"),
     (8, r"\bmarri|\bwedding|\bengaged|\bdivorc|\bbirthday|\bmoved? (?:to|in)|\bnew (?:job|house|home|apartment)|"
         r"\blost (?:my|their) job|\bjob\b|\bworks? (?:as|at|for)|\blives? in|\bgraduat|\bpromot|\badopt|\binjur|"
-        r"\bvegan|\bvegetarian|结婚|婚礼|离婚|订婚|生日|搬[到家去]|住在|工作|毕业|升职|受伤|失业|辞职|素食|领养"),
+        r"\bvegan|\bvegetarian|结婚|婚礼|离婚|订婚|生日|搬[到家去]|住在|工作(?![室坊量])|毕业|升职|受伤|失业|辞职|"
+        r"素食|领养"),
 )  # fmt: skip
 PLAN = (
     r"\b(?:going to|plan(?:s|ning)? (?:to|on|a|for)|hop(?:es?|ing) to|wants? to|will|thinking (?:about|of)|"
@@ -119,4 +127,4 @@ NOT_NAMES = frozenset(
     "Thursday Friday Saturday Sunday Christmas I It The My This That And But We They He She".split()
 )
 # Somebody that a pronoun can stand for.
-SOMEBODY = r"(?<!^)\b(?!I\b)[A-Z][a-z]+|\b(?:[Mm]y|a|an|the|this|our) \w+|[\u4e00-\u9fff]{2}"
+SOMEBODY = r"(?<!^)\b(?!I\b)[A-Z][a-z]+|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{2}"

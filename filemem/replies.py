@@ -49,7 +49,7 @@ def _quoted(turn: Turn, question: str, scene: Scene) -> list[Told]:
     """Asked "How was the race?", Mara says it was hard."""
     parts = [part.text for part in sentences(turn.text) if part.role == TELLING]
     told = [one for part in parts if (one := retold(part, scene))]
-    if not told or not 4 <= length(question) <= _LONGEST_QUESTION:
+    if not told or not 3 <= length(question) <= _LONGEST_QUESTION:
         return []
     first = told[0].text
     if is_chinese(first):

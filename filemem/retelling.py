@@ -12,11 +12,14 @@ from filemem.dating import dated
 from filemem.utterance import FIRST, cased, is_chinese, length, outside_quotes, regex
 
 _LONGEST = 600  # characters of a sentence; what is longer is no spoken sentence
-_OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?(i (?!think\b|guess\b|mean\b|know\b|hope\b).{12,})$"
+_OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?((?:i|my) (?!think\b|guess\b|mean\b|know\b|hope\b).{12,})$"
+_FIRST_CLAUSE = r"^(.{15,}?)(?:[,;–—]|\s-) ?(?:(?:so|and|but|because) )?(?:i|it|that|they)\b"
+_NEEDY = r"\b(?:it|its|them|that|him|her|she|he|they|those|these|there|this)\b"
 _POINTED = (
-    r"(?<=[a-z] )(?<!like )\bthis (?=([a-z]))(?!(?:really|just|always|amount|long|far|early|late|week|weekend|month|"
-    r"year|morning|afternoon|evening|summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|one|way|point|"
-    r"in|on|and|or|to|for|all|next|past|coming|last|kind|whole|much|far)\b)"
+    r"(?<=[a-z] )(?<!like )\bthis (?=([a-z]))(?!(?:really|just|always|amount|long|far|early|late|because|but|so|"
+    r"since|when|if|with|at|from|too|also|again|by|before|after|week|weekend|month|year|morning|afternoon|evening|"
+    r"summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|one|way|point|in|on|and|or|to|for|all|next|"
+    r"past|coming|last|kind|whole|much|far)\b)"
 )
 _COMMON = (
     r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly|[^aiou']s)$|^(?:nature|life|art|music|dance|money|family|love|"
@@ -56,12 +59,13 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
     plain = chinese.complete(chinese.bare(sentence, names)) if zh else english.bare(sentence, names)
     if not zh:
         plain = english.complete(english.expanded(plain))
-    if not _tells(plain):
+    plain = _best_clause(plain)
+    if not plain:
         return None
     leaning = leans(plain)
-    if leaning and (clause := regex(_OWN_CLAUSE).search(plain)) and not leans(clause[1]):
-        plain, leaning = clause[1], False
     own = regex(FIRST).search(plain) is not None
+    # A fragment leans on the question that it answers: Three times a week.
+    leaning = leaning or not (zh or own or english.has_verb(plain))
     if not zh and english.is_general(plain):
         plain, own = english.of_people(plain), False
     elif not zh:
@@ -93,7 +97,8 @@ def leans(sentence: str) -> bool:
     """Whether the sentence means nothing without the one before it: It was fun; I took it there; She is a nurse."""
     if regex(cues.IMPERSONAL).search(sentence):
         return False
-    if regex(cues.BARE_SUBJECT).search(sentence) or regex(cues.BARE_END).search(sentence):
+    bare = regex(cues.BARE_SUBJECT).search(sentence) and not cased("^The [A-Z]").search(sentence)
+    if bare or regex(cues.BARE_END).search(sentence):
         return True
     thing = regex(cues.BARE_OBJECT).search(sentence)
     before = sentence[: thing.start()] if thing else ""
@@ -101,6 +106,19 @@ def leans(sentence: str) -> bool:
         return True
     person = regex(r"\b(?:he|she|him|her|his|hers)\b|[他她它](?!们)").search(sentence)
     return person is not None and not cased(cues.SOMEBODY).search(sentence[: person.start()])
+
+
+def _best_clause(plain: str) -> str:
+    """The sentence, or the clause of it about the speaker that needs nothing else, or nothing where it is courtesy."""
+    tells = _tells(plain)
+    if tells and not leans(plain):
+        return plain
+    tail, head = regex(_OWN_CLAUSE).search(plain), regex(_FIRST_CLAUSE).search(plain)
+    if tail and _tells(tail[1]) and not regex(_NEEDY).search(tail[1]):
+        return tail[1]
+    if head and regex(FIRST).search(head[1]) and _tells(head[1]) and not leans(head[1]):
+        return head[1]
+    return plain if tells else ""
 
 
 def _tells(plain: str) -> bool:

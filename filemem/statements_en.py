@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from filemem.utterance import cased, outside_quotes, regex
-from filemem.verbs import ACTIONS, STATES, inflects, is_adverb, is_past, plural, singular
+from filemem.verbs import ACTIONS, STATES, inflects, is_adverb, is_past, is_verb, plural, singular
 
 _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this order
     (r"\bI['’]?m\b(?!\w)|\b[iI]m\b", "I am"),
@@ -34,7 +34,8 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"(?<!\w)['’]?(?:cause|cuz|coz|bc)\b(?= (?:I|we|it|they|my|the|he|she|you|this|that|there)\b)|"
      r"(?<!\w)['’]cause\b", "because"),
     (r"(?<!\w)['’]em\b", "them"),
-    (r"\bfaves?\b", "favorite"),
+    (r"\bfave\b", "favorite"),
+    (r"\bfaves\b", "favorites"),
     (r"\bdont\b", "don't"),
     (r"\b(?:y'all|you guys|you all)\b", "you"),
     (r"\b(\w{2,}in)['’](?=[\s,.!?]|$)", r"\1g"),
@@ -59,7 +60,7 @@ _CONNECTIVES = (
 )
 _TAILS = (
     r"(?:,| [-–]) (?:you know|huh|though|lol|haha+|y'know|if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$|(?:,|"
-    r" [-–])? (?:can't wait|so excited|come see|highly recommend(?: it)?)$|"
+    r" [-–]) (?:can't wait|so excited|come see|highly recommend(?: it)?)$|"
     r"(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
 )
 _LEADS = (  # news announced, not told: Last week was wild, …; Something awesome happened - …
@@ -80,7 +81,10 @@ _I_FIRST = (
     r"love|hate|hope|need|want|think|feel|guess|wish|miss|don't (?=think|know|have|like|want|really|feel|even|get|"
     r"care)|didn't|haven't|have to|used to|would|will|won't|enjoy|prefer|plan to)\b"
 )
-_GERUND = r"^(?:just |still |also |currently |really |always |thinking |definitely )*(\w{2,}ing)\b(?! of (?:the|my)\b)"
+_GERUND = (
+    r"^(?:just |still |also |currently |really |always |thinking |definitely )*(\w{2,}ing)\b(?! of (?:the|"
+    r"my)\b)"
+)
 _FINITE = (
     r"\b(?:is|was|are|were|has|have|had|makes?|made|helps?|helped|gives?|gave|can|could|will|would|feels?|felt|"
     r"brings?|brought|"
@@ -91,7 +95,15 @@ _FINITE += (
     r"really|got|turned|opened|taught|been|lets?|fires?|creates?|is)\b|'s (?:been|a|so|the|really|not|my|such|"
     r"important|key|great)\b"
 )
-_NEXT_CLAUSE = r"[–—;]| - |,? (?:it|but|so|which|because|cause|who|i|we|and (?:i|it|we)|when|where|what)\b"
+_IT_FIRST = (
+    r"^(?:always |really |just |still |also |definitely )*(?:feels|reminds|makes|means|gives|keeps|helps|brings|"
+    r"seems)\b"
+)
+_IT_IS_FIRST = (
+    r"^(?:so |really |super |pretty )*(?:exciting|great|nice|good|amazing|awesome|fun|hard|tough|cool) (?:to|seeing|"
+    r"being|how|that)\b"
+)
+_NEXT_CLAUSE = r"[–—;]| - |,? (?:it|but|so|which|because|cause|i|we|and (?:i|it|we))\b"
 _COMPANY = (
     r"\b(?:my|the|our) ((?:\w+ )?(?:family|fam|kids?|children|husband|wife|partner|girlfriend|boyfriend|fianc[eé]e?|"
     r"friends?|mom|mum|dad|mother|father|parents|brother|sister|son|daughter|team|teammates|colleagues|coworkers|"
@@ -169,9 +181,15 @@ def complete(sentence: str) -> str:
         return "I have " + lowered
     if regex(_I_FIRST).search(sentence):
         return "I " + lowered
+    if regex(_IT_FIRST).search(sentence):
+        return "It " + lowered
+    if regex(_IT_IS_FIRST).search(sentence):
+        return "It is " + lowered
     if (gerund := regex(_GERUND).search(sentence)) and gerund[1].lower() not in _NO_GERUNDS:
         clause = regex(_NEXT_CLAUSE).split(sentence[gerund.end() :])[0]
-        return sentence if regex(_FINITE).search(clause) else "I am " + lowered
+        if _stands_as_subject(gerund[1].lower(), clause):
+            return sentence
+        return "I am " + lowered
     words = [word for word in lowered.split() if not is_adverb(word.strip(","))]
     if (
         words
@@ -182,21 +200,46 @@ def complete(sentence: str) -> str:
     return sentence
 
 
+_INTENTIONS = frozenset(
+    "hoping planning thinking looking trying wanting going getting working aiming considering".split()
+)
+# No verbs, or verbs of what befalls one, which stand as subjects: Seeing her smile, that was the best.
 _NO_GERUNDS = frozenset(
-    "something anything nothing everything during morning evening king ring thing spring bring sing being".split()
+    """
+    something anything nothing everything during morning evening king ring thing spring bring sing being having seeing
+    hearing watching knowing losing winning finding challenging exciting amazing rewarding
+    """.split()
 )
 
 
+def has_verb(text: str) -> bool:
+    """Whether a finite verb is to be seen: a common one, or the -s form of another."""
+    words = regex(r"(?<!to )\b[a-z]+s\b").findall(text)
+    return regex(_FINITE).search(text) is not None or any(is_verb(word[:-1]) or is_verb(word[:-2]) for word in words)
+
+
+def _stands_as_subject(gerund: str, clause: str) -> bool:
+    """Running helps me: the gerund is what the clause is about. Running to the shop: the speaker is left out."""
+    if gerund in _INTENTIONS:
+        return regex(r"\b(?:has been|was|is|can be)\b").search(clause) is not None
+    return has_verb(clause)
+
+
 def of_people(sentence: str) -> str:
-    """What is said of us all, said of people: it reminds us, it reminds people."""
-    for pattern, other in (
-        (r"\bwe\b", "people"),
-        (r"\bus\b", "people"),
-        (r"\bourselves\b", "oneself"),
-        (r"\bour\b", "people's"),
-    ):
-        sentence = regex(pattern).sub(other, sentence)
-    return sentence
+    """What is said of us all, said of people: It reminds us of our past, it reminds people of their past."""
+    named = False
+
+    def people(m: re.Match[str]) -> str:
+        nonlocal named
+        again, named = named, True
+        word = m[0].lower()
+        if word == "ourselves":
+            return "themselves" if again else "oneself"
+        if word == "our":
+            return "their" if again else "people's"
+        return "people" if not again else "they" if word == "we" else "them"
+
+    return regex(r"\b(?:we|us|our|ourselves)\b").sub(people, sentence)
 
 
 def is_general(sentence: str) -> bool:
@@ -335,9 +378,10 @@ class _Retelling:
             self.out.append("oneself" if low == "yourself" else f"{self.cast.other}'s")
             return at + 1
         self.out.append(self.cast.other)
-        subject = not regex(r"\b(?:to|for|with|of|about|from|at|on|by|than|see|thank|help|let|and|make|made) $").search(
-            before
-        )
+        subject = not regex(
+            r"\b(?:to|for|with|of|about|from|at|on|by|than|see|thank|help|let|and|make|"
+            r"made) $"
+        ).search(before)
         verb = next((token.lower() for token in tokens[at + 1 :] if token[0].isalpha() and not is_adverb(token)), "")
         verbal = verb in _AUXILIARIES or verb in STATES or verb in ACTIONS or is_past(verb)
         return self._agree(tokens, at + 1, singular) if subject and verbal else at + 1

@@ -31,8 +31,8 @@ _END = (
 )
 _END_LIKING = _END.replace("and|", r"and (?:they|it|is|has|the|\w+ (?:is|are)|\w+s\b)|")
 _DATE_BEHIND = (
-    r" (?:(?:in|on|around|since) )?(?:the (?:week|weekend|evening) of .*|\d{1,2}\D.*\d{4}|[A-Z][a-z]+ \d{4}|"
-    r"(?:19|20)\d\d)$"
+    r" (?:(?:in|on|around|since) )?(?:the (?:week|weekend|evening) of .*|\d{1,2}\D.*\d{4}|[A-Z][a-z]+ \d{4}|(?:19|"
+    r"20)\d\d)$"
 )
 _PLACE = r"(?P<value>(?:a |an |the )?(?:new |small |big )?[\w' -]{2,40}?(?:, (?-i:[A-Z])\w+)?)"
 _KIN = (
@@ -59,8 +59,8 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
     (rf"^ {_NOW}(?:lives?|living|resides?|based|settled) in (?!the (?:moment|present)|fear|"
      rf"a way){_PLACE}{_END}", "home", "attribute"),
     (rf"^ {_NOW}(?:works?|working|started|starting|got (?:a|the) (?:new )?job|has a (?:new )?job|hired|employed|"
-     rf"promoted|started a new job)(?: working)? (?:as|to) (?:an? |the )?(?P<value>[\w' -]+?(?: (?:at|"
-     rf"for) [\w' -]+?)?){_END}", "job", "attribute"),
+     rf"promoted|started a new job)(?: working)? (?:as|to be|(?<=promoted )to) (?:an? |"
+     rf"the )?(?P<value>[\w' -]+?(?: (?:at|for) [\w' -]+?)?){_END}", "job", "attribute"),
     (rf"^ {_NOW}(?:works?|working|got (?:a|the) (?:new )?job|has a (?:new )?job|started a new job|"
      rf"started working) (?:at|for) (?!home|the moment|hours|it\b|"
      rf"years)(?P<value>[\w' -]+?){_END}", "job", "attribute"),

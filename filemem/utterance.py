@@ -46,12 +46,13 @@ _WARMTH = (
     r"意义很大|抱歉|遗憾|羡慕|我也是"
 )
 _THANKS = (
-    r"\b(?:thanks|thank you|thx|thank u|appreciate (?:it|that|you|your|the)|means? (?:a lot|so much|the world))\b|谢|"
+    r"\b(?:thanks|thank you|thx|thank u|appreciate (?:it|that|you|your|the))\b|\b(?:it|that|this|you|which|"
+    r"your\b.{0,60}|support|help|words?) (?:really |truly |all )?means? (?:a lot|so much|the world|everything)\b|谢|"
     r"感激"
 )
 _FAREWELL = (
     r"\b(?:bye|see (?:you|ya)|talk (?:to you )?(?:soon|later)|take care|catch (?:you|ya|up)|later!|goodbye|"
-    r"good ?night|ttyl|have (?:a|an) (?:\w+ )?(?:day|one|night|time|weekend|evening|week|trip)|enjoy)\b|再见|"
+    r"good ?night|ttyl|have (?:a|an) (?:\w+ )?(?:day|one|night|time|weekend|evening|week|trip))\b|^enjoy\b|再见|"
     r"拜拜?[！。，\s]|回[头见]|下次[聊见]|保重|晚安|待会[儿]?[聊见]"
 )
 _GREETING = (
@@ -59,6 +60,29 @@ _GREETING = (
     r"great to (?:see|hear|chat|talk|catch)|nice to (?:see|hear|meet)|hope (?:all|you|everything|ur)|\bhow(?:'ve|"
     r" have|'s| are) (?:you|it|everything)|^(?:嘿|嗨|你好|您好|哈[喽啰]|喂|早上好|晚上好|早安|好久不见)|高兴(?:见到|"
     r"再见|又)|很高兴(?:听|收)|希望你"
+)
+
+
+_OF_THE_OTHER = (
+    r"^(?:\W|and |but |wow,? )*(?:your|you|you're|you've)\b(?!.*\bi(?:'\w+)?\b)|^[你您](?:对我)?(?:的|"
+    r"们)?[^我]*(?:支持|鼓励|帮助|话|建议|信任|相信)[^，,]*我|^[你您][^我]*$|^[^我]*吧[！!。~]*$|^[^我]*，(?:继续|"
+    r"坚持)[^我]*$"
+)
+# What leads to the news, and a form of address before it.
+_LEAD_IN = (
+    r"^(?:(?:hey|hi|hello|嘿|嗨|哈喽)[ ,，]+(?:\w+[,，!！] ?|\w+ (?=i\b))?)|"
+    r"^(?:\w+[,，] ?)?(?:you won't believe (?:it|this|what happened)|guess what|你(?:绝对|肯定|一定)?(?:想不到|"
+    r"不会相信|不敢相信|猜怎么着))[\s,，:：!！—–-]+"
+)
+_LIKES_WHAT_IS_SHOWN = (
+    r"^(?:(?:wow|and|so|absolutely|totally|also),? )*(?:(?:love|loving|like|digging|liking) (?:the|that|this|your|"
+    r"how|it|these|those)|must(?:'ve| have| be))\b"
+)
+_APPRECIATES = r"^(?:really |so |truly )*appreciate\b"
+# Speech leaves the first person out: Been away; Lost my keys; Gonna move.
+_LEFT_OUT = (
+    r"^(?:just |also |finally |already )*(?:been|got|gonna|lost|found|went|took|started|had|bought|finished|met|made|"
+    r"saw|hoping|thinking)\b"
 )
 
 
@@ -109,7 +133,8 @@ def spoken(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of what was said, in order, each with its role."""
-    parts = (part.strip() for part in cased(_BOUNDARY).split(spoken(text)))
+    said = (spoken(piece) for piece in regex(_EMOJI).split(split_captions(text[:LONGEST])[0]))
+    parts = (part.strip() for piece in said for part in cased(_BOUNDARY).split(piece))
     return [Sentence(part, role(part)) for part in parts if regex(r"\w").search(part)]
 
 
@@ -131,30 +156,20 @@ def role(sentence: str) -> str:
         told = regex(_TAG).sub("", sentence)
         if told == sentence or not regex(FIRST).search(told):
             return QUESTION
-    first, second = regex(FIRST).search(sentence), regex(SECOND).search(sentence)
-    warm = regex(_WARMTH).search(sentence)
+    return REACTION if _reacts(regex(_LEAD_IN).sub("", sentence)) else TELLING
+
+
+def _reacts(sentence: str) -> bool:
+    """Whether a sentence is courtesy or about the other one; length decides where it is that and something else."""
     words = length(sentence)
-    if not first and (warm or second):
-        return REACTION
-    if regex(r"^(?:\W|and |but |wow,? )*(?:your|you|you're|you've)\b").search(sentence) and not regex(
-        r"\bi(?:'\w+)?\b"
-    ).search(sentence):
-        return REACTION
-    if regex(r"^[你您](?:的|们)?[^我]*(?:支持|鼓励|帮助|话|建议|信任|相信)[^，,]*我|^[你您][^我]*$").search(sentence):
-        return REACTION
-    if regex(
-        r"^(?:(?:wow|and|so|absolutely|totally|also),? )*(?:(?:love|loving|like|digging|liking) (?:the|that|this|your|"
-        r"how|it|these|those)|must(?:'ve| have| be))\b"
-    ).search(sentence):
-        return REACTION
-    if words < 5 and not first:
-        return REACTION
-    if (words < 12 and (regex(_THANKS).search(sentence) or regex(_FAREWELL).search(sentence))) or (
-        words < 7 and warm and (second or not first)
-    ):
-        return REACTION
-    if words < 12 and regex(_GREETING).search(sentence):
-        return REACTION
-    if second and warm and words < 16:
-        return REACTION
-    return TELLING
+    first = regex(FIRST).search(sentence) or regex(_LEFT_OUT).search(sentence)
+    second, warm = regex(SECOND).search(sentence), regex(_WARMTH).search(sentence)
+    if any(regex(pattern).search(sentence) for pattern in (_OF_THE_OTHER, _LIKES_WHAT_IS_SHOWN)):
+        return True
+    if not first and (warm or second or words < 5):
+        return True
+    if words < 12 and any(regex(pattern).search(sentence) for pattern in (_THANKS, _FAREWELL, _GREETING, _APPRECIATES)):
+        return True
+    if warm and words < 7 and (second or not first):
+        return True
+    return bool(second and warm and words < 16)

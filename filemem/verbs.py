@@ -45,6 +45,12 @@ ACTIONS = frozenset(
 )
 
 
+_OTHERS = frozenset(
+    """
+    build push motivate inspire show allow mean require boost remind fuel drive fill lift pay matter open teach change
+    calm relax challenge connect remain become open strengthen improve support turn lead seem look sound beat never
+    """.split()
+)
 _NO_ADVERBS = frozenset("rely fly apply reply supply imply comply family".split())
 
 
@@ -52,6 +58,11 @@ def is_past(verb: str) -> bool:
     """Whether the word is a past form, which is the same in every person but for was and were."""
     word = verb.lower()
     return word in _PAST or (word.endswith("ed") and word not in _BASE_IN_ED and len(word) > 3)
+
+
+def is_verb(word: str) -> bool:
+    """Whether the word is the base form of one of the verbs known here."""
+    return word in ACTIONS or word in STATES or word in _OTHERS
 
 
 def inflects(verb: str) -> bool:
