@@ -27,9 +27,10 @@ class Fault(NamedTuple):
 class _Loader(_Safe):  # type: ignore[misc]
     """The safe loader, but a date or number that is none stays text instead of costing the other keys."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, above: int) -> None:
         super().__init__(source)
         self.source = source
+        self.above = above
         self.faults: list[Fault] = []
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
@@ -56,30 +57,33 @@ class _Loader(_Safe):  # type: ignore[misc]
         return super().construct_mapping(node, deep)
 
     def _line(self, node: Any) -> int:
-        return self.source.count("\n", 0, node.start_mark.index) + 1
+        return self.above + self.source.count("\n", 0, node.start_mark.index) + 1
 
     def _fault(self, node: Any, what: str, remedy: str) -> None:
         self.faults.append(Fault(self._line(node), what, remedy))
 
 
-def load(source: str) -> tuple[dict[str, Any] | None, list[Fault]]:
-    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order."""
+def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
+    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order.
+
+    `above` is the number of lines that stand over it in the file.
+    """
     plainly = "write it as plain `key: value` lines"
     try:
         wrong = _unbounded(source)
         if wrong:
-            return None, [Fault(1, f"the YAML {wrong}", plainly)]
-        loader = _Loader(source)
+            return None, [Fault(above + 1, f"the YAML {wrong}", plainly)]
+        loader = _Loader(source, above)
         value = loader.get_single_data()
     except (yaml.YAMLError, RecursionError) as error:
         what = " ".join(
             (getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read").split()
         )
-        return None, [Fault(_line(source, error), f"broken YAML: {what}", "mend this line")]
+        return None, [Fault(above + _line(source, error), f"broken YAML: {what}", "mend this line")]
     if value is None:
         return {}, []
     if not isinstance(value, dict):
-        return None, [Fault(1, "the YAML is no mapping of keys to values", plainly)]
+        return None, [Fault(above + 1, "the YAML is no mapping of keys to values", plainly)]
     return {str(key): entry for key, entry in value.items()}, sorted(loader.faults)
 
 

@@ -133,13 +133,12 @@ class Memory:
         if not self.is_yaml and not self.front_end:
             return {}, []
         source = "\n".join(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1])
+        if not source.strip():
+            return {}, []
         if len(source) > LARGEST_YAML:
             larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
             return None, [Fault(1, larger, "keep it as Markdown")]
-        mapping, faults = load(source)
-        if self.is_yaml:
-            return mapping, faults
-        return mapping, [fault._replace(line=fault.line + 1) for fault in faults]
+        return load(source, above=0 if self.is_yaml else 1)
 
     @property
     def _body(self) -> int:
@@ -171,6 +170,8 @@ class Memory:
         encoding = encoding_of(self.data)
         if encoding != "utf-8":
             yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
+        elif line := _broken_byte(self.data):
+            yield Fault(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
         if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
             yield Fault(1, "the front matter is never closed", "add a line with --- under it")
         yield from self._loaded[1]
@@ -266,16 +267,19 @@ def when_of(path: str) -> When | None:
 
 
 def encoding_of(data: bytes) -> str:
-    """`utf-8`, or what the bytes are read as instead."""
+    """`utf-8`, or what the bytes are read as instead; UTF-8 with a few broken bytes in it is UTF-8 still."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     try:
         data.decode()
         return "utf-8"
     except UnicodeDecodeError:
-        pass
+        beginning = data[:1_000_000]
+    text = beginning.decode(errors="replace")
+    if len(re.findall("[^\x00-\x7f\ufffd]", text)) > text.count("\ufffd"):
+        return "utf-8"
     # In GB 18030 text a byte over 0x7f is followed by a second byte; in Latin-1 text accented letters stand alone.
-    runs = re.findall(rb"[\x80-\xff]+", data[:1_000_000])
+    runs = re.findall(rb"[\x80-\xff]+", beginning)
     if sum(len(run) >= 4 for run in runs) * 2 > len(runs):
         try:
             data.decode("gb18030")
@@ -289,6 +293,15 @@ def decode(data: bytes) -> str:
     """The text of a file's bytes, without a byte order mark; never raises."""
     encoding = encoding_of(data)
     return data.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
+
+
+def _broken_byte(data: bytes) -> int:
+    """The line of the first byte that is no UTF-8; 0 where there is none."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 0
 
 
 def turns(lines: list[str], after: int = 0) -> Iterator[Passage]:

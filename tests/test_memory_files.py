@@ -1,0 +1,385 @@
+"""Every odd file has a defined answer: its text stays searchable, its mistakes are problems with line and remedy."""
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from filemem import check
+from filemem.folder import Folder
+from filemem.memory import LARGEST, Memory, Passage, When, quoted, slug, when_of
+
+
+def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:
+    return Memory(path, text.encode() if isinstance(text, str) else text)
+
+
+def problems(found: Memory) -> list[tuple[int, str]]:
+    assert all(problem.path == found.path and problem.remedy for problem in found.problems)
+    return [(problem.line, problem.what) for problem in found.problems]
+
+
+def places(found: Memory) -> list[tuple[int, int, str]]:
+    return [(passage.line, passage.end_line, passage.text) for passage in found.passages]
+
+
+# -- bytes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        ("Caf\u00e9 \u8336\n".encode(), "Café 茶\n", None),
+        (b"\xef\xbb\xbfOolong.\n", "Oolong.\n", None),
+        ("Ella bebe café en Málaga.\n".encode("latin-1"), "Ella bebe café en Málaga.\n", "latin-1"),
+        ("她最喜欢的茶是铁观音。\n".encode("gb18030"), "她最喜欢的茶是铁观音。\n", "gb18030"),
+        ("Oolong, 乌龙\n".encode("utf-16"), "Oolong, 乌龙\n", "utf-16"),
+        ("Oolong\n".encode("utf-16-be").join([b"\xfe\xff", b""]), "Oolong\n", "utf-16"),
+        (b"tea \xff\xfe tea\n", "tea ÿþ tea\n", "latin-1"),
+    ],
+)
+def test_every_encoding_is_read_and_what_is_no_utf8_is_reported(data: bytes, text: str, encoding: str | None) -> None:
+    found = memory(data)
+    assert found.text == text
+    assert problems(found) == ([(1, f"not UTF-8, read as {encoding}")] if encoding else [])
+    assert places(found) == [(1, 1, text.rstrip("\n"))]
+
+
+def test_utf8_with_a_broken_byte_stays_utf8() -> None:
+    for data, text, line in (
+        ("乌龙茶".encode()[:-1], "乌龙\ufffd", 1),
+        (b"one\ntwo \xe9\n" + "茶茶\n".encode(), "one\ntwo \ufffd\n茶茶\n", 2),
+    ):
+        assert memory(data).text == text
+        assert problems(memory(data)) == [(line, "bytes that are no UTF-8")]
+
+
+@settings(deadline=None)
+@given(st.binary())
+@example(b"\xff\xfe\x00\xd8")
+@example(b"---\n\xff: [\n---\n")
+def test_no_bytes_raise(data: bytes) -> None:
+    for path in ("facts/a.md", "sessions/2026-13-45-a.md", "facts/b.yaml", "archive/x", "profile.md"):
+        found = memory(data, path)
+        count = len(found.lines)
+        for passage in found.passages:
+            assert 1 <= passage.line <= passage.end_line <= count
+        for problem in found.problems:
+            assert 1 <= problem.line <= max(1, count)
+        assert found.links is not None and (found.date is None or found.when)
+
+
+@pytest.mark.parametrize("data", ["", "\n", " \n\t\n\n", "\r\n", "\ufeff"])
+def test_an_empty_file_holds_nothing_and_is_no_problem(data: str) -> None:
+    for path in ("facts/a.md", "sessions/a.md", "facts/a.yaml"):
+        assert memory(data, path).passages == []
+        assert memory(data, path).problems == []
+
+
+def test_a_binary_file_is_a_problem_and_has_no_text() -> None:
+    found = memory(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "facts/cat.md")
+    assert (found.text, found.lines, found.passages, found.front) == ("", [], [], {})
+    assert problems(found) == [(1, "not a text file")]
+    assert memory(b"a: 1\0", "facts/cat.yaml").passages == []
+
+
+def test_line_ends_do_not_change_what_is_read() -> None:
+    unix = "---\nimportance: 7\n---\n\n# Tea\n\nOolong.\n- green\n- black"
+    found = memory(unix, "notes.md")
+    for other in (unix + "\n", unix.replace("\n", "\r\n"), "\ufeff" + unix, unix.replace("\n", "\r\n") + "\r\n"):
+        again = memory(other, "notes.md")
+        assert (again.lines, again.front, again.passages, again.problems) == (
+            found.lines,
+            {"importance": 7},
+            found.passages,
+            [],
+        )
+
+
+def test_a_huge_file_is_reported_and_checked_without_reading_it_whole(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    folder.create("facts/small.md", "---\nsource: notes/huge.md:50003\n---\n")
+    os.makedirs(tmp_path / "notes")
+    with open(tmp_path / "notes/huge.md", "wb") as file:
+        file.write(b"---\npinned: true\n---\n" + (b"tea " * 250 + b"\n") * 50_000)
+    (problem,) = check.problems(folder)
+    assert (problem.path, problem.line) == ("notes/huge.md", 1)
+
+
+def test_one_line_of_ten_megabytes_is_one_passage() -> None:
+    found = memory("tea " * (LARGEST // 4 - 1), "notes/long.md")
+    assert [(p.line, p.end_line) for p in found.passages] == [(1, 1)]
+    assert found.problems == []
+
+
+# -- YAML ------------------------------------------------------------------------------------------------------------
+
+BROKEN = {
+    "a: [1, 2\nb: 3": (3, "did not find expected ',' or ']'"),
+    "good: 1\nb:\tx\n\tc: d": (4, "tab character"),
+    "a: 'x": (2, "unexpected end of stream"),
+    "a: 1\n  b: 2": (3, "mapping values are not allowed"),
+    "a: 1\nb: \x1b[31m": (3, "control characters are not allowed"),
+    "- a\n- b": (2, "no mapping of keys to values"),
+    "just words": (2, "no mapping of keys to values"),
+    "a: &x [1]\nb: *x": (2, "uses anchors and aliases"),
+    "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 30)): (2, "anchors"),
+    "a: " + "[" * 100_000: (2, "nested too deeply"),
+    "\n".join(" " * n + "a:" for n in range(100)): (2, "nested too deeply"),
+    "- " * 5_000: (2, "nested too deeply"),
+    "[1, 2]: 3": (2, "unhashable key"),
+    "a: 1\n? - x\n: 2": (3, "unhashable key"),
+    "tags: !shell {rm: x}": (2, "could not determine a constructor"),
+}
+
+
+@pytest.mark.parametrize("source", BROKEN, ids=[str(n) for n in range(len(BROKEN))])
+def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(source: str) -> None:
+    line, what = BROKEN[source]
+    found = memory(f"---\n{source}\n---\n\nOolong.\n")
+    assert found.front == {}
+    ((at, said),) = problems(found)
+    assert what in said and at == line
+    whole = "\n".join(passage.text for passage in found.passages)
+    assert "Oolong." in whole and source.split("\n")[0].strip() in whole
+    whole_file = memory(source, "facts/tea.yaml")
+    ((at, said),) = problems(whole_file)
+    assert what in said and at == line - 1
+    assert source.strip().split("\n")[-1].strip() in "\n".join(passage.text for passage in whole_file.passages)
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "what", "kept"),
+    [
+        ("pinned: true\nvalid_from: 2026-13-45", 3, "2026-13-45 is no date", "2026-13-45"),
+        ("pinned: true\nvalid_from: 2026-11-31", 3, "2026-11-31 is no date", "2026-11-31"),
+        ("valid_from: !!timestamp soon\npinned: true", 2, "soon is no date", "soon"),
+        ("valid_from: !!bool maybe\npinned: true", 2, "maybe is no bool", "maybe"),
+        ("valid_from: !!int x\npinned: true", 2, "x is no number", "x"),
+        ("pinned: true\nvalid_from: !when now", 3, "now is no !when", "now"),
+    ],
+)
+def test_a_value_that_is_none_costs_no_other_key(source: str, line: int, what: str, kept: str) -> None:
+    found = memory(f"---\n{source}\n---\nOolong.\n")
+    assert found.front == {"pinned": True, "valid_from": kept}
+    assert found.particular("pinned") is True and found.particular("valid_from") is None
+    assert sorted(problems(found)) == sorted([(line, what), (line, f"valid_from is {kept!r}")])
+
+
+def test_numbers_without_end_stay_text() -> None:
+    digits = "9" * 5000
+    found = memory(f"---\na: {digits}\nb: 0x{'f' * 5000}\nc: {':'.join(['59'] * 2000)}\n---\nx\n")
+    assert found.front["a"] == digits and isinstance(found.front["b"], str) and isinstance(found.front["c"], str)
+    assert [line for line, _ in problems(found)] == [2, 3, 4]
+
+
+def test_a_key_twice_is_reported_and_the_last_counts() -> None:
+    found = memory("---\nimportance: 3\ntags: [tea]\nimportance: 8\n---\nx\n")
+    assert found.front["importance"] == 8
+    assert problems(found) == [(4, "importance stands on line 2 already, and the last one counts")]
+
+
+def test_front_matter_that_is_never_closed_is_text() -> None:
+    found = memory("---\nimportance: 3\n\nOolong.\n")
+    assert found.front == {}
+    assert problems(found) == [(1, "the front matter is never closed")]
+    assert places(found) == [(1, 4, "---\nimportance: 3\n\nOolong.")]
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("importance: 11", "whole number from 1 to 10"),
+        ("importance: true", "whole number from 1 to 10"),
+        ("importance: 7.5", "whole number from 1 to 10"),
+        ("confidence: .nan", "number from 0 to 1"),
+        ("confidence: 2", "number from 0 to 1"),
+        ("pinned: 'yes'", "true or false"),
+        ("tags: 5", "list"),
+        ("aliases: {a: b}", "list"),
+        ("valid_from: soon", "a date"),
+        ("valid_until: 5", "a date"),
+        ("source: 5", "path:line"),
+        ("supersedes: 5", "path"),
+        ("superseded_by: [a, b]", "path"),
+    ],
+)
+def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None:
+    found = memory(f"---\nunknown: anything\n{line}\n---\nx\n")
+    (problem,) = found.problems
+    assert problem.line == 3 and remedy in problem.remedy
+    key = line.partition(":")[0]
+    assert found.particular(key) is None
+    assert key in found.front
+
+
+def test_a_date_with_a_time_counts_as_its_day() -> None:
+    found = memory("---\nvalid_until: 2026-11-20 10:00:00\n---\nx\n")
+    assert found.particular("valid_until") == dt.date(2026, 11, 20)
+    assert found.problems == []
+
+
+def test_nested_values_of_unknown_keys_are_searched_along() -> None:
+    found = memory("---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\n---\nMoves in May.\n")
+    assert found.passages == [Passage(6, 6, "", "", "Moves in May.", "name: Ines city: Bergen")]
+    alone = memory("---\ntags: [tea]\n---\n")
+    assert places(alone) == [(1, 3, "tags: [tea]")]
+
+
+# -- dates and kinds -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "when"),
+    [
+        ("facts/2026/2026-11-20-tea.md", When(dt.date(2026, 11, 20), False, "")),
+        ("sessions/2026-11-20-0930-tea.md", When(dt.date(2026, 11, 20), False, "09:30")),
+        ("sessions/2026-11-20T0930.md", When(dt.date(2026, 11, 20), False, "09:30")),
+        ("sessions/2026-11-20-2561-odd.md", When(dt.date(2026, 11, 20), False, "")),
+        ("summaries/2026/2026-10.md", When(dt.date(2026, 10, 1), True, "")),
+        ("summaries/2026/2026-10-autumn.md", When(dt.date(2026, 10, 1), True, "")),
+        ("facts/2026-02-30-tea.md", None),
+        ("facts/2026-13-tea.md", None),
+        ("facts/0000-01-01.md", None),
+        ("2026-11-20/tea.md", None),
+        ("facts/tea-2026-11-20.md", None),
+        ("facts/20261120.md", None),
+    ],
+)
+def test_the_date_is_that_of_the_file_name(path: str, when: When | None) -> None:
+    assert when_of(path) == when
+    assert memory("---\ndate: 2001-02-03T04:05:06\n---\nx\n", path).when == (
+        when or When(dt.date(2001, 2, 3), False, "04:05")
+    )
+
+
+def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
+    text = "---\ntags: [a]\ndate: 2026-11-21\n---\nx\n"
+    assert problems(memory(text)) == [(3, "date is 2026-11-21, but the file's name says 2026-11-20")]
+    assert problems(memory(text, "summaries/2026-11.md")) == []
+    assert problems(memory(text, "summaries/2026-10.md")) == [
+        (3, "date is 2026-11-21, but the file's name says 2026-10")
+    ]
+    assert problems(memory("x\n", "facts/2026-02-30-x.md"))[0][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "archived"),
+    [
+        ("facts/a.md", "facts", False),
+        ("archive/facts/2025/a.md", "facts", True),
+        ("profile.md", "profile", False),
+        ("a.md", "notes", False),
+        ("recipes/2026/a.md", "recipes", False),
+    ],
+)
+def test_the_first_folder_is_the_kind(path: str, kind: str, archived: bool) -> None:
+    assert (memory("x", path).kind, memory("x", path).archived) == (kind, archived)
+
+
+# -- passages --------------------------------------------------------------------------------------------------------
+
+
+def test_turns_are_the_passages_of_a_session() -> None:
+    text = (
+        "---\ndate: 2026-11-20\n---\n\n# Kyoto\n\n- **Ann** 09:30: Shall we?\n  We could.\n\n  In May.\n\n"
+        "- **Bo**: Yes.\n- not a turn\n## Later\n- **Ann** 9:41:\n  Good.\nNB: booked.\nTwice.\n\n- by train\n"
+    )
+    assert memory(text, "sessions/2026-11-20-0930-kyoto.md").passages == [
+        Passage(7, 10, "Ann", "09:30", "Shall we?\nWe could.\n\nIn May.", "Kyoto"),
+        Passage(12, 12, "Bo", "", "Yes.", ""),
+        Passage(15, 16, "Ann", "9:41", "\nGood.", "- not a turn Later"),
+        Passage(17, 18, "", "", "NB: booked.\nTwice.", ""),
+        Passage(20, 20, "", "", "- by train", ""),
+    ]
+
+
+def test_paragraphs_items_and_headings_are_the_passages_of_notes() -> None:
+    text = "Intro\nmore\n\n# Tea\n\n- oolong\n  from Fujian\n- sencha\n1. one\n\n## Empty\n## Last\nword\n"
+    assert memory(text, "notes.md").passages == [
+        Passage(1, 2, "", "", "Intro\nmore", ""),
+        Passage(6, 7, "", "", "- oolong\n  from Fujian", "Tea"),
+        Passage(8, 8, "", "", "- sencha", "Tea"),
+        Passage(9, 9, "", "", "1. one", "Tea"),
+        Passage(11, 11, "", "", "Empty", ""),
+        Passage(13, 13, "", "", "word", "Last"),
+    ]
+
+
+def test_a_fact_is_one_passage_and_a_long_one_is_cut() -> None:
+    assert places(memory("\nOolong.\n\n- green\n\n")) == [(2, 4, "Oolong.\n\n- green")]
+    assert places(memory("a" * 1500 + "\n\n" + "b" * 1500)) == [(1, 1, "a" * 1500), (3, 3, "b" * 1500)]
+
+
+def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
+    text = "---\ndate: 2026-11-20\ntext: |\n  Oolong.\n\n  Always.\n\ntags:\n- tea\n- 'hot: drinks'\n# end\nempty:\n"
+    assert places(memory(text, "facts/2026-11-20-tea.yaml")) == [
+        (3, 6, "Oolong.\n\nAlways."),
+        (8, 11, "tags: tea, hot: drinks"),
+    ]
+    for text in (" text: indented", "{text: flow}", "# a comment alone", "- a\n- b", "importance: 7"):
+        assert "".join(passage.text for passage in memory(text, "facts/tea.yaml").passages).endswith(text.lstrip("{"))
+
+
+def test_links_and_aliases() -> None:
+    found = memory("---\naliases: [NYC, Big Apple]\n---\n[[ New York ]] and [[Ines|her sister]]\n[[]] [[a\nb]]\n")
+    assert found.links == [(4, "New York"), (4, "Ines")]
+    assert found.aliases == ["NYC", "Big Apple"]
+
+
+# -- names and quotes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Prefers oolong tea.", "prefers-oolong-tea"),
+        ("  What's the WiFi's password? ", "what-s-the-wifi-s-password"),
+        ("她最喜欢的茶是铁观音。", "她最喜欢的茶是铁观音"),
+        ("外婆" * 100, "外婆" * 20),
+        ("Café au lait, cafe\u0301", "café-au-lait-café"),
+        ("🍵 tea ☕\ufe0f", "tea"),
+        ("🍵☕\ufe0f", ""),
+        ("?!… --- ...", ""),
+        ("", ""),
+        ("היא אוהבת תה", "היא-אוהבת-תה"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("a\0b\nc\u202ed", "a-b-c-d"),
+        ("x" * 500, "x" * 60),
+        ("word " * 100, "-".join(["word"] * 12)),
+    ],
+)
+def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:
+    assert slug(text) == name
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_slug_is_a_safe_name(text: str) -> None:
+    name = slug(text)
+    assert len(name) <= 60 and len(name.encode()) <= 120
+    assert not name or Folder("/nowhere", "u").absolute(f"facts/{name}.md") == f"/nowhere/facts/{name}.md"
+
+
+@settings(deadline=None)
+@given(st.text())
+@example("\x85\u2028\ufeff\x00\x1b\U0001f375")
+@example("null")
+@example("2026-11-20")
+@example("key: value # comment")
+def test_quoting_round_trips_on_one_line(text: str) -> None:
+    written = quoted(text)
+    assert "\n" not in written
+    assert yaml.safe_load(written) == text
+    assert yaml.safe_load(f"[{written}, {written}]") == [text, text]
+    assert memory(f"---\ntitle: {written}\n---\n").front == {"title": text}
+
+
+def test_a_long_text_is_quoted_on_one_line() -> None:
+    text = "word " * 300_000
+    assert quoted(text) == f'"{text}"'
