@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from filemem import config, disk
 from filemem.errors import FilememError
@@ -339,9 +339,15 @@ def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
     missing = [line for line in lines if not _has_line(path, line)]
     if missing and not os.path.lexists(path):
         disk.create(path, b"")
+
+    def longer(old: bytes) -> bytes:
+        end = b"\r\n" if b"\r\n" in old else b"\n"
+        return (old + end if old and not old.endswith(b"\n") else old) + b"".join(
+            line.encode() + end for line in missing
+        )
+
     if missing:
-        end = "\r\n" if b"\r\n" in disk.read(path) else "\n"
-        disk.append(path, "".join(line + end for line in missing).encode())
+        disk.edit(path, longer)
     return missing
 
 
@@ -350,8 +356,3 @@ def _has_line(path: str, line: str) -> bool:
         return line.encode() in [present.strip() for present in disk.read(path).split(b"\n")]
     except FilememError:
         return False
-
-
-def trailers_of(text: str) -> dict[str, Any]:
-    """The trailers in git's own rendering, by key."""
-    return {key: value.strip() for key, colon, value in (line.partition(":") for line in text.splitlines()) if colon}

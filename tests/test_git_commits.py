@@ -1,0 +1,381 @@
+"""A job's commit holds what the job wrote and nothing of the person's; where git cannot commit, memory goes on without it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from repositories import START, git, plain_git, state, store  # noqa: F401
+
+from filemem import FilememError, Store, User
+from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+
+
+def learn(user: User, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
+    """One job of the machine: a new fact, recorded."""
+    path = user.remember(text, today=START.date()).path
+    return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
+
+
+def files_of(where: Path, commit: str = "HEAD") -> set[str]:
+    return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {""}
+
+
+# -- setting up ----------------------------------------------------------------------------------------------------
+
+
+def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp_path: Path) -> None:
+    """Bookkeeping that can be rebuilt, and editors' files, are not in it."""
+    where = tmp_path / "store"
+    where.mkdir()
+    (where / "filemem.yaml").write_text("# nothing\n")
+    mara = Store(where).user("mara")
+    mara.remember("Prefers oolong tea.", today=START.date())
+    mara.grep("tea")
+    (where / "mara" / "facts" / "note.md.swp").write_text("half")
+    set_up(str(where), "mara", START)
+    assert files_of(where) == {".gitattributes", ".gitignore", "filemem.yaml", f"mara/{FACT}"}
+    assert git(where, "log", "--format=%an <%ae>, by %cn") == "Mara Lind <mara@example.org>, by filemem"
+    assert git(where, "status", "--short") == "?? mara/facts/note.md.swp"
+    before = state(where)
+    assert "nothing was changed" in set_up(str(where), "mara", START)[0]
+    assert state(where) == before
+
+
+def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> None:
+    """Line ends and what a person wrote stay; their files, staged or not, are left to them."""
+    git(tmp_path, "init", "--quiet", "project")
+    where = tmp_path / "project" / "memory"
+    where.mkdir()
+    (where / ".gitignore").write_bytes(b"*.bak\r\n" + IGNORE[0].encode())
+    (where / "own.txt").write_text("mine")
+    (tmp_path / "project" / "code.py").write_text("x = 1\n")
+    git(where, "add", ".gitignore", "../code.py")
+    git(where, "commit", "--quiet", "-m", "Begin")
+    (tmp_path / "project" / "code.py").write_text("x = 2\n")
+    git(where, "add", "../code.py")
+    set_up(str(where), "mara", START)
+    assert (where / ".gitignore").read_bytes().startswith(b"*.bak\r\n" + IGNORE[0].encode() + b"\r\n")
+    assert [line.encode() for line in IGNORE] == (where / ".gitignore").read_bytes().split()[1:]
+    assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
+    assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
+    assert git(where, "status", "--short").split("\n") == ["M  ../code.py", "?? own.txt"]
+
+
+def test_memories_that_the_repository_ignores_are_not_set_up(tmp_path: Path) -> None:
+    """The error names the file that ignores them."""
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / ".gitignore").write_text("store/\n")
+    (tmp_path / "store").mkdir()
+    with pytest.raises(FilememError, match="ignored"):
+        set_up(str(tmp_path / "store"), "mara", START)
+
+
+def test_nothing_is_committed_where_git_was_not_set_up(tmp_path: Path) -> None:
+    """A repository alone, a person's own, is no invitation."""
+    git(tmp_path, "init", "--quiet")
+    mara = Store(tmp_path / "store").user("mara")
+    assert learn(mara)[1] == Recorded("", "")
+    assert git(tmp_path, "log", "--all", "--format=%H") == ""
+
+
+# -- what a commit holds -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["own", "store", "bigger", "submodule", "worktree"])
+def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: Path, kind: str) -> None:
+    """The user's folder, the store, a bigger repository, a submodule, a linked work tree."""
+    top = tmp_path / "top"
+    git(tmp_path, "init", "--quiet", "top")
+    (top / "code.py").write_text("x = 1\n")
+    git(top, "add", "code.py")
+    git(top, "commit", "--quiet", "-m", "Begin")
+    where = {"own": top / "mara", "worktree": tmp_path / "linked", "submodule": top / "sub"}.get(kind, top / "store")
+    if kind == "worktree":
+        git(top, "worktree", "add", "--quiet", str(where), "-b", "memories")
+    elif kind == "submodule":
+        git(tmp_path, "clone", "--quiet", "top", "source")
+        git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "source"), "sub")
+    where.mkdir(exist_ok=True)
+    if kind in ("own", "store"):
+        git(where, "init", "--quiet")
+    mara = Store(top if kind == "own" else where).user("mara")
+    set_up(str(where), "mara", START)
+    (top / "code.py").write_text("x = 2\n")
+    status = git(top, "status", "--short", "code.py")
+    path, recorded = learn(mara)
+    here = Path(mara.root)
+    assert recorded.commit == git(here, "rev-parse", "HEAD") and not recorded.note
+    assert files_of(here) == {os.path.relpath(here / path, git(here, "rev-parse", "--show-toplevel"))}
+    assert git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)") == (
+        "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
+    )
+    assert git(top, "status", "--short", "code.py") == status
+    assert git(here, "status", "--short", ".") == ""
+
+
+PIECES = st.lists(st.sampled_from(["stage", "edit", "delete", "rename", "none"]), min_size=4, max_size=4)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pieces=PIECES)
+def test_a_persons_staged_and_unstaged_work_is_as_before(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], touch: int
+) -> None:
+    """Whatever they have done to other files: index, bytes and status stay, and the job's commit has none of it."""
+    where = tmp_path_factory.mktemp("world") / "store"
+    mara = store(where)
+    paths = [f"notes/{name}.md" for name in "abcd"]
+    for path in paths:
+        mara.create(path, f"{path}\nsecond line\n")
+    History(mara).record("Note", paths, {}, START)
+    for path, piece in zip(paths, pieces, strict=True):
+        file = where / "mara" / path
+        if piece in ("stage", "edit"):
+            file.write_text("by hand\n")
+        if piece == "stage":
+            git(where, "add", str(file))
+            file.write_text("by hand, and once more\n")
+        if piece == "delete":
+            git(where, "rm", "--quiet", "--cached", str(file))
+        if piece == "rename":
+            git(where, "mv", str(file), str(file) + ".moved.md")
+    before, status = state(where), git(where, "status", "--short")
+    path, recorded = learn(mara)
+    after = state(where)
+    assert recorded.commit and files_of(where) == {f"mara/{path}"}
+    assert git(where, "status", "--short") == status
+    assert {key: value for key, value in after.items() if key not in ("", f"mara/{path}")} == {
+        key: value for key, value in before.items() if key
+    }
+    assert set(before[""].split("\n")) < set(after[""].split("\n"))
+
+
+def test_lines_of_both_in_one_file_are_told_apart(tmp_path: Path) -> None:
+    """The job's line is committed, the person's edit of before it is still theirs to commit."""
+    mara = store(tmp_path / "store")
+    path = mara.create("profile.md", "one\n\ntwo\n\nthree\n")
+    History(mara).record("Profile", [path], {}, START)
+    file = tmp_path / "store" / "mara" / path
+    file.write_text("one\n\ntwo\n\nthree, by hand\n")
+    before = History(mara).before(START)
+    mara.edit(path, lambda old: old.replace(b"one", b"one, by the job"))
+    assert History(mara).record("Change", [path], {}, START, before).commit
+    assert git(file.parent, "show", "HEAD:./profile.md") == "one, by the job\n\ntwo\n\nthree"
+    assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
+    assert git(file.parent, "status", "--short") == " M profile.md"
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_what_cannot_be_told_apart_is_left_to_the_person(tmp_path: Path, staged: bool) -> None:
+    """The same line, or a file that they have staged: it stays uncommitted, and the note names it."""
+    mara = store(tmp_path / "store")
+    file = tmp_path / "store" / "mara" / FACT
+    file.write_text("Prefers black tea.\n")
+    if staged:
+        git(file.parent, "add", file.name)
+    index = git(file.parent, "ls-files", "--stage")
+    before = History(mara).before(START)
+    mara.edit(FACT, lambda old: b"Prefers no tea.\n")
+    recorded = History(mara).record("Change", [FACT], {}, START, before)
+    assert not recorded.commit and FACT in recorded.note
+    assert file.read_text() == "Prefers no tea.\n" and git(file.parent, "ls-files", "--stage") == index
+
+
+def test_a_persons_edits_can_be_committed_first_under_their_name(tmp_path: Path) -> None:
+    """With `git_person_edits: commit`, blame tells the truth about each line."""
+    where = tmp_path / "store"
+    store(where)
+    (where / "filemem.yaml").write_text("git_person_edits: commit\n")
+    mara = Store(where).user("mara")
+    (where / "mara" / FACT).write_text("Prefers oolong tea.\nBy hand.\n")
+    (where / "mara" / "facts" / "new.md").write_text("A file of theirs.\n")
+    before = History(mara).before(START)
+    mara.append(FACT, "By the job.\n")
+    History(mara).record("Change", [FACT], {}, START, before)
+    authors = git(where, "log", "-2", "--format=%an", "--reverse", "--", "mara").split("\n")
+    assert authors == ["Mara Lind", "filemem"]
+    blamed = [line.split("(")[1].split(" 20")[0].strip() for line in git(where, "blame", f"mara/{FACT}").split("\n")]
+    assert blamed == ["Mara Lind", "Mara Lind", "filemem"]
+    assert git(where, "status", "--short", "mara") == ""
+
+
+# -- git in the way ------------------------------------------------------------------------------------------------
+
+
+def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
+    """Nothing is committed, index and files stay as they are, the note says why; afterwards it is all caught up with."""
+    where = tmp_path / "store"
+    mara = store(where)
+    folder, head = where / ".git", git(where, "rev-parse", "HEAD")
+    hook = folder / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+
+    def refuse() -> None:
+        hook.write_text("#!/bin/sh\necho 'a secret in line 3' >&2\nexit 1\n")
+        hook.chmod(0o755)
+
+    states = {
+        "a merge is in progress": (lambda: (folder / "MERGE_HEAD").write_text(head), (folder / "MERGE_HEAD").unlink),
+        "a cherry-pick": (lambda: (folder / "CHERRY_PICK_HEAD").write_text(head), (folder / "CHERRY_PICK_HEAD").unlink),
+        "a rebase": ((folder / "rebase-merge").mkdir, (folder / "rebase-merge").rmdir),
+        "detached": (lambda: git(where, "checkout", "-q", "--detach"), lambda: git(where, "switch", "-q", "main")),
+        "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
+        "main.lock": ((folder / "refs/heads/main.lock").touch, (folder / "refs/heads/main.lock").unlink),
+        "a secret in line 3": (refuse, hook.unlink),
+    }
+    paths = []
+    for words, (begin, end) in states.items():
+        begin()
+        index = git(where, "ls-files", "--stage")
+        path, recorded = learn(mara, f"Learnt while: {words}")
+        assert not recorded.commit and words in recorded.note, recorded
+        assert git(where, "ls-files", "--stage") == index and (where / "mara" / path).exists()
+        paths.append(path)
+        end()
+    assert git(where, "rev-parse", "HEAD") == head
+    path, recorded = learn(mara, "And at last")
+    assert recorded.commit and not recorded.note
+    subjects = git(where, "log", "--format=%s", f"{head}..HEAD", "--reverse").split("\n")
+    assert subjects == [*(f"Remember: Learnt while: {words}" for words in states), "Remember: And at last"]
+    assert git(where, "status", "--short") == ""
+
+
+def test_a_repository_that_takes_no_objects_stops_nothing(tmp_path: Path) -> None:
+    """As on a read-only disk: here each folder of loose objects is a file."""
+    where = tmp_path / "store"
+    mara = store(where)
+    git(where, "gc", "--quiet")
+    objects = where / ".git" / "objects"
+    for number in range(256):
+        shutil.rmtree(objects / f"{number:02x}", ignore_errors=True)
+        (objects / f"{number:02x}").touch()
+    path, recorded = learn(mara)
+    assert not recorded.commit and "git: " in recorded.note
+    assert mara.read(path) and git(where, "ls-files", "--error-unmatch", f"mara/{path}", fails=True) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
+def test_somebody_elses_repository_is_not_trusted(tmp_path: Path) -> None:
+    """The note has git's own remedy, and filemem does not take it by itself."""
+    where = tmp_path / "store"
+    mara = store(where)
+    for path in (where, where / ".git"):
+        os.chown(path, 4321, 4321)
+    assert f"safe.directory {where}" in learn(mara)[1].note
+
+
+def test_hooks_run_and_may_change_the_message(tmp_path: Path) -> None:
+    """The repository's rules hold for the machine too."""
+    where = tmp_path / "store"
+    mara = store(where)
+    scripts = {
+        "pre-commit": "git diff --cached --name-only > seen",
+        "commit-msg": "echo 'Reviewed: no' >> $1",
+        "post-commit": "git log -1 --format=%s > after",
+    }
+    for name, script in scripts.items():
+        hook = where / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\n{script}\n")
+        hook.chmod(0o755)
+    path, recorded = learn(mara)
+    assert (where / "seen").read_text() == f"mara/{path}\n"
+    assert git(where, "log", "-1", "--format=%(trailers)") == "Job: remember\nReviewed: no\n"
+    assert (where / "after").read_text() == "Remember: Has a bicycle.\n" and recorded.commit
+
+
+def test_signing_lfs_and_identity_that_are_not_there_stop_nothing(tmp_path: Path) -> None:
+    """The machine does not sign in a person's name; a filter that is not installed is git's to pass over."""
+    where = tmp_path / "store"
+    mara = store(where)
+    (where / ".gitattributes").open("a").write("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    for setting in ("commit.gpgSign true", "user.signingKey nobody", "user.useConfigOnly true", "core.autocrlf true"):
+        git(where, "config", *setting.split())
+    (where / "mara" / "facts" / "x.bin").write_bytes(b"\r\n\0")
+    os.environ["GIT_CONFIG_GLOBAL"], kept = os.devnull, os.environ["GIT_CONFIG_GLOBAL"]
+    try:
+        recorded = History(mara).record("Keep", ["facts/x.bin"], {}, START)
+    finally:
+        os.environ["GIT_CONFIG_GLOBAL"] = kept
+    assert recorded.commit and not recorded.note
+    assert git(where, "log", "-1", "--format=%G?%an") == "Nfilemem"
+    assert git(where, "cat-file", "-s", "HEAD:mara/facts/x.bin") == "3"
+
+
+def test_a_required_filter_that_is_missing_is_told(tmp_path: Path) -> None:
+    """Then the file stays uncommitted."""
+    where = tmp_path / "store"
+    mara = store(where)
+    (where / ".gitattributes").open("a").write("facts/** filter=gone\n**/facts/** filter=gone\n")
+    git(where, "config", "filter.gone.clean", "no-such-filter %f")
+    git(where, "config", "filter.gone.required", "true")
+    path, recorded = learn(mara)
+    assert "not committed yet" in recorded.note and mara.read(path)
+
+
+def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
+    """As when filemem is called from a hook of another repository."""
+    git(tmp_path, "init", "--quiet", "elsewhere")
+    mara = store(tmp_path / "store")
+    foreign = {"GIT_DIR": str(tmp_path / "elsewhere/.git"), "GIT_INDEX_FILE": "/nowhere", "GIT_AUTHOR_NAME": "Eve"}
+    os.environ |= foreign
+    try:
+        path, recorded = learn(mara)
+    finally:
+        for key in foreign:
+            del os.environ[key]
+    assert recorded.commit == git(tmp_path / "store", "rev-parse", "HEAD") and path
+    assert git(tmp_path / "elsewhere", "log", "--all", "--format=%H") == ""
+
+
+def test_a_bare_repository_holds_no_store(tmp_path: Path) -> None:
+    """Memories inside one are just files."""
+    git(tmp_path, "init", "--quiet", "--bare", "bare")
+    mara = Store(tmp_path / "bare" / "store").user("mara")
+    assert learn(mara)[1] == Recorded("", "") and History(mara).found is None
+
+
+COMMAND = "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"
+
+
+def test_without_git_everything_else_works(tmp_path: Path) -> None:
+    """No `git` in the path: the fact is kept and found, and one line says what is missing."""
+    where = tmp_path / "store"
+    store(where)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", COMMAND, "--store", str(where), "--user", "mara", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)})
+
+    kept = run("remember", "Has", "a", "bicycle.")
+    assert kept.returncode == 0 and "git is not installed" in kept.stderr
+    assert "bicycle" in run("grep", "bicycle").stdout
+    said = run("log")
+    assert said.returncode == 2 and "git is not installed" in said.stderr and "Traceback" not in said.stderr
+
+
+def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
+    """Twenty facts at once, each in a commit of its own."""
+    where = tmp_path / "store"
+    store(where)
+    before = int(git(where, "rev-list", "--count", "HEAD"))
+    script = (
+        "import sys, datetime as dt; from filemem import Store; from filemem.history import History\n"
+        "user = Store(sys.argv[1]).user('mara')\n"
+        "for n in range(10):\n"
+        "    path = user.remember(f'{sys.argv[2]} {n}').path\n"
+        "    History(user).record(path, [path], {}, dt.datetime.now().astimezone())\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", script, str(where), name]) for name in ("one", "two")]
+    assert [process.wait() for process in running] == [0, 0]
+    mara = Store(where).user("mara")
+    History(mara).catch_up()
+    assert git(where, "status", "--short") == ""
+    assert int(git(where, "rev-list", "--count", "HEAD")) == before + 20
+    assert git(where, "fsck", "--strict", "--no-dangling") == ""
