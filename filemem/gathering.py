@@ -13,7 +13,7 @@ from array import array
 from typing import Any, NamedTuple
 
 from filemem import terms
-from filemem.memory import ARCHIVE, LARGEST, Memory, turns, when_of
+from filemem.memory import ARCHIVE, LARGEST, Memory, When, turns, when_of
 from filemem.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 
 RANKED = ("importance", "pinned", "valid_from", "valid_until", "supersedes", "superseded_by")
@@ -22,22 +22,19 @@ _LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _MOST_KNOWN = 100_000
 
-_is_stop = terms.STOP.__contains__
+_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
+"""For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
 
 
 class _Head(NamedTuple):
-    """What stands in front of a turn's text: the number of its speaker, and its tokens; None for what is no head."""
+    """What stands in front of a turn's text: the number of its speaker, its tokens, and how long it is with the `: `."""
 
     speaker: int
-    tokens: frozenset[str]
+    tokens: tuple[str, ...]
+    length: int
 
 
-class _Told(NamedTuple):
-    """A turn: its first line's number, its head, the lines of its text."""
-
-    line: int
-    head: _Head
-    said: list[str]
+_NOBODY = _Head(0, (), 0)
 
 
 class Gatherer:
@@ -46,7 +43,7 @@ class Gatherer:
     def __init__(self, speakers: list[str]) -> None:
         self.speakers = speakers
         self._numbers = {name: number for number, name in enumerate(speakers)}
-        self._heads: dict[str, _Head | None] = {}
+        self._heads: dict[str, _Head] = {}
 
     def add(
         self, builder: Builder, folder: str, name: str, stats: array[int], data: bytes | None, marks: int = 0
@@ -56,10 +53,7 @@ class Gatherer:
         marks |= ARCHIVED if path.startswith(ARCHIVE + "/") else 0
         if folder.startswith(("sessions/", "archive/sessions/")) and data and data.isascii() and b"\0" not in data:
             when = when_of(name)
-            told = self._told(data.decode()) if when and len(data) <= LARGEST else None
-            if when and told:
-                builder.file(folder, name, stats, when.date.toordinal(), marks, {})
-                self._transcript(builder, *told)
+            if when and len(data) <= LARGEST and self._plain(builder, data.decode(), folder, name, stats, when, marks):
                 return
         memory = Memory(path, data or b"")
         if data is None or len(data) > LARGEST or memory.binary:
@@ -72,9 +66,9 @@ class Gatherer:
         seen: set[str] = set()
         for passage in memory.passages:
             speaker = self._speaker(passage.speaker) if passage.speaker else 0
-            seen |= _passage(builder, passage.line, speaker, passage.text, _kept(passage.context))
+            seen |= _passage(builder, passage.line, speaker, passage.text, terms.tokens(passage.context))
         text = memory.text
-        rest = set(_kept(text)).union(_kept(text.replace("ı", "i")) if "ı" in text else ())
+        rest = set(terms.tokens(text)).union(terms.tokens(text.replace("ı", "i")) if "ı" in text else ())
         builder.rest(rest - seen)
 
     def _speaker(self, name: str) -> int:
@@ -88,67 +82,72 @@ class Gatherer:
 
     # -- the shorter way -----------------------------------------------------------------------------------------
 
-    def _told(self, text: str) -> tuple[list[str], set[str], list[_Told]] | None:
-        """The tokens of the context, those outside the turns, and the turns of a plain transcript.
-
-        None where it is not plain: other front matter, links, lines that are no part of a turn.
-        """
+    def _plain(
+        self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: When, marks: int
+    ) -> bool:
+        """Put a transcript in ASCII into the segment; False, and nothing is put in, where it is not as filemem writes them:
+        other front matter, links, lines that are no part of a turn."""
         front = _PLAIN_FRONT.match(text)
-        if not front or "\r" in text or "[[" in text:
-            return None
         lines = text.split("\n")
-        after = text.count("\n", 0, front.end())
-        rest = set(_kept(front[0]))
-        context: list[str] = []
-        told: list[_Told] = []
-        for number, line in enumerate(lines[after:], after + 1):
-            end = line.find(": ")
-            head = self._head(line[:end]) if end > 0 else None
-            if head:
-                told.append(_Told(number, head, [line[end + 2 :]]))
-            elif told and (line.startswith("  ") or not line.strip()):
-                told[-1].said.append(line[2:] if line.startswith("  ") else "")
-            elif told or line.startswith("- **"):
-                return None
-            elif line.strip():
-                context += _kept(line)
-        return (context, rest, told) if told else None
+        start = text.count("\n", 0, front.end()) if front else 0
+        found = self._turns(lines, start) if front and "\r" not in text and "[[" not in text else []
+        if not found:
+            return False
+        builder.file(folder, name, stats, when.date.toordinal(), marks, {})
+        words = text.translate(_WORDS).split("\n")
+        context = terms.tokens("\n".join(lines[start : found[0][0]]))
+        for (place, head), (end, _) in itertools.pairwise([*found, (len(lines), _NOBODY)]):
+            speech = lines[place][head.length :]
+            said = words[place].split()
+            if end > place + 1:
+                more = [line[2:] if line.startswith("  ") else "" for line in lines[place + 1 : end]]
+                speech = "\n".join((speech, *more)).rstrip("\n")
+                said += " ".join(words[place + 1 : end]).split()
+            del said[: len(head.tokens)]
+            if "[" in speech:
+                _passage(builder, place + 1, head.speaker, speech, context)
+            else:
+                builder.passage(place + 1, head.speaker, terms.flags(speech), said, context)
+            context = []
+        builder.rest({token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split()))
+        return True
+
+    def _turns(self, lines: list[str], start: int) -> list[tuple[int, _Head]]:
+        """The place of each turn's first line, and its head; empty where there is no turn, or a line is part of none."""
+        found: list[tuple[int, _Head]] = []
+        for place in range(start, len(lines)):
+            line = lines[place]
+            if line.startswith("- **"):
+                head = self._head(line[: line.find(": ")])
+                if not head:
+                    return []
+                found.append((place, head))
+            elif found and not line.startswith("  ") and line.strip():
+                return []
+        return found
 
     def _head(self, text: str) -> _Head | None:
-        if text in self._heads:
-            return self._heads[text]
-        if len(self._heads) >= _MOST_KNOWN:
-            self._heads.clear()
-        found = list(turns([text + ":"])) if text.startswith("- **") else []
-        head = _Head(self._speaker(found[0].speaker), frozenset(_kept(text))) if found else None
-        if head:
+        """What the head of a turn says; None where it is no head."""
+        head = self._heads.get(text)
+        if head is None and (found := list(turns([text + ":"]))):
+            if len(self._heads) >= _MOST_KNOWN:
+                self._heads.clear()
+            head = _Head(self._speaker(found[0].speaker), tuple(text.translate(_WORDS).split()), len(text) + 2)
             self._heads[text] = head
         return head
-
-    def _transcript(self, builder: Builder, context: list[str], rest: set[str], told: list[_Told]) -> None:
-        for line, head, said in told:
-            rest |= head.tokens
-            text = said[0] if len(said) == 1 else "\n".join(said).rstrip("\n")
-            if "[" in text:
-                _passage(builder, line, head.speaker, text, context)
-            else:
-                tokens = _kept(text)
-                builder.passage(line, head.speaker, terms.flags(text), len(tokens), tokens + context)
-            context = []
-        builder.rest(rest)
 
 
 def _kept(text: str) -> list[str]:
     """The tokens of a text but for its stop words."""
-    return list(itertools.filterfalse(_is_stop, terms.tokens(text)))
+    return [token for token in terms.tokens(text) if token not in terms.STOP]
 
 
 def _passage(builder: Builder, line: int, speaker: int, text: str, context: list[str]) -> set[str]:
     """Add one passage; gives the tokens that it puts in."""
     speech, caption = terms.split_captions(text)
-    tokens, shown = _kept(speech), _kept(caption)
-    builder.passage(line, speaker, terms.flags(text), len(tokens), [*tokens, *context, *("[" + word for word in shown)])
-    return {*tokens, *context, *shown}
+    said, shown = terms.tokens(speech), _kept(caption)
+    builder.passage(line, speaker, terms.flags(text), said, [*context, *("[" + word for word in shown)])
+    return {*said, *context, *shown}
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:

@@ -51,7 +51,8 @@ class Builder:
     """Collects files and their passages, then packs them into the bytes of a segment."""
 
     def __init__(self) -> None:
-        self.postings: collections.defaultdict[str, list[int]] = collections.defaultdict(list)
+        self._stopped: list[int] = []  # takes the postings of stop words, which only count against a passage's length
+        self.postings = collections.defaultdict[str, list[int]](list, dict.fromkeys(terms.STOP, self._stopped))
         self.held = 0  # postings so far
         self.lines: list[int] = []
         self.speakers: list[int] = []
@@ -76,20 +77,27 @@ class Builder:
         self.dates.append(date)
         self.marks.append(marks)
 
-    def passage(self, line: int, speaker: int, flags: int, length: int, tokens: list[str]) -> None:
-        """Add a passage to the file: its first line, its speaker's number, its flags and tokens, stop words left out."""
+    def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
+        """Add a passage to the file: its first line, its speaker's number, its flags, the tokens of its speech, which make its
+        length, and `more` tokens to find it by; stop words are left out of all."""
         number = len(self.lines)
+        postings, stopped = self.postings, self._stopped
+        for token in said:
+            postings[token].append(number)
+        length = len(said) - len(stopped)
+        for token in more:
+            postings[token].append(number)
+        stopped.clear()
         self.lines.append(line)
         self.speakers.append(speaker)
         self.flags.append(flags)
         self.lengths.append(min(length, MOST_COUNTED))
-        self.held += len(tokens)
-        lists = map(self.postings.__getitem__, tokens)
-        collections.deque(map(list.append, lists, itertools.repeat(number)), maxlen=0)
+        self.held += length + len(more)
 
     def rest(self, tokens: set[str]) -> None:
         """What else stands in the file, for grep."""
         first = self.firsts[-1]
+        tokens = tokens - terms.STOP
         if first == len(self.lines):
             self.marks[-1] |= UNFILTERED if tokens else 0
             return
@@ -129,8 +137,8 @@ class Builder:
 
     def _packed(self, typecode: str) -> tuple[dict[str, Any], list[bytes]]:
         """The tables of the vocabulary, and the postings: for each key a CRC-32, numbers, and counts unless all are 1."""
-        self._note_long_tokens()
-        keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items()])
+        self._cut_long_tokens()
+        keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items() if numbers])
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
         for _, numbers in keyed:
             unique = collections.Counter(numbers)
@@ -147,12 +155,26 @@ class Builder:
         joined = b"\n".join(keys) + (b"\n" if keys else b"")
         return {"keys": joined, "fences": fences, "places": places, "sizes": sizes}, pieces
 
-    def _note_long_tokens(self) -> None:
-        """A file with a word as long as a token may be is always read by grep."""
-        for token, numbers in self.postings.items():
-            if len(token) >= _LONGEST:
-                for number in numbers:
-                    self.marks[bisect.bisect_right(self.firsts, number) - 1] |= UNFILTERED
+    def _cut_long_tokens(self) -> None:
+        """Cut tokens as `terms.tokens` does; a file with one so long is always read by grep."""
+        for token in [token for token in self.postings if len(token) >= _LONGEST]:
+            numbers = self.postings[token]
+            for number in numbers:
+                self.marks[self._file_of(number)] |= UNFILTERED
+            if len(token) > _LONGEST and token[0] != "[":
+                del self.postings[token]
+                pieces = [token[at : at + _LONGEST] for at in range(0, len(token), _LONGEST)]
+                self._put_pieces([piece for piece in pieces if token[0] != REST and piece not in terms.STOP], numbers)
+
+    def _put_pieces(self, pieces: list[str], numbers: list[int]) -> None:
+        """Put the pieces of a token where it stood; its length of 1 is in the passages' lengths already."""
+        for piece in pieces:
+            self.postings[piece] = sorted([*self.postings[piece], *numbers])
+        for number in numbers if pieces else ():
+            self.lengths[number] = min(self.lengths[number] + len(pieces) - 1, MOST_COUNTED)
+
+    def _file_of(self, number: int) -> int:
+        return bisect.bisect_right(self.firsts, number) - 1
 
 
 class Segment:
