@@ -34,6 +34,11 @@ INSTRUCTION = (
     r"给我)*(?:用|说|回答|回复|称呼|叫我|讲|写)|(?:请)?(?:总是|一直|永远|不要|别)(?:再)?(?:用|回答|回复|叫我|称呼)|"
     r"(?:请)?叫我)"
 )
+# What an instruction begins with and a lesson leaves out.
+PLEASE = (
+    r"^(?:(?:please|also|and|ok|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|i want you to|you should|"
+    r"can you|could you)[ ,]+|请)+"
+)
 # Subjects that mean something said before: It was fun; The event was great; She is a nurse; 这很难.
 BARE_SUBJECT = (
     r"^(?:(?:and|but|so|because|since|although|though|when|while|if|plus|also|not only|even though) )*(?:it|it's|"
@@ -57,8 +62,8 @@ BARE_OBJECT = (
 )
 # That, this, there, so at the end of a clause, which stand for something said before whatever nouns there are.
 BARE_END = (
-    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?:that|this|those|these|there|so)(?=$|[.,;!]|"
-    r" (?:too|yet|before|again|and|but|for|with|every|once)\b)"
+    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
+    r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)"
 )
 NOUN_BEFORE = (
     r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"

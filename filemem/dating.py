@@ -27,7 +27,8 @@ def dated(text: str, today: date) -> tuple[str, date | None]:
 def _written(text: str, mention: Mention, words: str) -> str:
     """A settled date with the preposition that its place asks for: on 7 May 2023; (since) 7 May 2023."""
     if is_chinese(words):
-        subject = regex(r"(?:我|们|你|[a-z])$").search(text[: mention.start])
+        aged = regex(r"[\d一二三四五六七八九十]{1,3}岁").match(text, mention.end)
+        subject = not aged and regex(r"(?:我|们|你|[a-z])$").search(text[: mention.start])
         return (
             ("在" if subject else "") + in_words(mention.span, True) + "".join(regex(r"[晚早][上晨]?$").findall(words))
         )

@@ -59,7 +59,7 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
     plain = chinese.complete(chinese.bare(sentence, names)) if zh else english.bare(sentence, names)
     if not zh:
         plain = english.complete(english.expanded(plain))
-    plain = _best_clause(plain)
+    plain = _best_clause(_unnamed(plain, scene.speaker))
     if not plain:
         return None
     leaning = leans(plain)
@@ -70,7 +70,7 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
         plain, own = english.of_people(plain), False
     elif not zh:
         plain = outside_quotes(plain, _unpointed)
-    if length(plain) < (5 if leaning else 3):
+    if length(plain) < (5 if leaning else 2 if zh else 3):
         return None
     words, when = dated(plain, scene.today)
     text = _third_person(words, scene, f"{before} {sentence}".strip(), zh)
@@ -106,6 +106,20 @@ def leans(sentence: str) -> bool:
         return True
     person = regex(r"\b(?:he|she|him|her|his|hers)\b|[他她它](?!们)").search(sentence)
     return person is not None and not cased(cues.SOMEBODY).search(sentence[: person.start()])
+
+
+def _unnamed(plain: str, speaker: str) -> str:
+    """The sentence without `I'm Mara, and` in front, which says only what the name of the speaker says."""
+    name = re.escape(speaker)
+    rest = re.sub(
+        rf"^(?:I am|my name is|this is|我叫|我是|我的名字[是叫])\s*{name}[,，.]?\s*(?:and )?",
+        "",
+        plain,
+        flags=re.IGNORECASE,
+    )
+    if rest == plain:
+        return plain
+    return chinese.complete(rest) if is_chinese(rest) else english.complete(rest)
 
 
 def _best_clause(plain: str) -> str:

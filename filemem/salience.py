@@ -12,7 +12,21 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from filemem import terms
-from filemem.utterance import ASSISTANT, FIRST, QUESTION, SECOND, TELLING, Turn, asks, cased, length, regex, sentences
+from filemem.cues import INSTRUCTION
+from filemem.utterance import (
+    ASSISTANT,
+    FIRST,
+    QUESTION,
+    SECOND,
+    TELLING,
+    Sentence,
+    Turn,
+    asks,
+    cased,
+    length,
+    regex,
+    sentences,
+)
 
 THRESHOLD = 0.5  # a turn over it is kept as a source of facts; the intercept is set so that this is where F1 is best
 INTERCEPT = 1.0
@@ -79,10 +93,18 @@ _NAME = r"(?<=[a-z,;:'] )[A-Z][a-zA-Z]+|[\"“《「][^\"”》」]{2,60}[\"”�
 _PLAIN_FACT = (
     r"\bmy name(?:'s| is)\b|\bi(?:'m|'ve| am| have)? (?:just |recently |now )?(?:moved (?:to|in|from)|live in|"
     r"work (?:as|at|for)|quit my|got (?:married|engaged|divorced|fired|promoted|hired|diagnosed)|allergic to|"
-    r"born (?:in|on))\b|\bi'm allergic\b|\bmy birthday\b|\bmy (?:fav\w*|\w+'s name|(?:new )?(?:job|address|phone|dog|"
-    r"cat|wife|husband|son|daughter|partner)\b.{0,20}(?:is|'s|are|called|named))|我叫|我的名字|我(?:刚|最近|"
+    r"born (?:in|on))\b|\bi'm allergic\b|\bmy birthday\b|\bi(?:'m| am) (?:not |no longer |now )?(?:an? )?(?:vegan|"
+    r"vegetarian|pregnant|diabetic)\b|\bmy (?:fav\w*|\w+'s name|(?:new )?(?:job|address|phone|dog|cat|wife|husband|"
+    r"son|daughter|partner)\b.{0,20}(?:is|'s|are|called|named))|我叫|我的名字|(?:^|[^你])刚?搬到|我(?:刚|最近|"
     r"已经)?(?:搬到|搬去|住在|对.{1,10}过敏|结婚|离婚|怀孕|辞职|换了?工作|跳槽)|我的?生日|我最喜欢|"
     r"我的[^，。！？]{1,8}叫"
+)
+# What one wants done now is no fact about oneself.
+_ERRAND = (
+    r"\bhelp me\b|\bneed (?:some |your |a bit of )?help\b|\b(?:need|want|would like|'d like) you to\b|\bi(?:'m|"
+    r" am) trying to\b|\berror\b|\bthis (?:code|file|text|function|email|script|page)\b|\b(?:i|we) (?:need|"
+    r"want) (?:a|an|the|to) (?:list|summary|translat\w+|rewrit\w+|fix|code|script)\b|帮我|请你|报错|这[段个](?:代码|"
+    r"文件|文本|函数|邮件)"
 )
 
 
@@ -134,21 +156,37 @@ def scores(turns: Sequence[Turn], heard: Heard) -> list[float]:
 def score(turn: Turn, context: Context) -> float:
     """How much a turn deserves to be kept, from 0 to 1; 1 where its speaker asks to remember it."""
     parts = sentences(turn.text)
-    neighbours = {one.speaker for one in (context.previous, context.following) if one} - {turn.speaker}
-    if any(wishes_kept(part.text, neighbours) for part in parts):
+    others = {one.speaker for one in (context.previous, context.following) if one} - {turn.speaker}
+    if any(wishes_kept(part.text, others) for part in parts):
         return 1.0
-    found = signs(turn, context)
-    value = 1 / (1 + math.exp(-INTERCEPT - sum(WEIGHTS[name] * sign for name, sign in found.items())))
+    total = INTERCEPT + sum(WEIGHTS[name] * sign for name, sign in signs(turn, context).items())
+    if not among_people(others):
+        total += _told_to_an_assistant(parts)
+    value = 1 / (1 + math.exp(-total))
     # A plain fact about oneself is kept however short it is and wherever it stands.
     plain = any(part.role != QUESTION and regex(_PLAIN_FACT).search(part.text) for part in parts)
-    return max(value, 0.6) if plain else value
+    value = max(value, 0.6) if plain else value
+    return value / 2 if turn.speaker.casefold() == ASSISTANT else value
+
+
+def among_people(others: Iterable[str]) -> bool:
+    """Whether another person takes part, and not only an assistant or nobody."""
+    return any(other.casefold() != ASSISTANT for other in others)
 
 
 def wishes_kept(sentence: str, others: Iterable[str]) -> bool:
     """Whether the sentence asks to remember something; said to a person, it is advice unless it is about oneself."""
     asked = regex(REMEMBER).search(sentence)
-    among_people = any(other.casefold() != ASSISTANT for other in others)
-    return asked is not None and (not among_people or regex(FIRST).search(sentence[asked.end() :]) is not None)
+    return asked is not None and (not among_people(others) or regex(FIRST).search(sentence[asked.end() :]) is not None)
+
+
+def _told_to_an_assistant(parts: Sequence[Sentence]) -> float:
+    """What is added for the terse way in which people tell an assistant about themselves: I'm 37. I hate flying."""
+    if any(regex(INSTRUCTION).search(part.text) for part in parts if part.role != QUESTION):
+        return 5.0
+    of_self = [part.text for part in parts if part.role == TELLING and regex(FIRST).search(part.text)]
+    errands = sum(1 for text in of_self if regex(_ERRAND).search(text))
+    return 1.2 if len(of_self) > errands else -1.2 if errands else 0.0
 
 
 def signs(turn: Turn, context: Context) -> dict[str, float]:

@@ -12,7 +12,7 @@ from filemem.replies import reply
 from filemem.retelling import Scene, Told, retold, says
 from filemem.salience import REMEMBER, wishes_kept
 from filemem.topics import Slot, Topic, slot
-from filemem.utterance import REACTION, TELLING, Sentence, Turn, cased, is_chinese, length, regex, sentences
+from filemem.utterance import ASSISTANT, REACTION, TELLING, Sentence, Turn, cased, is_chinese, length, regex, sentences
 
 MOST = 3  # statements of one turn
 _LONGEST = 60  # words of a statement made of several sentences
@@ -90,10 +90,9 @@ def _unasked(sentence: str) -> str:
 
 
 def _lesson(part: Sentence, turn: Turn) -> Statement:
-    wish = regex(r"^(?:please,? |also |and |ok |请)+").sub("", _unasked(part.text)).rstrip(".!。！ ")
-    text = (
-        f"{turn.speaker}要求：{wish}。" if is_chinese(wish) else f"{turn.speaker} asks: {wish[:1].lower()}{wish[1:]}."
-    )
+    wish = regex(cues.PLEASE).sub("", _unasked(part.text)).rstrip(".!。！ ")
+    wish = wish[:1].lower() + wish[1:]
+    text = f"{turn.speaker}要求：{wish}。" if is_chinese(wish) else f"{turn.speaker} asks: {wish}."
     return Statement(text, turn.line, 7, 1.0, "lesson", None, None, (), False, None)
 
 
@@ -155,14 +154,19 @@ def _statement(group: list[Told], turn: Turn) -> Statement:
         text=text,
         line=turn.line,
         importance=_importance(text, kind),
-        confidence=0.8 if settled else 0.6,
+        confidence=_confidence(turn, settled),
         kind=kind,
         topic=settled.topic if settled else None,
         value=settled.value if settled else None,
-        links=_links(text, turn.speaker),
+        links=_links(text, turn.speaker, settled),
         correction=correction,
         about_date=next((one.when for one in group if one.when), None),
     )
+
+
+def _confidence(turn: Turn, settled: Slot | None) -> float:
+    """Lower where nothing settled was said, lowest for what an assistant said."""
+    return 0.3 if turn.speaker.casefold() == ASSISTANT else 0.8 if settled else 0.6
 
 
 def _prose(group: list[Told], speaker: str) -> str:
@@ -205,9 +209,10 @@ def _importance(text: str, kind: str = "") -> int:
     return {"preference": 6, "plan": 5, "relation": 6, "event": 5, "possession": 5}.get(kind, 4)
 
 
-def _links(text: str, speaker: str) -> tuple[str, ...]:
+def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
     """Names of people and places that follow a word for one, and titles in quotation marks; never the speaker."""
-    names = [m[1] for m in cased(cues.NAMED).finditer(text)]
+    names = [settled.value] if settled and settled.topic[1].endswith(("name", "名字")) else []
+    names += [m[1] for m in cased(cues.NAMED).finditer(text)]
     names += [
         m[1]
         for m in cased(r"[\"“《「]([^\"”》」]{2,40}[^?？])[\"”》」]").finditer(text)

@@ -30,6 +30,7 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"\bgotta\b", "have to"),
     (r"\bwanna\b", "want to"),
     (r"\bdunno\b", "don't know"),
+    (r"^it['’]?s my birthday today|^today(?:['’]s| is) my birthday", "my birthday is today"),
     (r"\bkinda\b", "kind of"),
     (r"(?<!\w)['’]?(?:cause|cuz|coz|bc)\b(?= (?:I|we|it|they|my|the|he|she|you|this|that|there)\b)|"
      r"(?<!\w)['’]cause\b", "because"),
@@ -59,8 +60,8 @@ _CONNECTIVES = (
     r"they)\b))"
 )
 _TAILS = (
-    r"(?:,| [-–]) (?:you know|huh|though|lol|haha+|y'know|if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$|(?:,|"
-    r" [-–]) (?:can't wait|so excited|come see|highly recommend(?: it)?)$|"
+    r"(?:,| [-–]) (?:by the way|btw|anyway|you know|huh|though|lol|haha+|y'know|if you (?:know|will)|tbh)$|"
+    r", (?:right|man|dude|bro)$|(?:,| [-–]) (?:can't wait|so excited|come see|highly recommend(?: it)?)$|"
     r"(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
 )
 _LEADS = (  # news announced, not told: Last week was wild, …; Something awesome happened - …
@@ -116,6 +117,10 @@ _GENERIC = (
 )
 
 
+_AND_I = (
+    r"(?:^|(?<=[,;:.] )|(?<=that )|(?<=when )|(?<=because )|(?<=and )|(?<=for )|(?<=with ))(my \w+(?: \w+)?|"
+    r"(?-i:[A-Z]\w+)) and I\b(?! (?:am|was)\b|'m)"
+)
 _US_TWO = r"\b(?:you and (?:i|me)|both of us|the two of us|we (?:both|should|met|talked|chatted|spoke)|let's)\b"
 
 
@@ -165,6 +170,7 @@ def bare(sentence: str, names: tuple[str, ...]) -> str:
             text = cased(rf"[,!]\s*(?:{called})$").sub("", text)
             text = cased(rf",\s*(?:{called}),\s*").sub(", ", text)
         text = regex(_CONNECTIVES).sub("", regex(_LEADS).sub("", text))
+        text = regex(r"^i (?:think|guess|mean|suppose) (?=i\b)|^i meant? (?=my\b|i\b|the\b)").sub("", text)
         text = regex(_TAILS).sub("", text).strip(" ,-–—")
         if text == before:
             break
@@ -285,7 +291,7 @@ class _Retelling:
         )
 
     def tell(self, text: str) -> str:
-        text = regex(r"\b(my \w+(?: \w+)?|(?-i:[A-Z]\w+)) and I\b").sub(r"I and \1", text)
+        text = regex(_AND_I).sub(r"I and \1", text)
         text = regex(r"^me and\b").sub("I and", text)
         tokens = cased(r"\w+(?:['’]\w+)*|\W").findall(text)
         self.out: list[str] = []

@@ -27,7 +27,7 @@ _NOW = (
 )
 _END = (
     r"(?=$|[.,;:!?–—()]| -| (?:and|but|because|since|so|when|while|for|with|as|after|before|in order|these days|"
-    r"nowadays|now|on \d|in \d|at the moment|last|next|again|instead|anymore|any more|right now)\b)"
+    r"nowadays|now|on \d|in (?:\d|the week)|at the moment|last|next|again|instead|anymore|any more|right now)\b)"
 )
 _END_LIKING = _END.replace("and|", r"and (?:they|it|is|has|the|\w+ (?:is|are)|\w+s\b)|")
 _DATE_BEHIND = (
@@ -45,15 +45,20 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
     (rf"^ (?:isn't|is not|is no longer) (?P<no>)(?:actually |"
      rf"really )?allergic to (?P<value>[\w' -]+?)(?: anymore)?{_END}", "allergy to {value}", "attribute"),
     (r"^ has an? (?P<value>[\w ]+?) allergy", "allergy to {value}", "attribute"),
-    (r"^'s birthday is (?:actually )?(?:on )?(?P<value>[^.;!]+?)$", "birthday", "attribute"),
-    (rf"^ was born (?:on|in) (?P<value>[^.;!]*\d[^.;!,]*?){_END}", "birthday", "attribute"),
+    (r"^'s birthday is (?:actually )?(?:on )?(?P<value>[^.;!,]+?)(?= in (?-i:[A-Z])|[,;]|"
+     r"$)", "birthday", "attribute"),
+    (rf"^ was born (?:on|in) (?P<value>[^.;!]*?\d[^.;!,]*?)(?= in (?-i:[A-Z])|{_END})", "birthday", "attribute"),
     (rf"^'s (?:full |real )?name is (?P<value>(?-i:[A-Z])[\w' -]*?){_END}", "name", "attribute"),
-    (rf"^'s (?:\w+ )?(?P<rel>{_KIN})(?:'s name is| is (?:called|named)|,)? (?P<value>(?-i:[A-Z])\w+)(?!')(?=$|[.,;!]|"
+    (rf"^'s (?:\w+ )?(?P<rel>{_KIN})(?:'s name is| is (?:called|"
+     rf"named)) (?P<value>(?-i:[A-Z])\w+)", "{rel}'s name", "relation"),
+    (rf"^'s (?:\w+ )?(?P<rel>{_KIN}),? (?P<value>(?-i:[A-Z])\w+)(?!')(?=$|[.,;!]|"
      rf" (?!and))", "{rel}'s name", "relation"),
     (rf"^ {_NOW}(?:has|got|adopted) (?:an? |one |their )?(?:\w+ )??(?P<rel>{_KIN})(?: \w+)? (?:named|"
      rf"called) (?P<value>(?-i:[A-Z])\w+)", "{rel}'s name", "relation"),
     (rf"^ {_NOW}(?P<no>)(?:doesn't live|no longer lives|"
      rf"does not live) in {_PLACE}(?: anymore)?{_END}", "home", "attribute"),
+    (rf"^ {_NOW}(?:moved|relocated|moving) (?:back |over |away )?(?:in)?to (?:an?|the|our|"
+     rf"their) [\w' -]{{0,30}}?\bin (?P<value>(?-i:[A-Z])\w+)", "home", "event"),
     (rf"^ {_NOW}(?:moved|relocated|moving) (?:back |house |over |away )?(?:from [\w' ]+? )?(?:in)?to (?!a different|"
      rf"another|the next|tears|be\b){_PLACE}{_END}", "home", "event"),
     (rf"^ {_NOW}(?:lives?|living|resides?|based|settled) in (?!the (?:moment|present)|fear|"
@@ -69,12 +74,17 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
      rf"at) (?:an? )?(?P<value>[\w' -]+?))?{_END}", "job", "event"),
     (r"^ (?:is|just got|got|has got|became) (?:now |finally |newly |happily )?(?P<value>married|engaged|divorced|"
      r"single|widowed)\b", "relationship status", "relation"),
-    (r"^ is (?:now |a |an |strictly )*(?P<value>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free|"
+    (r"^ (?:isn't|is not|is no longer|stopped being) (?P<no>)(?:an? )?(?P<value>vegetarian|vegan|"
+     r"pescatarian)", "diet", "attribute"),
+    (r"^ (?:is|became|has become|turned|went|has gone|(?:has )?decided to (?:become|go|be)|has been) (?:now |an? |"
+     r"strictly )*(?P<value>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free|"
      r"diabetic)\b", "diet", "attribute"),
-    (r"^ is (?:now )?(?P<value>\d{1,2})(?: years old)?$", "age", "attribute"),
+    (r"^ is (?:now |only )?(?P<value>\d{1,3}|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+     r"twelve))(?: years old| now)?(?=$|,)", "age", "attribute"),
     (rf"^'s (?:(?:new|all-time|absolute|current) )*fav(?:ou?rite)? (?P<rel>[\w -]{{2,25}}?) (?:is|are|has to be|"
      rf"would be|was always) (?:now |still |actually |definitely )*(?:the )?(?P<value>[^.;!]+?){_END}",
      "favourite {rel}", "preference"),
+    (rf"^ {_NOW}likes? (?P<value>[\w' -]+?) (?:better|more) than ", "favourite {head}", "preference"),
     (rf"^ (?:{_NOW})?prefers? (?P<value>[\w' -]+?)(?: to | over | rather than | instead of |"
      rf"{_END})", "favourite {head}", "preference"),
     (rf"^ {_NOW}(?:switched|changed|gone over|"
@@ -94,7 +104,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
     (r"^(?P<no>)[^，。]{0,4}(?:不再|已经不|不)对(?P<value>[^，。]{1,10})过敏", "allergy to {value}", "attribute"),
     (r"^[^，。]{0,4}对(?P<value>[^，。]{1,10})过敏", "allergy to {value}", "attribute"),
     (r"^的?生日(?:其实|应该)?(?:是|在)(?:农历)?(?P<value>[^，。；]+)", "birthday", "attribute"),
-    (r"^[^，。]{0,2}(?:出生于|生于|是)(?P<value>[^，。]*\d[^，。]*?)(?:出生的?)?$", "birthday", "attribute"),
+    (r"^[^，。]{0,2}(?:出生于|生于)(?P<value>[^，。]*\d[^，。]*?)(?:出生的?)?$", "birthday", "attribute"),
     (r"^(?:的(?:名字|全名)(?:是|叫)|叫)(?P<value>[^，。]{1,8})$", "name", "attribute"),
     (r"^的?(?P<rel>小?[狗猫]|猫咪|狗狗|宠物|鹦鹉|兔子|仓鼠|乌龟|[儿女]儿?子?|儿子|女儿|孩子|宝宝|妻子|老婆|太太|丈夫|"
      r"老公|先生|男朋友|女朋友|男友|女友|伴侣|姐姐|妹妹|哥哥|弟弟|妈妈|爸爸)(?:的名字(?:是|叫)|名?叫做?|"
@@ -109,12 +119,15 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
     (r"^[^，。]{0,14}?(?:换了?(?:新)?工作，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
      r"加入了)(?P<value>[^，。；]{2,16}?)(?:工作|上班)?了?(?=$|[，。；])", "job", "event"),
     (r"^(?:现在|目前|最近|开始|一直|，)*在(?P<value>[^，。；]{2,16}?)(?:工作|上班|任职)", "job", "attribute"),
+    (r"^(?:现在|目前|最近|开始|一直)*在(?P<value>[^，。；在]{2,12}?(?:做|当|担任)[^，。；]{2,10})(?=$|"
+     r"[，。；])", "job", "attribute"),
     (r"^(?:现在|目前|已经)*(?:是|当|做|当上了?|成为了?)(?:一?[名个位])(?P<value>[^，。；的]{2,12})(?=$|"
      r"[，。；])", "job", "attribute"),
     (r"^(?P<no>)[^，。]{0,6}(?:辞职|辞掉了?|失业|丢了)[^，。]*?(?P<value>工作)?(?=$|[，。；])", "job", "event"),
     (r"^[^，。]{0,6}(?P<value>结婚|离婚|订婚|单身)了?(?=$|[，。；])", "relationship status", "relation"),
-    (r"^(?:现在|已经|开始)*(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
-    (r"^(?:现在|今年|已经)*(?P<value>[\d一二三四五六七八九十]{1,3}岁)", "age", "attribute"),
+    (r"^(?:现在|已经)*(?P<no>)(?:不再|不)(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
+    (r"^(?:现在|已经|决定|开始)*(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
+    (r"^(?:现在|今年|已经|快|\d{4}年)*(?P<value>[\d一二三四五六七八九十]{1,3}岁)", "age", "attribute"),
     (r"^(?:现在)?最(?:喜欢|爱)的(?P<rel>[^，。是]{1,8})(?:现在|其实)?(?:是|"
      r"变成了?)(?P<value>[^，。；]{1,16})", "favourite {rel}", "preference"),
     (r"^(?:现在|其实|还是|已经)*最(?:喜欢|爱)(?:[喝吃看听玩])?(?P<value>[^，。；的]{1,12}?)(?:了)?(?=$|"
@@ -123,9 +136,15 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      r"而不是.*)?(?=$|[，。；])", "favourite {head}", "preference"),
     (r"^(?P<no>)[^，。]{0,6}?(?:不(?:太|再|怎么)?(?:喜欢|爱)|讨厌|受不了|"
      r"戒了)(?:[喝吃看听玩])?(?P<value>[^，。；]{1,12}?)了?(?=$|[，。；])", "liking {value}", "preference"),
+    (r"^(?P<no>)(?:现在|已经)*不(?:再)?[喝吃玩](?P<value>[^，。；]{1,8}?)了(?=$|"
+     r"[，。；])", "liking {value}", "preference"),
     (r"^(?:现在|其实|一直|从小|也|都|就|很|非常|特别|真的)*(?:喜欢|喜爱|热爱|"
      r"爱)(?:[喝吃看听玩])?(?P<value>[^，。；]{1,12}?)了?(?=$|[，。；])", "liking {value}", "preference"),
 )  # fmt: skip
+_TEAS = r"^(?:oolong|sencha|matcha|chai|rooibos|darjeeling|assam|earl|jasmine|pu-?erh|gunpowder|genmaicha)$"
+_COFFEES = r"^(?:espresso|latte|cappuccino|americano|macchiato|mocha|decaf)$"
+_TEAS_ZH = r"乌龙|龙井|普洱|铁观音|碧螺春|毛尖|大红袍|抹茶|茉莉花?$"
+_COFFEES_ZH = r"拿铁|美式|卡布奇诺|摩卡|浓缩"
 _SINGLE = frozenset("name home job birthday age diet".split()) | {"relationship status"}
 
 
@@ -149,25 +168,41 @@ def _subjects(text: str, speaker: str) -> list[tuple[str, str]]:
     name = re.escape(speaker)
     m = regex(
         rf"^(?:(?:in|on|since|from|as of|after|currently|now|recently)\b[^,]{{0,40}}, |[^，。]{{0,16}}?(?:起|日|月|"
-        rf"年|现在|最近|[天周])[，, ]?)?(?P<who>{name})"
+        rf"年|现在|最近|[天周])[，, ]?)?{name}(?: and (?:others|their \w+|(?-i:[A-Z])\w+)(?= \w+)|和(?:大家|家人|"
+        rf"孩子们?|丈夫|妻子|老公|老婆|男友|女友))?"
     ).match(text)
     if not m:
         return []
     rest = text[m.end() :]
     found = [(speaker, rest)]
-    if kin := regex(
-        r"^('s (?:\w+ )?\w+?|的[^，。]{1,3}?(?:[妈爸姐妹哥弟友]|儿子|女儿|妻子|丈夫))(?= (?:is|has|lives?|works?|"
-        r"moved|loves?|likes?|hates?|prefers?|was|just|now)\b|(?:现在|在|住|搬|喜欢|对|是))"
-    ).match(rest):
+    if kin := regex(_SOMEBODY_OF_THEIRS).match(rest):
         found.insert(0, (speaker + kin[1], rest[kin.end() :]))
     return found
 
 
+_SOMEBODY_OF_THEIRS = (
+    r"^('s (?:\w+ )?\w+?|的[^，。]{0,3}?(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|朋友|儿子|女儿|妻子|老婆|丈夫|"
+    r"老公))(?= (?:is|has|lives?|works?|moved|loves?|likes?|hates?|prefers?|was|just|now|doesn't|can't)\b|"
+    r"'s (?:birthday|new job)\b|(?:现在|在|住|搬|喜欢|对|是|的生日|今年|[\d一二三四五六七八九十]{1,3}岁|换|不))"
+)
+
+
+def _head(value: str) -> str:
+    """The kind of thing that is liked: oolong tea and oolong are tea, 乌龙茶 and 乌龙 are 茶."""
+    if is_chinese(value):
+        return "茶" if regex(_TEAS_ZH).search(value) else "咖啡" if regex(_COFFEES_ZH).search(value) else value[-1:]
+    word = value.split(" ")[-1].lower()
+    return "tea" if regex(_TEAS).search(word) else "coffee" if regex(_COFFEES).search(word) else word
+
+
 def _filled(subject: str, m: re.Match[str], relation: str, kind: str) -> Slot:
     groups = m.groupdict()
-    value = regex(_DATE_BEHIND).sub("", groups.get("value") or "").strip(" ,，'\"“”-") or "job"
+    value = groups.get("value") or "job"
+    if relation != "birthday":
+        value = regex(_DATE_BEHIND).sub("", value)
+    value = value.strip(" ,，'\"“”-")
     # The kind of thing that is liked: oolong tea, tea; 乌龙茶, 茶.
-    head = value[-1:] if is_chinese(value) else value.split(" ")[-1].lower()
+    head = _head(value)
     named = relation.format(value=value.lower(), rel=(groups.get("rel") or "").lower(), head=head)
     if relation.startswith(("liking", "allergy")):
         value = "no" if "no" in groups else "yes"

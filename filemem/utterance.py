@@ -70,7 +70,7 @@ _OF_THE_OTHER = (
 )
 # What leads to the news, and a form of address before it.
 _LEAD_IN = (
-    r"^(?:(?:hey|hi|hello|嘿|嗨|哈喽)[ ,，]+(?:\w+[,，!！] ?|\w+ (?=i\b))?)|"
+    r"^(?:(?:hey|hi|hello|嘿|嗨|哈喽|你好|您好|大家好)[ ,，]+(?:(?![我咱])\w{1,20}[,，!！] ?|\w+ (?=i\b))?)|"
     r"^(?:\w+[,，] ?)?(?:you won't believe (?:it|this|what happened)|guess what|你(?:绝对|肯定|一定)?(?:想不到|"
     r"不会相信|不敢相信|猜怎么着))[\s,，:：!！—–-]+"
 )

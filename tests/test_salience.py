@@ -69,6 +69,37 @@ def test_what_one_asks_an_assistant_to_remember_is_always_kept(text: str) -> Non
     assert scores(talk, Heard())[0] == 1.0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm 37.",
+        "I hate flying.",
+        "I never eat breakfast.",
+        "Please keep your answers short.",
+        "我讨厌恐怖片。",
+        "以后叫我小雨。",
+    ],
+)
+def test_terse_words_about_oneself_are_kept_where_only_an_assistant_listens(text: str) -> None:
+    listening, talking = ([Turn("Ines", text), Turn(other, "I see.")] for other in ("assistant", "Omar"))
+    assert scores(listening, Heard())[0] >= THRESHOLD
+    assert scores(listening, Heard())[0] > scores(talking, Heard())[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["I need you to fix this code.", "Can you help me with my letter?", "帮我翻译这段代码。", "ok thanks!"]
+)
+def test_an_errand_is_not_kept(text: str) -> None:
+    assert scores([Turn("Ines", text), Turn("assistant", "Done.")], Heard())[0] < THRESHOLD
+
+
+def test_an_assistant_is_seldom_a_source() -> None:
+    """The same words weigh half as much when an assistant says them."""
+    said = "I moved the meeting with Leila to Friday and booked a table in Ghent."
+    one, other = ([Turn("Ines", "What now?"), Turn(speaker, said)] for speaker in ("assistant", "Omar"))
+    assert scores(one, Heard())[1] < scores(other, Heard())[1]
+
+
 @pytest.mark.parametrize("text", ["Remember that patience is everything!", "记住，耐心最重要！"])
 def test_remember_said_to_a_person_is_advice(text: str) -> None:
     talk = [Turn("Ines", text), Turn("Omar", "True."), Turn("Ines", "Bye!")]

@@ -49,6 +49,8 @@ def texts(text: str, **where: str) -> list[str]:
         ("嗯，其实我在学希腊语，对吧。", "Mara在学希腊语。"),
         ("我和我的朋友们去了海边，我们玩得很开心。", "Mara和自己的朋友们去了海边，玩得很开心。"),
         ("我给你买了一本书。", "Mara给Omar买了一本书。"),
+        ("Hi! I'm Mara, and I collect old maps.", "Mara collects old maps."),
+        ("你好，我叫Mara，刚搬到成都。", "Mara刚搬到成都。"),
         ("等不及想去爬山了！", "Mara等不及想去爬山了。"),
     ],
 )  # fmt: skip
@@ -115,11 +117,20 @@ def test_what_is_no_fact_becomes_no_statement(said: str) -> None:
         ("My birthday is on 3 April.", ("Mara", "birthday"), "3 April"),
         ("My dog is called Biscuit.", ("Mara", "dog's name"), "Biscuit"),
         ("I have a cat named Pixel.", ("Mara", "cat's name"), "Pixel"),
+        ("We moved to a bigger flat in Oldenburg.", ("Mara", "home"), "Oldenburg"),
+        ("I was born on 4 March 1988 in Bern.", ("Mara", "birthday"), "4 March 1988"),
+        ("I like green tea better than black tea.", ("Mara", "favourite tea"), "green tea"),
+        ("Actually, I prefer sencha now.", ("Mara", "favourite tea"), "sencha"),
+        ("I'm not vegetarian anymore.", ("Mara", "diet"), "not vegetarian"),
+        ("My mother's birthday is on 9 June.", ("Mara's mother", "birthday"), "9 June"),
         ("My sister lives in Oslo.", ("Mara's sister", "home"), "Oslo"),
         ("I'm allergic to walnuts.", ("Mara", "allergy to walnuts"), "yes"),
         ("I'm vegan now.", ("Mara", "diet"), "vegan"),
         ("I got engaged last month!", ("Mara", "relationship status"), "engaged"),
         ("我最喜欢的茶是乌龙茶。", ("Mara", "favourite 茶"), "乌龙茶"),
+        ("我更喜欢喝龙井。", ("Mara", "favourite 茶"), "龙井"),
+        ("我女儿五岁了。", ("Mara的女儿", "age"), "五岁"),
+        ("我不再喝咖啡了。", ("Mara", "liking 咖啡"), "no"),
         ("我现在改喝绿茶了。", ("Mara", "favourite 茶"), "绿茶"),
         ("我喜欢爬山。", ("Mara", "liking 爬山"), "yes"),
         ("我不喜欢爬山了。", ("Mara", "liking 爬山"), "no"),
@@ -211,6 +222,11 @@ def test_each_topic_stands_in_a_statement_of_its_own_and_the_line_is_passed_thro
     assert [statement.topic and statement.topic[1] for statement in found] == ["home", "dog's name", None]
     assert {statement.line for statement in found} == {7}
     assert found[0].about_date == date(2025, 5, 7)
+
+
+def test_what_an_assistant_says_is_hardly_certain() -> None:
+    [statement] = told("I found that the museum closes at six.", speaker="assistant", others=("Mara",))
+    assert statement.confidence < 0.5
 
 
 def test_a_joke_in_the_next_turn_takes_back() -> None:
