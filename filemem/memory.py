@@ -132,7 +132,7 @@ class Memory:
         """The mapping, None where it is broken, and its faults by the file's lines."""
         if not self.is_yaml and not self.front_end:
             return {}, []
-        source = "\n".join(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1])
+        source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1]), ""])
         if not source.strip():
             return {}, []
         if len(source) > LARGEST_YAML:

@@ -358,11 +358,11 @@ def test_without_a_free_descriptor_nothing_is_half_written(tmp_path: Path) -> No
 
     def write() -> None:
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        free = os.dup(0)
-        while free < max(map(int, os.listdir("/proc/self/fd"))):  # fill the gaps
-            free = os.dup(0)
+        highest = max(map(int, os.listdir("/proc/self/fd")))
+        while (used := os.dup(0)) <= highest:  # fill the gaps
+            pass
         for spare in range(8):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1 + spare, soft))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (used + 1 + spare, soft))
             before = os.stat(path).st_size
             for long in (False, True):
                 line = b"n" * (5000 if long else 3) + b"\n"

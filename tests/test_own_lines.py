@@ -1,0 +1,208 @@
+"""The machine touches only its own lines: what it appends or sets is there, and every other byte is as it was."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from filemem import disk, front
+from filemem.memory import Memory, format_turn, set_front, turns
+
+STORE = Path(__file__).parents[1] / "memory_store"
+SAMPLES = sorted(
+    path for path in STORE.rglob("*.*") if path.suffix in (".md", ".yaml") and ".filemem" not in path.parts
+)
+
+
+# -- turns -----------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1), st.sampled_from(["", "9:05", "23:59"]), st.lists(st.text(), min_size=1, max_size=5))
+@example("A**B", "09:30", ["- **Eve** 10:00: not a turn", "  indented", "a\n \n\t\nb", "\x85\u2028\x0b", "---", "# h"])
+def test_turns_read_back_what_was_said(speaker: str, time: str, texts: list[str]) -> None:
+    """For any text, its outer white space aside; what cannot stand in a text file (NUL) is replaced."""
+    written = "".join(format_turn(speaker, time, text) for text in texts)
+    found = list(turns(Memory("sessions/a.md", written.encode()).lines))
+    expected = [text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").strip() for text in texts]
+    assert [turn.text for turn in found] == expected
+    assert {turn.time for turn in found} == {time}
+    (name,) = {turn.speaker for turn in found}
+    assert name == (" ".join(speaker.replace("*", " ").replace("\0", "\ufffd").split()) or "unknown")
+    lines = written.split("\n")
+    assert all(lines[turn.line - 1].startswith(f"- **{name}**") for turn in found)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.binary(), st.lists(st.text(), min_size=1, max_size=3))
+def test_appending_changes_no_earlier_byte(
+    tmp_path_factory: pytest.TempPathFactory, before: bytes, said: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("a") / "a.md"
+    path.write_bytes(before)
+    expected = before + (b"\n" if before and not before.endswith(b"\n") else b"")
+    for text in said:
+        turn = format_turn("Ann", "09:30", text).encode()
+        disk.append(str(path), turn)
+        expected += turn
+    assert path.read_bytes() == expected
+
+
+# -- front matter ---------------------------------------------------------------------------------------------------
+
+KEYS = ["importance", "pinned", "tags", "note"]
+INDENT = st.sampled_from(["  ", "    "])
+WORD = st.text("abcé茶🍵 #:'\"-", min_size=1, max_size=12)
+
+
+@st.composite
+def values(draw: st.DrawFn) -> str:
+    """A value as a person may write it behind `key:`, with whatever comment or blank lines follow."""
+    inner = draw(INDENT)
+    quote = draw(WORD)
+    kinds = [
+        f" {draw(st.sampled_from(['5', 'true', 'plain words', '2026-11-20', '.nan', '~', '[a, b]', '{a: 1}', '!!str 7']))}",
+        "",
+        " " + yaml.safe_dump(quote, default_style='"', allow_unicode=True, width=1000).rstrip("\n"),
+        " '" + quote.replace("'", "''") + "'",
+        f' "two\n{inner}lines"',
+        f" plain\n{inner}and more",
+        f" [a,\n{inner}b]",
+        f" |\n{inner}key: 5\n\n{inner}---\n{inner}# no comment\n{inner}importance: 9",
+        f" >-\n{inner}folded\n{inner}importance: 9\n",
+        f" |+\n{inner}kept\n\n",
+        "\n- a\n- importance: 9",
+        f"\n{inner}- a\n\n{inner}# between\n{inner}- b",
+        f"\n{inner}importance: 9\n{inner}b: [1]",
+        "\n# above\n- a",
+    ]
+    value = draw(st.sampled_from(kinds))
+    if "\n" not in value:
+        value += draw(st.sampled_from(["", "   # why", " # key: 5"]))
+    return value + draw(st.sampled_from(["", "\n# a comment", "\n\n", "\n \n# importance: 9\n"])) + "\n"
+
+
+@st.composite
+def mappings(draw: st.DrawFn) -> str:
+    keys = draw(
+        st.lists(st.sampled_from([*KEYS, '"importance"', "other", "importance_of", "x importance"]), unique=True)
+    )
+    gap = draw(st.sampled_from(["", "# first\n", "\n"]))
+    return gap + "".join(f"{key}{draw(st.sampled_from(['', ' ']))}:{draw(values())}" for key in keys)
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Equal, with not-a-number equal to itself."""
+    return repr(sorted(one.items())) == repr(sorted(other.items()))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    mappings(),
+    st.sampled_from(KEYS),
+    st.sampled_from([("7", 7), ("[a, b]", ["a", "b"]), ('"a # b: c"', "a # b: c")]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "\ufeff"]),
+    st.sampled_from(["\nBody\n\n---\nimportance: 3\n---", "", "\nno last newline", "\n---\n"]),
+    st.booleans(),
+)
+def test_setting_a_key_changes_nothing_else(
+    source: str, key: str, value: tuple[str, Any], newline: str, mark: str, body: str, whole: bool
+) -> None:
+    """For generated front matter and YAML memories: the new value counts, every other key is equal, and the bytes that
+    differ are one slice, which holds nothing but the old value.
+    """
+    before_front, _ = front.load(source)
+    assume(before_front is not None)
+    assert before_front is not None
+    text = (source if whole else f"---\n{source}---\n{body}").replace("\n", newline)
+    data = (mark + text).encode()
+    path = "facts/a.yaml" if whole else "facts/a.md"
+    after = set_front(path, data, key, value[0])
+    memory = Memory(path, after)
+    assert same(
+        front.load("\n".join([*(memory.lines if whole else memory.lines[1 : memory.front_end - 1]), ""]))[0] or {},
+        {**before_front, key: value[1]},
+    )
+    for kept in [line for line in data.split(b"\n") if b"comment" in line or b"# first" in line or b"Body" in line]:
+        assert after.count(kept) == data.count(kept) or b"no comment" in kept
+    start = next((n for n, (a, b) in enumerate(zip(data, after, strict=False)) if a != b), min(len(data), len(after)))
+    tail = next(
+        (n for n, (a, b) in enumerate(zip(data[::-1], after[::-1], strict=False)) if a != b), min(len(data), len(after))
+    )
+    taken = data[start : len(data) - tail].decode(errors="ignore")
+    others = [other for other in before_front if other != key and other in KEYS]
+    assert not any(f"\n{other}:" in taken for other in others)
+    assert set_front(path, after, key, value[0]) == after
+
+
+def important(data: bytes) -> bytes:
+    return set_front("facts/a.md", data, "importance", "7")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "---\nk: 7\n---\n"),
+        ("Body", "---\nk: 7\n---\nBody"),
+        ("\ufeffBody\r\nmore\r\n", "\ufeff---\r\nk: 7\r\n---\r\nBody\r\nmore\r\n"),
+        ("---\n---\nBody", "---\nk: 7\n---\nBody"),
+        ("---\nk: 5   # why\n---\n", "---\nk: 7   # why\n---\n"),
+        ("---\nk: # why\n---\n", "---\nk: 7 # why\n---\n"),
+        ("---\n'k' : 'x' # why\n...\n", "---\n'k' : 7 # why\n...\n"),
+        ("---\na: |\n  k: 5\n\n  ---\nk: 5\n---\nk: 5\n", "---\na: |\n  k: 5\n\n  ---\nk: 7\n---\nk: 5\n"),
+        ("---\nk: |\n  text\n\n  ---\n  # text\n# comment\n---\n", "---\nk: 7\n# comment\n---\n"),
+        ("---\nk:\n# above\n- a\n# between\n- b\n\n# below\nz: 1\n---\n", "---\nk: 7\n# above\n\n# below\nz: 1\n---\n"),
+        ("---\nk: 1\na: 2\nk: 3\n---\n", "---\nk: 1\na: 2\nk: 7\n---\n"),
+        ("---\n{a: 1, k: 2}\n---\n", "---\n{a: 1, k: 7}\n---\n"),
+        ("---\r\nk: [1,\r\n 2] # c\r\n---\r\n", "---\r\nk: 7 # c\r\n---\r\n"),
+    ],
+)
+def test_setting_a_key_by_example(before: str, after: str) -> None:
+    assert set_front("facts/a.md", before.encode(), "k", "7").decode() == after
+
+
+def test_a_file_in_another_encoding_keeps_it() -> None:
+    for encoding, text in (("latin-1", "café, café, déjà vu"), ("gb18030", "她最喜欢的茶是铁观音")):
+        data = f"---\nwho: {text}\n---\n{text}\n".encode(encoding)
+        assert important(data) == data.replace(b"\n---\n", b"\nimportance: 7\n---\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"---\nnever closed\n",
+        b"---\na: [1\n---\n",
+        b"---\n- a list\n---\n",
+        b"---\n{a: 1}\n---\n",
+        b"---\na: &x 1\nb: *x\n---\n",
+        b"\0binary",
+        "---\na: 1\n---\n".encode("utf-16"),
+        "---\na: 茶茶\n---\n".encode() + b"\xff",
+    ],
+)
+def test_what_cannot_be_edited_safely_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        set_front("facts/a.md", data, "importance", "7")
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_the_sample_store_survives_every_edit(path: Path, tmp_path: Path) -> None:
+    data = path.read_bytes()
+    name = path.name
+    before = Memory(f"facts/{name}", data)
+    for key, value, read in (("importance", "9", 9), ("superseded_by", "facts/b.md", "facts/b.md")):
+        after = Memory(f"facts/{name}", set_front(f"facts/{name}", data, key, value))
+        assert after.front == {**before.front, key: read}
+        assert after.lines[after.front_end :] == before.lines[before.front_end :] or after.is_yaml
+        old, new = data.split(b"\n"), after.data.split(b"\n")
+        extra = 0 if key in before.front else 1 if before.front_end or before.is_yaml else 3
+        assert len(new) == len(old) + extra
+        assert sum(line not in old for line in new) <= max(1, extra)
+    copy = tmp_path / name
+    copy.write_bytes(data)
+    disk.append(str(copy), b"- **Mara** 09:30: one more\n")
+    assert copy.read_bytes().startswith(data)
