@@ -126,7 +126,7 @@ PIECES = st.lists(st.sampled_from(["stage", "edit", "delete", "rename", "none"])
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=PIECES)
 def test_a_persons_staged_and_unstaged_work_is_as_before(
-    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], touch: int
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str]
 ) -> None:
     """Whatever they have done to other files: index, bytes and status stay, and the job's commit has none of it."""
     where = tmp_path_factory.mktemp("world") / "store"

@@ -1,0 +1,286 @@
+"""A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repositories import START, git, plain_git, state, store  # noqa: F401
+
+from filemem import FilememError, Store, User, check
+from filemem.history import History, set_up
+from filemem.sync import Synced, sync
+
+FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> list[User]:
+    """Two machines of one person, synced, and a bare remote."""
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    first = store(tmp_path / "one")
+    git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
+    assert sync(History(first), None, START).pushed == 1
+    git(tmp_path, "clone", "--quiet", "remote", "two")
+    return [first, Store(tmp_path / "two").user("mara")]
+
+
+def change(user: User, path: str, text: str) -> None:
+    """A job of the machine that leaves `text` in a file."""
+    place = Path(user.root) / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    assert History(user).record(f"Change {path}", [path], {"Job": "test"}, START).commit
+
+
+def synced(user: User) -> Synced:
+    return sync(History(user), None, START)
+
+
+def test_different_facts_never_conflict(machines: list[User]) -> None:
+    """Each machine then has both, and the first push made the branch follow its remote."""
+    one, two = machines
+    change(one, "facts/a.md", "learnt here\n")
+    change(two, "facts/b.md", "learnt there\n")
+    assert synced(one) == Synced(0, 1, [], [])
+    assert synced(two) == Synced(1, 2, [], [])
+    assert synced(one) == Synced(2, 0, [], [])
+    assert synced(two) == Synced(0, 0, [], [])
+    assert one.paths() == two.paths() and one.read("facts/b.md") == b"learnt there\n"
+    assert git(one.root, "rev-parse", "--abbrev-ref", "@{u}") == "origin/main"
+    assert git(two.root, "log", "-1", "--format=%an %s") == "filemem Merge memories from origin"
+
+
+def test_two_edits_of_one_line_stay_readable(machines: list[User]) -> None:
+    """Both versions are in the file, searchable; check lists the place until somebody has put it right."""
+    one, two = machines
+    change(one, FACT, "Prefers black tea.\n")
+    change(two, FACT, "Prefers 乌龙茶.\n")
+    synced(one)
+    done = synced(two)
+    assert done.doubled == [f"mara/{FACT}"] and "both versions" in done.notes[0]
+    synced(one)
+    for user in machines:
+        text = user.read(FACT).decode()
+        assert text == "<<<<<<< one version\nPrefers 乌龙茶.\n=======\nPrefers black tea.\n>>>>>>> the other version\n"
+        assert user.grep("black") and user.grep("乌龙茶") and user.search_files("black tea")
+        problem, *more = check.problems(user)
+        assert not more and (problem.path, problem.line) == (FACT, 1) and "two versions" in problem.what
+    change(one, FACT, "Prefers 乌龙茶.\n")
+    assert not check.problems(one)
+
+
+def test_turns_and_recalls_of_both_are_kept(machines: list[User]) -> None:
+    """Logs and transcripts merge by union."""
+    one, two = machines
+    talk = "sessions/2026/2026-11-20-0930-tea.md"
+    change(one, talk, "- **mara** 09:30: hello\n")
+    synced(one)
+    synced(two)
+    for user, name in zip(machines, ("one", "two"), strict=True):
+        user.append(talk, f"- **mara** 10:00: from {name}\n")
+        Path(user.bookkeeping("recalls.log")).write_text(f"2026-11-20T10:00\topen\t{name}.md\n")
+        History(user).record("Talk", [talk], {"Session": talk}, START)
+    for user in (one, two, one):
+        synced(user)
+    for user in machines:
+        turns = [passage.text for passage in user.memory(talk).passages]
+        assert turns[0] == "hello" and sorted(turns[1:]) == ["from one", "from two"]
+        recalls = Path(user.bookkeeping("recalls.log")).read_text()
+        assert sorted(recalls.split()[2::3]) == ["one.md", "two.md"] and not check.problems(user)
+
+
+def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machines: list[User]) -> None:
+    """Neither is lost, and what is new in the same folder stays where it is."""
+    one, two = machines
+    change(one, "facts/old.md", "a first line\na second line\na third line\n")
+    synced(one), synced(two)
+    one.move("facts/old.md", "archive/facts/old.md")
+    one.move(FACT, f"archive/{FACT}")
+    History(one).record("Sweep", ["facts/old.md", "archive/facts/old.md", FACT, f"archive/{FACT}"], {}, START)
+    change(two, "facts/old.md", "a first line\na better line\na third line\n")
+    change(two, "facts/2026/new.md", "new\n")
+    synced(one), synced(two), synced(one)
+    assert one.paths() == two.paths() == sorted([f"archive/{FACT}", "archive/facts/old.md", "facts/2026/new.md"])
+    assert one.read("archive/facts/old.md") == b"a first line\na better line\na third line\n"
+
+
+def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[User]) -> None:
+    """The person decides."""
+    one, two = machines
+    (Path(one.root) / FACT).unlink()
+    History(one).record("Forget", [FACT], {}, START)
+    change(two, FACT, "Prefers oolong tea, cold.\n")
+    synced(one)
+    assert "deleted on one machine and changed on the other" in synced(two).notes[0]
+    synced(one)
+    assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
+
+
+def test_both_versions_of_a_picture_are_kept(machines: list[User]) -> None:
+    """What cannot be merged as text stands there twice."""
+    one, two = machines
+    change(one, "notes/picture.png", "\0one")
+    synced(one)
+    change(two, "notes/picture.png", "\0two")
+    synced(two), synced(one)
+    pictures = {one.read(path) for path in one.paths() if path.startswith("notes/")}
+    assert pictures == {b"\0one", b"\0two"} and one.paths() == two.paths()
+
+
+def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
+    """Each made its own repository; the remote of something else is refused."""
+    for name in ("remote", "code"):
+        git(tmp_path, "init", "--quiet", "--bare", name)
+    one, two = store(tmp_path / "one"), store(tmp_path / "two")
+    change(two, "facts/b.md", "b\n")
+    sync(History(one), str(tmp_path / "remote"), START)
+    sync(History(two), str(tmp_path / "remote"), START)
+    sync(History(one), str(tmp_path / "remote"), START)
+    assert one.paths() == two.paths() and FACT in one.paths()
+    git(tmp_path, "clone", "--quiet", "code", "work")
+    (tmp_path / "work" / "code.py").write_text("x = 1\n")
+    git(tmp_path / "work", "add", "code.py")
+    git(tmp_path / "work", "commit", "--quiet", "-m", "Begin")
+    git(tmp_path / "work", "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    with pytest.raises(FilememError, match="something else than memories"):
+        sync(History(one), str(tmp_path / "code"), START)
+
+
+# -- in the way ----------------------------------------------------------------------------------------------------
+
+
+def test_a_push_that_comes_second_is_tried_again(machines: list[User], tmp_path: Path) -> None:
+    """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice."""
+    one, two = machines
+    change(one, "facts/a.md", "a\n")
+    change(two, "facts/b.md", "b\n")
+    hook = Path(one.root).parent / ".git" / "hooks" / "pre-push"
+    hook.write_text(f"#!/bin/sh\ntest -e done || {{ touch done; git -C {two.root} push --quiet origin HEAD:main; }}\n")
+    hook.chmod(0o755)
+    assert synced(one).fetched == 1
+    assert (Path(one.root).parent / "done").exists()
+    assert git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
+    synced(two)
+    assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
+
+
+def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[User], tmp_path: Path) -> None:
+    """What came in is there, what is committed waits, each in one sentence."""
+    one, two = machines
+    change(two, "facts/b.md", "b\n")
+    synced(two)
+    change(one, "facts/a.md", "a\n")
+    (tmp_path / "remote").rename(tmp_path / "away")
+    with pytest.raises(FilememError, match="cannot be reached"):
+        synced(one)
+    (tmp_path / "away").rename(tmp_path / "remote")
+    hook = tmp_path / "remote" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\necho closed today >&2; exit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(FilememError, match="did not take the push"):
+        synced(one)
+    assert one.read("facts/b.md") == b"b\n"
+    hook.unlink()
+    assert synced(one).pushed == 2 and git(one.root, "status", "--short") == ""
+
+
+def test_uncommitted_edits_stay_and_are_named(machines: list[User]) -> None:
+    """Beside what comes in they stay uncommitted; where both meet in a line nothing is written."""
+    one, two = machines
+    change(one, "profile.md", "one\n\ntwo\n\nthree\n")
+    synced(one), synced(two)
+    change(one, "profile.md", "ONE\n\ntwo\n\nthree\n")
+    synced(one)
+    mine = Path(two.root) / "profile.md"
+    mine.write_text("one\n\ntwo\n\nthree, by hand\n")
+    assert synced(two).notes == ["Not committed by you, hence not sent: mara/profile.md."]
+    assert mine.read_text() == "ONE\n\ntwo\n\nthree, by hand\n"
+    assert git(two.root, "diff", "--stat", "--", mine.name).split("|")[0].strip() == "mara/profile.md"
+    change(one, "profile.md", "ONE\n\ntwo\n\n3\n")
+    synced(one)
+    before = state(Path(two.root).parent)
+    with pytest.raises(FilememError, match=r"your uncommitted changes in mara/profile\.md"):
+        synced(two)
+    assert state(Path(two.root).parent) == before
+
+
+def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[User]) -> None:
+    """The files are there already, the branch is not: the next sync takes them for what they are."""
+    one, two = machines
+    change(one, FACT, "Prefers black tea.\n")
+    synced(one)
+    (Path(two.root) / FACT).write_text("Prefers black tea.\n")
+    assert synced(two).fetched == 1
+    assert git(two.root, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
+def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[User], tmp_path: Path, kind: str) -> None:
+    """A link in place of a memory or of its folder, a path into `.git`: nothing is written."""
+    one, two = machines
+    if kind == "behind a link":
+        (tmp_path / "elsewhere").mkdir()
+        os.symlink(tmp_path / "elsewhere", Path(two.root) / "lessons")
+        change(one, "lessons/x.md", "x\n")
+        synced(one)
+    else:
+        blob = git(one.root, "hash-object", "-w", "--stdin", stdin=b"/etc/passwd")
+        tree = git(one.root, "mktree", stdin=f"120000 blob {blob}\tx.md\n".encode())
+        if kind == "git":
+            inner = git(one.root, "mktree", stdin=f"100644 blob {blob}\tconfig\n".encode())
+            tree = git(one.root, "mktree", stdin=f"040000 tree {inner}\t.GIT\n".encode())
+        commit = git(one.root, "commit-tree", tree, "-p", "HEAD", "-m", "x")
+        git(one.root, "push", "--quiet", "origin", f"{commit}:refs/heads/main")
+    with pytest.raises(FilememError, match=r"no plain file|behind a symbolic link"):
+        synced(two)
+    assert not list((tmp_path / "elsewhere").glob("*")) and (Path(two.root) / FACT).exists()
+
+
+def test_in_a_bigger_repository_only_memories_travel(tmp_path: Path) -> None:
+    """Other people's work is left to git pull and git push."""
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    git(tmp_path, "clone", "--quiet", "remote", "project")
+    (tmp_path / "project" / "code.py").write_text("x = 1\n")
+    git(tmp_path / "project", "add", "code.py")
+    git(tmp_path / "project", "commit", "--quiet", "-m", "Begin")
+    where = tmp_path / "project" / "store"
+    where.mkdir()
+    set_up(str(where), "mara", START)
+    mara = Store(where).user("mara")
+    change(mara, "facts/a.md", "a\n")
+    with pytest.raises(FilememError, match="git push"):
+        synced(mara)
+    git(where, "push", "--quiet", "--set-upstream", "origin", "HEAD")
+    change(mara, "facts/b.md", "b\n")
+    assert synced(mara).pushed == 1
+    git(tmp_path, "clone", "--quiet", "remote", "other")
+    (tmp_path / "other" / "code.py").write_text("x = 2\n")
+    git(tmp_path / "other", "commit", "--quiet", "-am", "Change")
+    git(tmp_path / "other", "push", "--quiet")
+    with pytest.raises(FilememError, match="git pull"):
+        synced(mara)
+    assert (tmp_path / "project" / "code.py").read_text() == "x = 1\n"
+
+
+def test_the_command_says_what_it_did(machines: list[User]) -> None:
+    """In plain sentences, and with exit code 2 where a merge of the person's own is under way."""
+    one, two = machines
+    change(one, FACT, "Prefers black tea.\n")
+    change(two, FACT, "Prefers no tea.\n")
+    synced(one)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        script = "import sys; from filemem.cli import main; main()"
+        command = [sys.executable, "-c", script, "--store", str(Path(two.root).parent), *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    said = run("sync")
+    assert said.returncode == 0 and "Brought in 1 commit, sent 2." in said.stdout
+    assert "filemem check shows where" in said.stdout
+    assert run("check").returncode == 1
+    assert run("sync").stdout == "Everything is the same here and there.\n"
+    (Path(two.root).parent / ".git" / "MERGE_HEAD").write_text(git(two.root, "rev-parse", "HEAD"))
+    said = run("sync")
+    assert said.returncode == 2 and "a merge is in progress" in said.stderr
