@@ -113,9 +113,9 @@ def _finders() -> list[tuple[str, Finder]]:
 
 @cache
 def _number_finders() -> list[tuple[str, Finder]]:
-    """The same for numbers with check digits."""
-    ids = [(NATIONAL_ID, _finder(pattern, _checked_by(check))) for pattern, check in _national_ids()]
-    return [*ids, (ACCOUNT, _ibans), (CARD, _cards)]
+    """The same for numbers, the longest first: a part of one may happen to pass as another."""
+    longest, *others = [(NATIONAL_ID, _finder(pattern, _checked_by(check))) for pattern, check in _national_ids()]
+    return [longest, (ACCOUNT, _ibans), (CARD, _cards), *others]
 
 
 def _finder(pattern: str, accepts: Accepts) -> Finder:
