@@ -27,7 +27,7 @@ REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a w
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
-SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by the one person named; and in the first person
+SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
@@ -58,6 +58,7 @@ _ASKED = re.compile(
     "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
     "几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
 )
+_SPELT = re.compile(f"[^\\W_{terms.CJK}]+")
 _DATE_WORD = re.compile(
     r"\d+(?:st|nd|rd|th)?|january|february|march|april|june|july|august|september|october|november|december|[年月日号周]"
 )
@@ -128,7 +129,7 @@ class Scored(NamedTuple):
 def parse(question: str, speaker_names: Sequence[str] = (), spans: Iterable[tuple[int, int, float]] = ()) -> Query:
     """The words of a question, the speakers (places in `speaker_names`, folded names) that it names, and what it asks."""
     spans = tuple(spans)
-    rest, speakers = _without_speakers(terms.fold(question), speaker_names)
+    rest, speakers = _without_speakers(question, speaker_names)
     found: dict[str, Word] = {}
     for run in terms.words(_ASKED.sub(" ", rest)):
         cjk = terms.is_cjk(run)
@@ -152,9 +153,14 @@ def _others(token: str) -> tuple[tuple[str, float], ...]:
 
 
 def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str, set[int]]:
-    """The folded question without the names of speakers, and their places; any part of a name will do."""
+    """The folded question without the names of speakers, and their places; any part of a name will do.
+
+    In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
+    """
     speakers: set[int] = set()
-    said = set(terms.words(question))
+    small = question == question.lower()
+    said = {terms.fold(word) for word in _SPELT.findall(question) if small or not word[0].islower()}
+    question = terms.fold(question)
     for place, name in enumerate(speaker_names):
         for part in _name_parts(name):
             if terms.is_cjk(part) and part in question:
@@ -354,7 +360,7 @@ def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
 def _signs(query: Query, corpus: Corpus, entry: Entry, number: int) -> Iterable[tuple[str, float]]:
     """What marks a passage as an answer, as shares of the question's weight."""
     flags = corpus.flags[number]
-    if len(query.speakers) == 1 and corpus.speakers[number] in query.speakers:
+    if corpus.speakers[number] in query.speakers:
         yield "speaker", SPEAKER
         if flags & terms.FIRST_PERSON:
             yield "own words", OWN_WORDS

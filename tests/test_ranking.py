@@ -150,6 +150,22 @@ def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word() -> None
     )
 
 
+def test_a_name_that_is_a_word_too_is_a_name_only_with_a_capital() -> None:
+    names = ["", "joy", "ben smith"]
+    assert ranking.parse("What gives Ben joy?", names).speakers == {2}
+    assert ranking.parse("What gives Joy's brother hope?", names).speakers == {1}
+    assert ranking.parse("what does smith like", names).speakers == {2}
+    assert ranking.parse("Ben什么时候去旅行？", names).speakers == {2}
+
+
+def test_whoever_of_several_is_named_is_heard_before_the_others() -> None:
+    talk = [Said("We saw the lighthouse", who) for who in ("Cleo", "Anna", "Dora", "Ben")]
+    corpus = MemoryCorpus(("s/a.md", DAY, talk))
+    query = ranking.parse("Which lighthouse did Anna and Ben see?", corpus.speaker_names)
+    found = ranking.rank(query, corpus, limit=2)
+    assert {corpus.speaker_names[corpus.speakers[each.number]] for each in found} == {"anna", "ben"}
+
+
 def test_chinese_names_are_found_inside_a_sentence() -> None:
     query = ranking.parse("小明什么时候去了北京？", ["", "李小明", "王芳"])
     assert query.speakers == {1}
