@@ -96,7 +96,7 @@ def _commits_with(history: History, word: str, specs: list[str]) -> set[str]:
     """The commits that added or took out a line with `word`, or speak of it."""
     plain = [("--format=%H",), ("--regexp-ignore-case",)]
     options = [option for group in plain for option in group]
-    lines = history.repository.text("log", *options, "-G", _pattern(word), "HEAD", "--", *specs)
+    lines = history.repository.text("log", *options, "--no-renames", "-G", _pattern(word), "HEAD", "--", *specs)
     messages = history.repository.text(
         "log", *options, "--extended-regexp", f"--grep={_pattern(word)}", "HEAD", "--", *specs
     )
