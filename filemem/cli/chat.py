@@ -45,6 +45,7 @@ class Chat:
         self._talk = talk
         self._as_json = as_json
         self._open_line = False  # is the cursor behind text that streamed?
+        self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
         self._commands: dict[str, Callable[[str], None]] = {
@@ -101,6 +102,8 @@ class Chat:
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
+        if self._ended:
+            return None
         mark = click.style("> ", bold=True) if colours() else "> "
         lines: list[str] = []
         try:
@@ -108,6 +111,7 @@ class Chat:
             while select.select([sys.stdin], [], [], 0.03)[0]:
                 lines.append(input())
         except EOFError:
+            self._ended = True
             if not lines:
                 return None
         except KeyboardInterrupt:

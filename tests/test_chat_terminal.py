@@ -1,0 +1,445 @@
+"""A person talks with filemem in a terminal: what they type arrives as typed, what they see is plain, and no key loses a word.
+
+Where the output is no terminal it is plain text or JSON, with an exit code that a script can trust.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import ScriptedServer, calls, cut, fail, hang, say
+from terminal import Terminal
+
+FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+FACT = "facts/2026/2026-05-01-oolong.md"
+HOSTILE = "tea \x1b]0;owned\x07\x1b[31mred \u202ekcab"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for path, text in {
+        "profile.md": "# Ann\n\nAn engineer.\n",
+        FACT: "Likes oolong tea.\n",
+        "facts/2026-06-01-奶奶.md": "奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n",
+        "facts/hostile.md": f"Hostile: {HOSTILE}\n",
+    }.items():
+        place = tmp_path / "memory_store/ann" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as endpoint:
+        yield endpoint
+
+
+def environment(store: Path, server: ScriptedServer | None = None, **more: str) -> dict[str, str]:
+    """A person's environment, without what this machine or a test run may have set."""
+    env = {"HOME": str(store), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
+    if server:
+        env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
+    return env
+
+
+def chat(store: Path, server: ScriptedServer | None = None, *options: str, columns: int = 100, **env: str) -> Terminal:
+    return Terminal([*FILEMEM, "chat", *options], environment(store, server, **env), str(store), columns)
+
+
+def run(
+    store: Path, server: ScriptedServer | None, *options: str, given: str | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """`filemem chat` without a terminal."""
+    command, source = [*FILEMEM, "chat", *options], environment(store, server, **env)
+    entry = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
+    return subprocess.run(command, env=source, cwd=store, capture_output=True, encoding="utf-8", **entry)  # type: ignore[call-overload,no-any-return]
+
+
+def session(store: Path) -> str:
+    """The turns of the only session, without their times."""
+    [path] = (store / "memory_store/ann/sessions").rglob("*.md")
+    return re.sub(r"(?m)^(- \*\*.+?\*\*) \d\d:\d\d:", r"\1:", path.read_text().split("---\n\n", 1)[1])
+
+
+def said(server: ScriptedServer) -> Any:
+    """The last message as it reached the endpoint."""
+    return server.requests[-1].body["messages"][-1]["content"]
+
+
+# -- a talk ------------------------------------------------------------------------------------------------------
+
+
+def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> None:
+    server.script(
+        calls(("grep", {"pattern": "oolong"}), text="\n\nLet me look.\n\n"), say("# Tea\n\n", "**Oolong**.\n\n")
+    )
+    with chat(store, server) as term:
+        greeting = term.expect("\n> ")
+        assert greeting.startswith("ann, gpt-x. Memories are in memory_store/ann.\n")
+        assert "/help lists the commands, Ctrl-D ends.\n" in greeting
+        term.type("Which tea?\r")
+        answer = term.expect("\n> ")
+        assert answer == ('Which tea?\nLet me look.\ngrep "oolong" -> 1 line in 1 of 5 files\n# Tea\n\n**Oolong**.\n> ')
+        assert '\x1b[2mgrep "oolong" -> 1 line in 1 of 5 files\x1b[0m' in term.raw
+        term.type("\x04")
+        assert term.end() == 0
+        assert re.search(r"\nKept in sessions/\d{4}/[-\d]+-which-tea\.md\n$", term.screen)
+    assert session(store).startswith("- **ann**: Which tea?\n- **assistant**: Let me look.\n")
+
+
+def test_an_answer_shows_while_it_streams(store: Path, server: ScriptedServer) -> None:
+    server.script(hang("It comes in pieces "))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Hello\r")
+        term.expect("It comes in pieces")  # while the endpoint is still silent
+        term.type("\x03")
+        assert server.hung_up.wait(10)
+
+
+def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: ScriptedServer) -> None:
+    server.script(hang("Half of an "), say("Whole."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Tell me\r")
+        term.expect("Half of an")
+        term.type("\x03")
+        term.expect("Stopped; what had come is kept in the session.\n> ")
+        term.type("half a line\x03")
+        term.expect("Ctrl-D or /quit ends.\n> ")
+        term.type("Again\r")
+        term.expect("Whole.\n> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+        assert "Traceback" not in term.screen
+    assert session(store) == (
+        "- **ann**: Tell me\n- **assistant**: Half of an [interrupted]\n- **ann**: Again\n- **assistant**: Whole.\n"
+    )
+
+
+def test_a_failure_is_one_red_line_and_the_next_message_works(store: Path, server: ScriptedServer) -> None:
+    server.script(fail(401, "no"), cut("Half"), say("Here."))
+    with chat(store, server, columns=200) as term:
+        term.expect("\n> ")
+        term.type("One\r")
+        assert re.fullmatch(r"One\ngpt-x at 127\.0\.0\.1:\d+: the key .*\n> ", term.expect("\n> "))
+        term.type("Two\r")
+        assert re.fullmatch(r"Two\nHalf\ngpt-x at .*broke off.*\n> ", term.expect("\n> "))
+        assert "\x1b[31mgpt-x at" in term.raw
+        term.type("Three\r")
+        term.expect("Here.\n> ")
+
+
+# -- typing ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["first\nsecond\n\nfourth\n", "\x1b[200~first\nsecond\n\nfourth\x1b[201~\r", "first\nsecond\n\nfourth\r"],
+    ids=["raw", "bracketed", "raw without a last line end"],
+)
+def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServer, keys: str) -> None:
+    server.script(say("Read."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type(keys)
+        term.expect("Read.\n> ")
+    assert said(server) == "first\nsecond\n\nfourth"
+    assert len(server.requests) == 1
+
+
+def test_wide_characters_are_edited_as_one(store: Path, server: ScriptedServer) -> None:
+    server.script(say("好。"))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("我喜欢咖啡\x7f\x7f茶\x1b[D绿\r")  # two characters back, and one put in before the last
+        term.expect("好。\n> ")
+    assert said(server) == "我喜欢绿茶"
+
+
+def test_what_was_typed_can_be_called_back_in_the_next_session(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes.")
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Remember the 茶\r")
+        term.expect("Yes.\n> ")
+        term.type("\x04")
+        assert term.end() == 0
+    history = store / "memory_store/ann/.filemem/history"
+    assert history.stat().st_mode & 0o777 == 0o600
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("\x1b[A!\r")
+        term.expect("Yes.\n> ")
+    assert said(server) == "Remember the 茶!"
+
+
+def test_tab_completes_commands_and_paths(store: Path) -> None:
+    with chat(store) as term:
+        term.expect("ends.\n> ")
+        term.type("/op\tfacts/2026/\t\r")
+        term.expect("Likes oolong tea.\n> ")
+
+
+# -- slash commands ----------------------------------------------------------------------------------------------
+
+
+def test_the_slash_commands(store: Path) -> None:
+    editor = store / "editor"
+    editor.write_text("#!/bin/sh\necho '- Plays the tuba.' >> \"$1\"\n")
+    editor.chmod(0o700)
+    user = store / "memory_store/ann"
+    with chat(store, columns=200, EDITOR=str(editor)) as term:
+        term.expect("ends.\n> ")
+        steps = [
+            ("/help", "Tab completes a command or a path.\n"),
+            ("/memory", "tokens  in all\n"),
+            ("/remember Owns a kettle.", "-owns-a-kettle.md\n"),
+            ("/remember", "say what, as in: /remember Prefers oolong tea.\n"),
+            ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n   2\n   3  An engineer.\n"),
+            (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
+            ("/open profle.md", "profle.md does not exist; the nearest are profile.md.\n"),
+            ("/open ../bob/x", "no path inside ann's memories"),
+            ("/open", "name a memory, as in: /open profile.md\n"),
+            ("/edit profile.md", ""),
+            ("/memory", "tokens  open files\n"),
+            ("/forget facts/hostile.md", "Delete facts/hostile.md for good? [y/N]: "),
+            ("n", "Nothing was deleted.\n"),
+            ("/forget facts/hostile.md", "[y/N]: "),
+            ("y", "Deleted facts/hostile.md.\n"),
+            ("/nonsense", "there is no command /nonsense; /help lists them.\n"),
+        ]
+        for typed, answer in steps:
+            term.type(f"{typed}\r")
+            term.expect(answer)
+            if not answer.endswith("[y/N]: "):
+                term.expect("> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+        assert "Error: " not in term.screen
+        assert "Traceback" not in term.screen
+    assert (user / "profile.md").read_text() == "# Ann\n\nAn engineer.\n- Plays the tuba.\n"
+    assert not (user / "facts/hostile.md").exists()
+    assert not (user / "sessions").exists()  # commands are no turns
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
+def test_a_question_broken_off_deletes_nothing_and_the_talk_goes_on(store: Path, key: str) -> None:
+    with chat(store) as term:
+        term.expect("ends.\n> ")
+        term.type("/forget profile.md\r")
+        term.expect("[y/N]: ")
+        term.type(key)
+        term.expect("Nothing was deleted.\n> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+    assert (store / "memory_store/ann/profile.md").exists()
+
+
+def test_the_session_itself_may_be_forgotten(store: Path) -> None:
+    with chat(store, columns=200) as term:
+        term.expect("ends.\n> ")
+        term.type("I bought a kettle.\r")
+        term.expect("Kept.\n> ")
+        [path] = (store / "memory_store/ann/sessions").rglob("*.md")
+        term.type(f"/forget {path.relative_to(store / 'memory_store/ann')}\r")
+        term.expect("[y/N]: ")
+        term.type("y\r")
+        term.expect("Deleted ")
+        term.expect("\n> ")
+        term.type("\x04")
+        assert term.end() == 0
+        assert "Traceback" not in term.screen
+
+
+def test_a_long_file_is_read_on_by_the_command_that_open_names(store: Path) -> None:
+    (store / "memory_store/ann/long.md").write_text("".join(f"This is line number {n}.\n" for n in range(1, 1001)))
+    with chat(store, columns=200) as term:
+        term.expect("ends.\n> ")
+        term.type("/open long.md\r")
+        more = re.search(r"Lines 1 to (\d+) of 1000; (/open long\.md:(\d+)) shows the next\.\n> $", term.expect("\n> "))
+        assert more
+        term.type(f"{more[2]}\r")
+        term.expect(f"{int(more[1]) + 1:>4}  This is line number {more[3]}.\n")
+
+
+# -- what is shown -----------------------------------------------------------------------------------------------
+
+
+ENGLISH = "An answer of several long words, so that it takes two lines."
+CHINESE = "外婆最喜欢的是惠明茶，景宁山里的，用玻璃杯泡，看叶子站起来。"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (ENGLISH, "An answer of several long words, so that\nit takes two lines.\n"),
+        (f"- {ENGLISH}", "- An answer of several long words, so\n  that it takes two lines.\n"),
+        (CHINESE, "外婆最喜欢的是惠明茶，景宁山里的，用玻璃\n杯泡，看叶子站起来。\n"),
+    ],
+)
+def test_lines_are_broken_between_words(store: Path, server: ScriptedServer, text: str, shown: str) -> None:
+    server.script(say(text))
+    with chat(store, server, columns=40) as term:
+        term.expect("\n> ")
+        term.type("Hi\r")
+        assert term.expect("\n> ") == f"Hi\n{shown}> "
+    assert text in session(store)
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colour_where_none_is_wanted(store: Path, server: ScriptedServer, env: dict[str, str]) -> None:
+    server.script(calls(("grep", {"pattern": "oolong"})), say("Yes."), fail(401))
+    with chat(store, server, **env) as term:
+        term.expect("\n> ")
+        term.type("Tea?\r")
+        term.expect("Yes.\n> ")
+        term.type("And?\r")
+        term.expect("not accepted")
+        term.expect("\n> ")
+        term.type("/open profile.md\r")
+        term.expect("engineer.\n> ")
+        term.type("\x04")
+        assert term.end() == 0
+        assert not COLOUR.search(term.raw)
+
+
+def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server: ScriptedServer) -> None:
+    server.script(
+        calls(("grep", {"pattern": "Hostile"}), ("\x1b[2Jrm", {"\x1b]0;x\x07": 1})), say(HOSTILE), fail(400, HOSTILE)
+    )
+    with chat(store, server, columns=200) as term:
+        term.expect("\n> ")
+        for typed, answer in [
+            ("Tea?", "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"),
+            ("/open facts/hostile.md", "Hostile: tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"),
+            ("And?", "the request was refused"),
+        ]:
+            term.type(f"{typed}\r")
+            term.expect(answer)
+            term.expect("> ")
+        for sign in ("\x1b]0;", "\x07", "\x1b[31mred", "\x1b[2J", "\u202e"):
+            assert sign not in term.raw
+
+
+def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) -> None:
+    server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
+    done = run(store, server, "-m", "Tea?")
+    assert done.returncode == 0
+    assert done.stdout == (
+        'open "facts/hostile.md" -> facts/hostile.md 1 line\ntea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n'
+    )
+    assert done.stderr == ""
+
+
+# -- without a model ---------------------------------------------------------------------------------------------
+
+
+def test_without_a_model_it_quotes_with_date_and_place_and_says_how_to_have_one(store: Path) -> None:
+    done = run(store, None, "-m", "What tea do I like?")
+    assert "- Likes oolong tea.\n  Fri 1 May 2026, facts/2026/2026-05-01-oolong.md:1\n" in done.stdout
+    assert done.stdout.startswith('search_files "What tea do I like?" limit=5 -> ')
+    assert done.stderr.startswith("No model is configured")
+    assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_without_a_model_chinese_is_answered_in_chinese(store: Path) -> None:
+    done = run(store, None, "-m", "奶奶喜欢什么茶？")
+    assert "- 奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n" in done.stdout
+    assert "  2026年6月1日 周一, facts/2026-06-01-奶奶.md:1\n" in done.stdout
+    assert "记忆里没有找到" in run(store, None, "-m", "谁会说斯瓦希里语？", "--user", "ben").stdout
+    assert run(store, None, "-m", "今天搬家了。", "--user", "ben").stdout.endswith("记下了。\n")
+
+
+def test_without_a_model_nothing_found_is_said_plainly_and_a_statement_is_kept(store: Path) -> None:
+    assert "I found nothing about that" in run(store, None, "-m", "Who is Xerxes?").stdout
+    assert run(store, None, "-m", "The lighthouse was closed.").stdout.endswith("\nKept.\n")
+
+
+def test_its_own_answers_are_no_evidence_however_often_it_is_asked(store: Path) -> None:
+    answers = [run(store, None, "-m", "What tea do I like?").stdout for _ in range(4)]
+    for answer in answers:
+        assert answer.count("oolong.md:1") == 1
+        assert "sessions/" not in answer
+
+
+# -- scripts -----------------------------------------------------------------------------------------------------
+
+
+def events(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
+    server.script(calls(("grep", {"pattern": "oolong"})), say("Ool", "ong."), fail(401))
+    found = events(run(store, server, "--json", "-m", "Tea?"))
+    assert [event["event"] for event in found] == ["call", "text", "text", "answer"]
+    assert found[0]["name"] == "grep"
+    assert json.loads(found[0]["arguments"]) == {"pattern": "oolong"}
+    assert found[0]["brief"] == "1 line in 1 of 5 files"
+    assert found[-1]["text"] == "Oolong."
+    assert (store / "memory_store/ann" / found[-1]["session"]).exists()
+    failed = run(store, server, "--json", "-m", "Tea?")
+    assert failed.returncode == 2
+    assert [event["event"] for event in events(failed)] == ["error"]
+    assert failed.stderr == ""
+    commands = events(run(store, server, "--json", "-m", "/memory"))
+    assert [event["event"] for event in commands] == ["notice"]
+
+
+@pytest.mark.parametrize(
+    ("options", "given"),
+    [(["-m", "Grüß dich, 世界"], None), ([], "Grüß dich, 世界\n"), (["-m", "-"], "Grüß dich, 世界")],
+)
+@pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
+def test_one_message_comes_from_an_option_or_from_standard_input(
+    store: Path, server: ScriptedServer, options: list[str], given: str | None, lang: str
+) -> None:
+    server.script(say("你好。"))
+    done = run(store, server, *options, given=given, LANG=lang)
+    assert (done.returncode, done.stdout) == (0, "你好。\n")
+    assert said(server) == "Grüß dich, 世界"
+
+
+@pytest.mark.parametrize("given", ["", " \n\n"])
+def test_an_empty_message_is_refused(store: Path, given: str) -> None:
+    done = run(store, None, given=given)
+    assert done.returncode == 2
+    assert done.stderr.startswith("filemem: the message is empty")
+    assert not (store / "memory_store/ann/sessions").exists()
+
+
+def test_resume_goes_on_with_the_last_session(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes.")
+    assert run(store, server, "--resume", "-m", "Hi").returncode == 2  # there is none yet
+    run(store, server, "-m", "My bicycle is blue.")
+    run(store, server, "--resume", "-m", "Which colour?")
+    contents = [message["content"] for message in server.requests[-1].body["messages"][1:]]
+    assert contents == ["My bicycle is blue.", "Yes.", "Which colour?"]
+    with chat(store, server, "--resume") as term:
+        term.expect("4 turns.")
+        term.expect("\n> ")
+    assert session(store).count("- **") == 4
+
+
+def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: ScriptedServer) -> None:
+    server.script(hang("Half"))
+    command = [*FILEMEM, "chat", "-m", "Tell me"]
+    env = environment(store, server)
+    with subprocess.Popen(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.read(4) == b"Half"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors == b"Stopped; what had come is kept in the session.\n"
+    assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
