@@ -428,7 +428,9 @@ def rank(
                 score = round(file.worth * max(score, 0.001), 6)
                 scored.append((-score, -file.entry.date, file.entry.path, number, scores))
     best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
-    return [_explain(query, corpus, weights, values, mass, item) for item in best]
+    numbers = [number for _, _, _, number, _ in best]
+    standing = [_standing(corpus, word.stem, numbers) for word in query.words]
+    return [_explain(query, corpus, weights, standing, mass, item) for item in best]
 
 
 def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> _Scores:
@@ -437,21 +439,23 @@ def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> 
     return _Scores(file, spread, SESSION * most)
 
 
-def _stands(corpus: Corpus, stem: str, number: int) -> bool:
-    """Whether a passage holds a form of the word itself."""
+def _standing(corpus: Corpus, stem: str, numbers: list[int]) -> set[int]:
+    """Those of the passages that hold a form of the word itself."""
+    found: set[int] = set()
     for token in corpus.concept(stem):
-        for numbers, _ in corpus.postings(token):
-            place = bisect_left(numbers, number)
-            if place < len(numbers) and numbers[place] == number:
-                return True
-    return False
+        for places, _ in corpus.postings(token):
+            for number in numbers:
+                place = bisect_left(places, number)
+                if place < len(places) and places[place] == number:
+                    found.add(number)
+    return found
 
 
 def _explain(
     query: Query,
     corpus: Corpus,
     weights: list[float],
-    values: list[dict[int, float]],
+    standing: list[set[int]],
     mass: float,
     item: tuple[float, int, str, int, _Scores],
 ) -> Scored:
@@ -462,7 +466,7 @@ def _explain(
     lacks: list[str] = []
     parts: list[tuple[str, float]] = []
     held = whole = 0.0
-    for word, weight, places, spread in zip(query.words, weights, values, scores.spread, strict=True):
+    for word, weight, places, spread in zip(query.words, weights, standing, scores.spread, strict=True):
         if spread.get(number):
             parts.append((word.text, spread[number]))
         if word.of_date:
@@ -470,8 +474,7 @@ def _explain(
         full = weight or word.weight * _idf(corpus, 0)
         whole += full
         held += min(full, spread.get(number, 0.0))
-        here = number in places and _stands(corpus, word.stem, number)
-        (has if here else near if number in spread else lacks).append(word.text)
+        (has if number in places else near if number in spread else lacks).append(word.text)
     parts.append(("session", scores.session))
     parts.extend((name, mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
     if scores.file.worth != 1.0:
