@@ -16,10 +16,11 @@ _OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?((?:i|my) (?!think\b|gues
 _FIRST_CLAUSE = r"^(.{15,}?)(?:[,;–—]|\s-) ?(?:(?:so|and|but|because) )?(?:i|it|that|they)\b"
 _NEEDY = r"\b(?:it|its|them|that|him|her|she|he|they|those|these|there|this)\b"
 _POINTED = (
-    r"(?<=[a-z] )(?<!like )\bthis (?=([a-z]))(?!(?:really|just|always|amount|long|far|early|late|because|but|so|"
-    r"since|when|if|with|at|from|too|also|again|by|before|after|week|weekend|month|year|morning|afternoon|evening|"
-    r"summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|one|way|point|in|on|and|or|to|for|all|next|"
-    r"past|coming|last|kind|whole|much|far)\b)"
+    r"(?<=[a-z] )(?<!like )(?<!that )(?<!all )\bthis (?=([a-z]))(?!(?:week|weekend|month|year|morning|afternoon|"
+    r"evening|summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|have|one|way|point|in|on|and|or|to|"
+    r"for|all|next|past|coming|last|kind|whole|much|far|really|just|always|amount|long|early|late|lately|recently|"
+    r"now|because|but|so|since|when|if|with|at|from|too|also|again|by|before|after|as|like|of|while|until|out|up|off|"
+    r"down|over|here|there|will|would|can)\b)"
 )
 _COMMON = (
     r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly|[^aiou']s)$|^(?:nature|life|art|music|dance|money|family|love|"
@@ -65,7 +66,8 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
     leaning = leans(plain)
     own = regex(FIRST).search(plain) is not None
     # A fragment leans on the question that it answers: Three times a week.
-    leaning = leaning or not (zh or own or english.has_verb(plain))
+    telling = zh or english.has_verb(plain) or regex(r"\b(?:I|we)\b").search(plain)
+    leaning = leaning or not telling
     if not zh and english.is_general(plain):
         plain, own = english.of_people(plain), False
     elif not zh:
@@ -86,7 +88,7 @@ def says(speaker: str, text: str) -> str:
 def uncapital(text: str) -> str:
     """The text with a small first letter, unless its first word looks like a name: Luna and Oliver; Rex is two; J.K."""
     first, _, rest = text.partition(" ")
-    if regex(r"^(?:in|at|on|near|from|with|the|an?|my|their|this|there)$").search(first):
+    if regex(r"^(?:in|at|on|near|from|with|the|an?|my|their|this|there|\w+ing's)$").search(first):
         return text[:1].lower() + text[1:]
     named = cased(_LIKE_A_NAME).search(first) or cased(r"^(?:and|&) [A-Z]|^[A-Z][a-z]").search(rest)
     alone = not regex(_COMMON).search(first) and regex(r"^(?:is|was|has|says|and)\b").search(rest)

@@ -60,15 +60,16 @@ _CONNECTIVES = (
     r"they)\b))"
 )
 _TAILS = (
-    r"(?:,| [-–]) (?:by the way|btw|anyway|you know|huh|though|lol|haha+|y'know|if you (?:know|will)|tbh)$|"
-    r", (?:right|man|dude|bro)$|(?:,| [-–]) (?:can't wait|so excited|come see|highly recommend(?: it)?)$|"
-    r"(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
+    r"(?:,| [-–]) (?:by the way|btw|anyway|you know|ya know|speaking of(?: which)?|huh|though|lol|haha+|y'know|"
+    r"if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$|(?:,| [-–]) (?:can't wait|so excited|come see|take a look|"
+    r"check it out|highly recommend(?: it)?)$|(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
 )
 _LEADS = (  # news announced, not told: Last week was wild, …; Something awesome happened - …
     r"^(?:yesterday|last \w+|this week|today|life|things|it)(?:'s| was| has been| is|'s been| have been)? (?:so |"
     r"really |super |crazy |pretty |just )*(?:wild|crazy|cool|tough|great|awesome|busy|amazing|intense|hectic|"
     r"rough)(?: cool)?(?: for me)?(?:,| [-–—:]|;)\s*|^(?:something|some|a few|crazy|interesting|big|exciting|"
-    r"lots? of) (?:\w+ ){0,4}?(?:things? |stuff )?(?:has |have |just )*happened(?: \w+){0,5}?(?:\s[-–—]|:|,)\s*"
+    r"lots? of) (?:\w+ ){0,4}?(?:things? |stuff )?(?:has |have |just )*happened(?: \w+){0,5}?(?:\s[-–—]|:|,)\s*|"
+    r"^speaking of [^,]{1,40},\s*"
 )
 _AM_FIRST = (
     r"^(?:so |super |really |very |pretty |still |just )*(?:excited|thrilled|stoked|pumped|blessed|honou?red|"
@@ -98,13 +99,13 @@ _FINITE += (
 )
 _IT_FIRST = (
     r"^(?:always |really |just |still |also |definitely )*(?:feels|reminds|makes|means|gives|keeps|helps|brings|"
-    r"seems)\b"
+    r"seems|took (?:some|an?|me|time|lots|years|months|weeks|days))\b"
 )
 _IT_IS_FIRST = (
     r"^(?:so |really |super |pretty )*(?:exciting|great|nice|good|amazing|awesome|fun|hard|tough|cool) (?:to|seeing|"
     r"being|how|that)\b"
 )
-_NEXT_CLAUSE = r"[–—;]| - |,? (?:it|but|so|which|because|cause|i|we|and (?:i|it|we))\b"
+_NEXT_CLAUSE = r"[–—;]| - |(?:, (?:it|i|we|and (?:i|it|we))|,? (?:but|so|which|because|cause))\b"
 _COMPANY = (
     r"\b(?:my|the|our) ((?:\w+ )?(?:family|fam|kids?|children|husband|wife|partner|girlfriend|boyfriend|fianc[eé]e?|"
     r"friends?|mom|mum|dad|mother|father|parents|brother|sister|son|daughter|team|teammates|colleagues|coworkers|"
@@ -121,7 +122,8 @@ _AND_I = (
     r"(?:^|(?<=[,;:.] )|(?<=that )|(?<=when )|(?<=because )|(?<=and )|(?<=for )|(?<=with ))(my \w+(?: \w+)?|"
     r"(?-i:[A-Z]\w+)) and I\b(?! (?:am|was)\b|'m)"
 )
-_US_TWO = r"\b(?:you and (?:i|me)|both of us|the two of us|we (?:both|should|met|talked|chatted|spoke)|let's)\b"
+_US_TWO = r"\b(?:you and (?:i|me)|both of us|the two of us|we both)\b"
+_BETWEEN_US = r"\b(?:let's|we (?:should|met|(?:last )?(?:talked|chatted|spoke)))\b"
 
 
 class Cast(NamedTuple):
@@ -140,6 +142,8 @@ def company(said: str, speaker: str, other: str) -> str:
         return f"{speaker} and their {named[1].lower()}"
     if friend := cased(r"\b([A-Z]\w+) and I\b|\bme and ([A-Z]\w+)\b").search(said):
         return f"{speaker} and {friend[1] or friend[2]}"
+    if other and regex(_BETWEEN_US).search(said):
+        return f"{speaker} and {other}"
     return f"{speaker} and others"
 
 
@@ -150,7 +154,7 @@ def expanded(sentence: str) -> str:
     """
     for pattern, full in _SPOKEN:
         sentence = regex(pattern).sub(full, sentence)
-    if regex(r"\bwith " + _COMPANY).search(sentence) and not regex(r"\bI\b.*\bwe\b").search(sentence):
+    if regex(r"\bwe (?:\w+ ){1,4}?with " + _COMPANY).search(sentence):
         sentence = regex(r"\bwe\b").sub("I", sentence)
     return sentence
 
@@ -199,8 +203,10 @@ def complete(sentence: str) -> str:
     words = [word for word in lowered.split() if not is_adverb(word.strip(","))]
     if (
         words
+        and words[0].isalpha()
         and is_past(words[0])
-        and first not in ("let", "put", "set", "read", "cut", "beat", "used", "cost", "hurt", "based")
+        and first
+        not in ("let", "put", "set", "read", "cut", "beat", "used", "cost", "hurt", "based", "mixed", "needed")
     ):
         return "I " + lowered
     return sentence
@@ -212,8 +218,8 @@ _INTENTIONS = frozenset(
 # No verbs, or verbs of what befalls one, which stand as subjects: Seeing her smile, that was the best.
 _NO_GERUNDS = frozenset(
     """
-    something anything nothing everything during morning evening king ring thing spring bring sing being having seeing
-    hearing watching knowing losing winning finding challenging exciting amazing rewarding
+    something anything nothing everything thanksgiving during morning evening king ring thing spring bring sing being
+    having seeing hearing watching knowing losing winning finding challenging exciting amazing rewarding
     """.split()
 )
 
@@ -228,7 +234,7 @@ def _stands_as_subject(gerund: str, clause: str) -> bool:
     """Running helps me: the gerund is what the clause is about. Running to the shop: the speaker is left out."""
     if gerund in _INTENTIONS:
         return regex(r"\b(?:has been|was|is|can be)\b").search(clause) is not None
-    return has_verb(clause)
+    return has_verb(regex(r"\b(?:that|who|which) (?:will |would |can |could |also |really )*\w+").sub("", clause))
 
 
 def of_people(sentence: str) -> str:

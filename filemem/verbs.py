@@ -40,7 +40,7 @@ ACTIONS = frozenset(
     feel enjoy have understand find look own live dream work teach plan try keep miss go get make take see use
     play read write run cook bake paint help spend give learn study watch listen meet visit travel hike swim
     walk drive ride buy sell build start practice train meditate volunteer eat drink dance sing talk share
-    create do bring come put say tell
+    remember compete imagine wonder create do bring come put say tell
     """.split()
 )
 
