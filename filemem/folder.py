@@ -95,7 +95,7 @@ class Folder:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
         root, where = os.path.realpath(self.root), self._named(path)
         real = os.path.realpath(where)
-        if real == where:
+        if real == where and not os.path.islink(real):  # a link that leads to itself has no other place
             return real
         if real.startswith(root + os.sep):
             raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")

@@ -1,0 +1,364 @@
+"""Nothing outside a user's folder is ever read or written, and what is no plain file is refused in one clear sentence."""
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import socket
+import stat
+import unicodedata
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from filemem import check, disk
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.folder import Folder
+from filemem.plain import visible
+from filemem.store import Store
+
+OUTSIDE = [
+    "",
+    "/",
+    "/etc/passwd",
+    "..",
+    "../bob/profile.md",
+    "../alice2/profile.md",
+    "facts/../../bob/profile.md",
+    "facts/../profile.md",
+    "a/../../b",
+    "./../bob/profile.md",
+    "facts//tea.md",
+    "facts/./tea.md",
+    "facts/",
+    "..\\bob\\profile.md",
+    "C:\\Windows\\win.ini",
+    "facts/tea.md\0.png",
+    "facts/tea.md\n",
+    "facts/\x1b[31mtea.md",
+    "facts/\u202etea.md",
+    "facts/\udcff.md",
+    ".filemem/lock",
+    ".filemem/recalls.log",
+    "facts/.hidden.md",
+    ".git/config",
+    "archive/../../bob/profile.md",
+    "x" * 256,
+    "茶" * 86 + ".md",
+    "/".join(["facts"] * 800),
+]
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Folder:
+    """Alice beside Bob, whose folder's name begins like nothing of hers, and Alice2, whose does."""
+    for name in ("alice", "alice2", "bob"):
+        Folder(str(tmp_path / name), name).create("profile.md", f"secret of {name}\n")
+    folder = Folder(str(tmp_path / "alice"), "alice")
+    folder.create("facts/tea.md", "Oolong.\n")
+    return folder
+
+
+def attempts(folder: Folder, path: str) -> list[Callable[[], object]]:
+    """Everything that one can do with a path."""
+    return [
+        lambda: folder.absolute(path),
+        lambda: folder.locate(path),
+        lambda: folder.read(path),
+        lambda: folder.memory(path),
+        lambda: folder.create(path, "x\n"),
+        lambda: folder.append(path, "x\n"),
+        lambda: folder.edit(path, lambda old: b"x"),
+        lambda: folder.move(path, "facts/here.md"),
+        lambda: folder.move("facts/tea.md", path),
+    ]
+
+
+def tree(root: Path) -> dict[str, bytes | None]:
+    """Every file with its bytes, the locks aside."""
+    return {
+        str(path.relative_to(root)): path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+        for path in root.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=range(len(OUTSIDE)))
+def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Path, path: str) -> None:
+    before = tree(tmp_path)
+    for attempt in attempts(alice, path):
+        with pytest.raises(Refused) as refused:
+            attempt()
+        said = str(refused.value)
+        assert said.isprintable() and len(said) < 400
+        assert str(tmp_path) not in said and "secret" not in said
+    assert tree(tmp_path) == before
+
+
+@settings(deadline=None, max_examples=400)
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from(["..", ".", "", "facts", "tea.md", "bob", "out", "in", "\0", "a\\b", "~", "$HOME", "*", "茶"]),
+        max_size=6,
+    ).map("/".join)
+)
+@example("out/profile.md")
+@example("in/tea.md")
+def test_any_text_stays_inside_or_is_refused(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
+    root = HOUSE(tmp_path_factory)
+    folder = Folder(str(root / "alice"), "alice")
+    with contextlib.suppress(FilememError):
+        where = folder.absolute(path)
+        assert where == os.path.normpath(where) == os.path.realpath(where)
+        assert where.startswith(str(root / "alice") + os.sep)
+        assert not any(part.startswith(".") for part in os.path.relpath(where, folder.root).split(os.sep))
+    with contextlib.suppress(NotFound, Refused):
+        assert b"secret of bob" not in folder.read(path)
+
+
+class House:
+    """One house for every example, with links that lead out and in."""
+
+    root: Path | None = None
+
+    def __call__(self, factory: pytest.TempPathFactory) -> Path:
+        if self.root is None:
+            self.root = factory.mktemp("house").resolve()
+            for name in ("alice/facts", "bob/facts"):
+                (self.root / name).mkdir(parents=True)
+            (self.root / "bob/profile.md").write_text("secret of bob")
+            (self.root / "alice/facts/tea.md").write_text("Oolong.")
+            os.symlink("../bob", self.root / "alice/out")
+            os.symlink("facts", self.root / "alice/in")
+        return self.root
+
+
+HOUSE = House()
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        ("facts/link.md", "../../bob/profile.md", "facts/link.md"),
+        ("facts/link.md", "/etc/passwd", "facts/link.md"),
+        ("out", "../bob", "out/profile.md"),
+        ("out", "..", "out/bob/profile.md"),
+        ("out", ".", "out/facts/tea.md"),
+        ("facts/in.md", "tea.md", "facts/in.md"),
+        ("facts/in.md", "../.filemem/lock", "facts/in.md"),
+        ("facts/dangling.md", "nowhere.md", "facts/dangling.md"),
+        ("facts/dangling.md", "../../bob/new.md", "facts/dangling.md"),
+        ("facts/loop.md", "loop.md", "facts/loop.md"),
+        ("archive", "../bob", "archive/profile.md"),
+    ],
+)
+def test_no_link_is_followed(alice: Folder, tmp_path: Path, link: str, target: str, path: str) -> None:
+    os.symlink(target, tmp_path / "alice" / link)
+    before = tree(tmp_path)
+    listed = alice.paths()
+    for attempt in (a for n, a in enumerate(attempts(alice, path)) if n != 4):
+        with pytest.raises((Refused, FileExistsError)):
+            attempt()
+    assert {k: v for k, v in tree(tmp_path).items() if v is not None} == {
+        k: v for k, v in before.items() if v is not None
+    }
+    assert alice.paths() == listed == sorted({"profile.md", "facts/tea.md"} - {link})
+    assert [problem.path for problem in alice.strays()] == [link]
+    assert any(problem.path == link for problem in check.problems(alice))
+
+
+def test_a_user_whose_folder_is_a_link_is_refused(alice: Folder, tmp_path: Path) -> None:
+    os.symlink("bob", tmp_path / "carol")
+    (tmp_path / "dave").write_text("a file")
+    os.symlink("nowhere", tmp_path / "erin")
+    store = Store(tmp_path)
+    for name in ("carol", "dave", "erin"):
+        with pytest.raises(Refused, match=f"{name} cannot be a user"):
+            store.user(name)
+    assert store.users() == ["alice", "alice2", "bob"]
+
+
+@contextlib.contextmanager
+def odd_files(folder: Path) -> Iterator[list[str]]:
+    """A FIFO, a socket, a folder named like a file, and a device where we may make one."""
+    names = ["fifo.md", "socket.md", "folder.md"]
+    os.mkfifo(folder / "fifo.md")
+    (folder / "folder.md").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.chdir(folder):
+        listener.bind("socket.md")
+        with contextlib.suppress(PermissionError):
+            os.mknod("device.md", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+            names.append("device.md")
+        yield names
+
+
+def test_what_is_no_plain_file_is_refused_and_stops_nothing(alice: Folder, tmp_path: Path) -> None:
+    with odd_files(tmp_path / "alice" / "facts") as names:
+        for name in names:
+            path = f"facts/{name}"
+            for n in (2, 3, 5, 6):
+                with pytest.raises(Refused, match=r"^facts/(\w+)\.md is (no plain file|a folder)|cannot be") as refused:
+                    attempts(alice, path)[n]()
+                assert str(tmp_path) not in str(refused.value)
+            assert alice.create(path, "beside it\n") == path.replace(".md", "-2.md")
+        with pytest.raises(Refused, match="folder"):
+            alice.locate("facts/folder.md")
+        assert "facts/tea.md" in alice.paths() and not {f"facts/{name}" for name in names} & set(alice.paths())
+        assert {problem.path for problem in alice.strays()} == {f"facts/{n}" for n in names} - {"facts/folder.md"}
+        assert {problem.what for problem in alice.strays()} == {"no plain file"}
+
+
+def test_a_folder_is_named_with_what_is_in_it(alice: Folder) -> None:
+    with pytest.raises(Refused, match=r"facts is a folder; name a file in it, such as facts/tea\.md\."):
+        alice.locate("facts")
+
+
+def test_what_may_not_be_read_is_a_problem_and_stops_nothing(alice: Folder, tmp_path: Path) -> None:
+    alice.create("facts/closed.md", "x\n")
+    alice.create("closed/a.md", "x\n")
+    (tmp_path / "alice/facts/closed.md").chmod(0)
+    (tmp_path / "alice/closed").chmod(0)
+
+    def look() -> None:
+        if (
+            not os.geteuid()
+        ):  # root without the right to pass over permissions: PR_CAPBSET_DROP counts at the next exec, so
+            drop_rights()  # its own capabilities are dropped
+        assert alice.paths() == ["facts/closed.md", "facts/tea.md", "profile.md"]
+        try:
+            alice.read("facts/closed.md")
+        except Refused as refused:
+            assert str(refused) == "facts/closed.md cannot be read: Permission denied; check its permissions."
+        else:
+            raise AssertionError("it was read")
+        assert {problem.path for problem in check.problems(alice)} == {"facts/closed.md", "closed"}
+
+    process = multiprocessing.get_context("fork").Process(target=look)
+    process.start()
+    process.join()
+    (tmp_path / "alice/closed").chmod(0o700)
+    assert process.exitcode == 0
+
+
+def drop_rights() -> None:
+    """Give up every capability of this process: capset(2) with version 3 of its header."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    assert libc.capset(header, (ctypes.c_uint32 * 6)()) == 0
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xff\xe9.md", b"new\nline.md", b"\x1b[31mred.md", b"back\\slash.md", "\u202edm.evil.md".encode()]
+)
+def test_a_name_that_cannot_be_shown_is_reported_and_harms_nothing(alice: Folder, tmp_path: Path, name: bytes) -> None:
+    for folder in (b"facts", b"odd"):
+        place = os.path.join(os.fsencode(tmp_path), b"alice", folder)
+        os.makedirs(place, exist_ok=True)
+        with open(os.path.join(place, name), "wb") as file:
+            file.write(b"x\n")
+    os.makedirs(os.path.join(os.fsencode(tmp_path), b"alice", name, b"below"))
+    assert alice.paths() == ["facts/tea.md", "profile.md"]
+    found = [problem for problem in check.problems(alice) if "its name holds" in problem.what]
+    assert len(found) == 3
+    for problem in found:
+        assert problem.remedy == "rename it" and problem.path.isprintable()
+        problem.path.encode()
+    with pytest.raises(FilememError) as raised:
+        alice.locate("facts/" + os.fsdecode(name))
+    str(raised.value).encode()
+
+
+@pytest.mark.parametrize("name", ["café-im-hof", "Ångström", "한국어"])
+def test_a_name_in_another_normal_form_is_the_same_name(alice: Folder, tmp_path: Path, name: str) -> None:
+    for written, asked in (("NFD", "NFC"), ("NFC", "NFD")):
+        path = f"facts/{unicodedata.normalize(written, name)}-{written}.md"
+        (tmp_path / "alice" / path).write_text("x\n")
+        assert alice.locate(unicodedata.normalize(asked, path)) == path
+        alice.move(unicodedata.normalize(asked, path), f"archive/{path}")
+        assert alice.locate(unicodedata.normalize(asked, path)) == f"archive/{path}"
+        assert alice.read(alice.locate(path)) == b"x\n"
+
+
+def test_a_wrong_path_names_the_nearest(alice: Folder, tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match=r"^facts/teas\.md does not exist; the nearest are facts/tea\.md"):
+        alice.read("facts/teas.md")
+    with pytest.raises(NotFound, match=r"there is no memory yet"):
+        Folder(str(tmp_path / "nobody"), "nobody").read("facts/tea.md")
+    alice.move("facts/tea.md", "archive/facts/tea.md")
+    assert alice.locate("facts/tea.md") == "archive/facts/tea.md"
+    with pytest.raises(NotFound, match=r"facts/tea\.md has moved; it is archive/facts/tea\.md now"):
+        alice.read("facts/tea.md")
+
+
+@pytest.mark.parametrize("name", ["alice", "conv-26", "a.b_c-d", "José", "李雷", "محمد", "हिन्दी", "4711", "x" * 200])
+def test_good_user_names(tmp_path: Path, name: str) -> None:
+    assert Store(tmp_path).user(name).root == str(tmp_path / name)
+
+
+BAD_NAMES = [
+    "",
+    ".",
+    "..",
+    ".hidden",
+    "-rf",
+    "a/b",
+    "../a",
+    "a\\b",
+    "a b",
+    "a\n",
+    "a\0",
+    "a\x1b",
+    "a:b",
+    "~",
+    "a*",
+    "a.",
+]
+BAD_NAMES += [
+    "$HOME",
+    "con",
+    "nul.txt",
+    "COM1",
+    "filemem.yaml",
+    "x" * 201,
+    "茶" * 67,
+    "\u202ea",
+    "a\u200b",
+    "🍵",
+    "\udcff",
+]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_bad_user_names(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Refused, match="cannot be a user's name") as refused:
+        Store(tmp_path).user(name)
+    assert visible(str(refused.value)) == str(refused.value)
+
+
+def test_user_names_are_one_in_every_normal_form(tmp_path: Path) -> None:
+    assert Store(tmp_path).user(unicodedata.normalize("NFD", "José")).name == unicodedata.normalize("NFC", "José")
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_user_name_is_one_folder_of_the_store_or_refused(name: str) -> None:
+    with contextlib.suppress(Refused):
+        user = Store("/nowhere").user(name)
+        assert os.path.dirname(user.root) == "/nowhere" and user.root == os.path.normpath(user.root)
+
+
+def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:
+    """The store may lie anywhere; only inside a user's folder are links refused. No message shows where it lies."""
+    os.symlink(tmp_path, tmp_path / "elsewhere")
+    folder = Folder(str(tmp_path / "elsewhere" / "alice"), "alice")
+    assert folder.read("facts/tea.md") == b"Oolong.\n"
+    os.mkfifo(tmp_path / "alice/fifo.md")
+    with pytest.raises(Refused, match=r"^fifo\.md is no plain file\.$"):
+        folder.read("fifo.md")
+    assert disk.read(folder.absolute("profile.md")) == b"secret of alice\n"

@@ -1,0 +1,68 @@
+"""The log of recalls is append-only, outlives damage to single lines, and never spoils a reading."""
+
+import datetime as dt
+import multiprocessing
+from pathlib import Path
+
+from filemem import recalls
+from filemem.folder import Folder
+from filemem.recalls import Recall
+from filemem.trace import Trace
+
+AT = dt.datetime(2026, 11, 20, 9, 31, 59)
+MINUTE = dt.datetime(2026, 11, 20, 9, 31)
+
+
+def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    assert recalls.read(folder) == []
+    recalls.note(folder, "facts/茶 and more.md", "open", AT)
+    recalls.note(folder, "archive/facts/tea.md", "cited", AT)
+    assert recalls.read(folder) == [
+        Recall(MINUTE, "open", "facts/茶 and more.md"),
+        Recall(MINUTE, "cited", "facts/tea.md"),
+    ]
+    assert folder.paths() == []
+
+
+def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    recalls.note(folder, "a.md", "open", AT)
+    log = Path(folder.bookkeeping(recalls.NAME))
+    log.write_bytes(b"\xff\n\n<<<<<<< ours\n2026-13-45T09:00\topen\tx.md\n" + log.read_bytes() + b"2026-11-20T09:3")
+    recalls.note(folder, "b.md", "open", AT)
+    assert [recall.path for recall in recalls.read(folder)] == ["a.md", "b.md"]
+
+
+def test_dropping_takes_every_recall_of_one_memory(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    recalls.drop(folder, "a.md")
+    for path in ("a.md", "aa.md", "archive/a.md", "a.md "):
+        recalls.note(folder, path, "open", AT)
+    recalls.drop(folder, "archive/a.md")
+    assert [recall.path for recall in recalls.read(folder)] == ["aa.md", "a.md "]
+
+
+def test_two_processes_note_at_once(tmp_path: Path) -> None:
+    folder = Folder(str(tmp_path), "u")
+    folder.make()
+
+    def note(name: str) -> None:
+        for _ in range(50):
+            recalls.note(Folder(str(tmp_path), "u"), name, "open", AT)
+
+    processes = [multiprocessing.get_context("fork").Process(target=note, args=(name,)) for name in ("a.md", "b.md")]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert sorted(recall.path for recall in recalls.read(folder)) == ["a.md"] * 50 + ["b.md"] * 50
+
+
+def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".filemem").write_text("a file where the bookkeeping should be")
+    folder = Folder(str(tmp_path), "u")
+    recalls.note(folder, "a.md", "open", AT)
+    Trace(folder, "sessions/2026/a.md").note(AT, "call", name="grep")
+    assert recalls.read(folder) == []
+    assert (tmp_path / ".filemem").read_text() == "a file where the bookkeeping should be"

@@ -1,0 +1,176 @@
+"""A conversation is one file that begins with its first turn and goes on whatever happens to it on disk."""
+
+import datetime as dt
+import os
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from filemem import transcript
+from filemem.errors import NotFound
+from filemem.folder import Folder
+from filemem.memory import Memory
+from filemem.transcript import Transcript, latest
+
+LISBON = ZoneInfo("Europe/Lisbon")
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=LISBON)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(str(tmp_path / "u"), "u")
+
+
+def said(chat: Transcript) -> list[tuple[str, str]]:
+    return [(turn.speaker, turn.text) for turn in chat.turns()]
+
+
+def test_the_file_is_created_with_its_first_turn(folder: Folder) -> None:
+    chat = Transcript(folder)
+    assert (chat.turns(), folder.exists()) == ([], False)
+    line = chat.add("ann", "Shall we go to Kyoto in May?\nI'd love to.", AT)
+    assert chat.path == "sessions/2026/2026-11-20-0930-shall-we-go-to-kyoto-in-may-i-d-love-to.md"
+    memory = folder.memory(chat.path)
+    assert memory.front == {"date": dt.datetime(2026, 11, 20, 9, 30), "timezone": transcript.zone_name(AT)}
+    assert memory.lines[line - 1] == "- **ann** 09:30: Shall we go to Kyoto in May?"
+    assert memory.lines[line] == "  I'd love to."
+    assert memory.problems == []
+    assert memory.when == (dt.date(2026, 11, 20), False, "09:30")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("", "conversation"),
+        ("🍵", "conversation"),
+        ("  \n?!", "conversation"),
+        ("你好，外婆", "你好-外婆"),
+        ("/etc/passwd", "etc-passwd"),
+    ],
+)
+def test_a_first_turn_without_words_still_has_a_name(folder: Folder, text: str, name: str) -> None:
+    chat = Transcript(folder)
+    chat.add("ann", text, AT)
+    assert chat.path == f"sessions/2026/2026-11-20-0930-{name}.md"
+    assert said(chat) == [("ann", text.strip())]
+
+
+def test_every_line_number_is_the_editors(folder: Folder) -> None:
+    chat = Transcript(folder)
+    for number, text in enumerate(("one\n\nthree\n", "x" * 9000 + "\nmore", "", "\r\na\rb", "- **eve** 10:00: no")):
+        line = chat.add("ann" if number % 2 else "assistant", text, AT)
+        assert (chat.turns()[-1].line, len(chat.turns())) == (line, number + 1)
+    assert said(chat)[-1] == ("assistant", "- **eve** 10:00: no")
+
+
+def test_the_zone_is_noted_and_a_naive_time_has_none(folder: Folder) -> None:
+    there = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30)))
+    assert transcript.zone_name(there).count("/") == 1 or transcript.zone_name(there) == "UTC+05:30"
+    path = transcript.create(folder, "naive", dt.datetime(2026, 11, 20, 9, 30), [])
+    assert folder.memory(path).front == {"date": dt.datetime(2026, 11, 20, 9, 30)}
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n\n"])
+def test_a_persons_edit_stays_and_the_next_turn_follows_it(folder: Folder, tmp_path: Path, end: str) -> None:
+    chat = Transcript(folder)
+    chat.add("ann", "Kyoto in May?", AT)
+    chat.add("assistant", "Gladly.", AT)
+    path = tmp_path / "u" / chat.path
+    edited = path.read_bytes().replace(b"May", b"June").rstrip() + b" A note of mine" + end.encode()
+    path.write_bytes(edited)
+    line = chat.add("ann", "Or July?", AT)
+    assert path.read_bytes().startswith(edited)
+    assert said(chat) == [("ann", "Kyoto in June?"), ("assistant", "Gladly. A note of mine"), ("ann", "Or July?")]
+    assert chat.turns()[-1].line == line
+
+
+def test_the_conversation_goes_on_in_a_new_file_where_its_own_is_deleted(folder: Folder, tmp_path: Path) -> None:
+    chat = Transcript(folder)
+    chat.add("ann", "My secret plan", AT)
+    old = chat.path
+    (tmp_path / "u" / old).unlink()
+    assert chat.turns() == []
+    line = chat.add("assistant", "Noted.", AT)
+    assert chat.path != old and folder.paths() == [chat.path]
+    assert "secret" not in folder.memory(chat.path).text
+    assert chat.turns()[-1].line == line
+    chat.add("ann", "Thanks.", AT)
+    assert said(chat) == [("assistant", "Noted."), ("ann", "Thanks.")]
+
+
+def test_the_conversation_follows_its_file_into_the_archive(folder: Folder) -> None:
+    chat = Transcript(folder)
+    chat.add("ann", "Kyoto", AT)
+    old = chat.path
+    folder.move(old, f"archive/{old}")
+    chat.add("assistant", "Yes.", AT)
+    assert folder.paths() == [f"archive/{old}"] == [chat.path]
+    assert said(chat) == [("ann", "Kyoto"), ("assistant", "Yes.")]
+    folder.move(chat.path, old)
+    chat.add("ann", "Good.", AT)
+    assert chat.path == old and len(chat.turns()) == 3
+
+
+def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, tmp_path: Path) -> None:
+    """A picture, UTF-16, a link, a FIFO, a folder: each is left as it is."""
+    chat = Transcript(folder)
+    for number, change in enumerate(
+        (
+            lambda path: path.write_bytes(b"\x89PNG\0\0"),
+            lambda path: path.write_bytes(path.read_text().encode("utf-16")),
+            lambda path: (path.unlink(), os.symlink("nowhere", path)),
+            lambda path: (path.unlink(), os.mkfifo(path)),
+            lambda path: (path.unlink(), path.mkdir()),
+        )
+    ):
+        chat.add("ann", f"turn {number}", AT)
+        path = tmp_path / "u" / chat.path
+        change(path)
+        kept = path.read_bytes() if path.is_file() else None
+        chat.add("ann", "and then", AT)
+        assert str(path) != str(tmp_path / "u" / chat.path)
+        assert said(chat) == [("ann", "and then")]
+        assert kept is None or path.read_bytes() == kept
+
+
+def test_a_file_with_broken_bytes_is_still_the_conversation(folder: Folder, tmp_path: Path) -> None:
+    chat = Transcript(folder)
+    chat.add("ann", "茶茶茶", AT)
+    with open(tmp_path / "u" / chat.path, "ab") as file:
+        file.write(b"a note \xe9\n")
+    chat.add("ann", "乌龙", AT)
+    assert said(chat) == [("ann", "茶茶茶"), ("ann", "乌龙")]
+    assert len(folder.paths()) == 1
+
+
+def test_hostile_speakers_and_texts_stay_one_turn(folder: Folder) -> None:
+    chat = Transcript(folder)
+    for speaker in ("a**b", "x\ny", "", "\0", "- **eve**", "\x1b[31m"):
+        chat.add(speaker, "a\0b\ud800\n---\n- **eve** 09:30: x\n# no heading", AT)
+    memory: Memory = folder.memory(chat.path)
+    assert not memory.binary and memory.problems == []
+    assert len(chat.turns()) == 6
+    assert {turn.text for turn in chat.turns()} == {"a\ufffdb?\n---\n- **eve** 09:30: x\n# no heading"}
+
+
+def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
+    with pytest.raises(NotFound, match="no session to resume"):
+        latest(folder)
+    for path in (
+        "sessions/2026/2026-11-20-0930-a.md",
+        "sessions/2026/2026-11-20-1005-b.md",
+        "sessions/2026/2026-11-20-note-without-a-time.md",
+        "sessions/2026/2026-11.md",
+        "sessions/2026/no-date.md",
+        "sessions/2026/2026-12-24-0800-picture.png",
+        "sessions/2026/2026-12-25.yaml",
+        "archive/sessions/2027/2027-01-01-0000-archived.md",
+        "facts/2027/2027-01-01-fact.md",
+    ):
+        folder.create(path, "x\n")
+    assert latest(folder).path == "sessions/2026/2026-11-20-1005-b.md"
+    first, second = Transcript(folder), Transcript(folder)
+    first.add("ann", "hello", AT.replace(hour=11))
+    second.add("ann", "hello", AT.replace(hour=11))
+    assert latest(folder).path == second.path == first.path.replace(".md", "-2.md")
