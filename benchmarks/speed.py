@@ -1,0 +1,250 @@
+"""How fast searching, grepping and indexing are, beside other tools on the same files, as ratios of medians.
+
+    python benchmarks/speed.py [--files 1000 10000] [--folder FOLDER]
+
+Ratios under 1 mean that filemem is faster. Peers that are not installed (rg; the packages bm25s, tantivy) are skipped and
+named. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
+its peer in turn, so that a busy machine slows both.
+"""
+
+import argparse
+import contextlib
+import datetime as dt
+import importlib
+import importlib.util
+import itertools
+import os
+import random
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import generate
+
+from filemem.folder import Folder
+from filemem.grep import grep
+from filemem.index import Index
+from filemem.search import search_files
+
+TODAY = dt.date(2026, 5, 4)
+QUERIES, REPEATS = 30, 5
+_BUILD = """
+import resource, sys, time
+from filemem.folder import Folder
+from filemem.index import Index
+start = time.perf_counter()
+Index(Folder(sys.argv[1], "ann")).corpus()
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def in_turn(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = REPEATS) -> tuple[float, float]:
+    """The median seconds of either, called in turn."""
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
+    return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
+
+
+def row(what: str, beside: str, ours: float, theirs: float) -> None:
+    """Print one row of the table."""
+    print(
+        f"| {what} | {beside} | {1000 * ours:,.1f} ms | {1000 * theirs:,.1f} ms | {ours / theirs:.2f} × |", flush=True
+    )
+
+
+def skipped(what: str, beside: str, why: str) -> None:
+    """Print a row for a peer that is missing."""
+    print(f"| {what} | {beside} | | | skipped: {why} |", flush=True)
+
+
+def turns(root: str) -> Iterator[str]:
+    """Every line of a turn under `root`."""
+    for stat in Folder(root, generate.USER).files():
+        with open(os.path.join(root, stat.path), encoding="utf-8") as file:
+            yield from (line for line in file if line.startswith("- **"))
+
+
+def questions(seed: int = 2) -> list[list[str]]:
+    """Words of questions: three to six each, from frequent to rare."""
+    chance = random.Random(seed)
+    words = generate.vocabulary(random.Random(1))
+    weights = list(itertools.accumulate(1 / (rank + 200) for rank in range(len(words))))
+    return [chance.choices(words, cum_weights=weights, k=chance.randint(3, 6)) for _ in range(QUERIES)]
+
+
+class Fts5:
+    """SQLite's full-text index of the turns, and how long it took to fill."""
+
+    def __init__(self, root: str, path: str) -> None:
+        self.database = sqlite3.connect(path)
+        self.database.execute("CREATE VIRTUAL TABLE turns USING fts5(text)")
+        rows = [(line,) for line in turns(root)]
+        start = time.perf_counter()
+        self.database.executemany("INSERT INTO turns VALUES (?)", rows)
+        self.database.commit()
+        self.seconds = time.perf_counter() - start
+
+    def search(self, words: list[str]) -> list[Any]:
+        """The 20 best turns that have any of the words."""
+        match = " OR ".join(f'"{word}"' for word in words)
+        ranked = "SELECT rowid, text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT 20"
+        return self.database.execute(ranked, (match,)).fetchall()
+
+
+def bm25s_search(root: str) -> Callable[[list[str]], object]:
+    """A search by bm25s over the turns."""
+    bm25s = importlib.import_module("bm25s")
+    retriever = bm25s.BM25()
+    retriever.index(bm25s.tokenize(list(turns(root)), show_progress=False), show_progress=False)
+    return lambda words: retriever.retrieve([words], k=20, show_progress=False)
+
+
+def tantivy_search(root: str) -> Callable[[list[str]], object]:
+    """A search by tantivy over the turns."""
+    tantivy = importlib.import_module("tantivy")
+    schema = tantivy.SchemaBuilder()
+    schema.add_text_field("text", stored=True, tokenizer_name="en_stem")
+    index = tantivy.Index(schema.build())
+    writer = index.writer()
+    for line in turns(root):
+        writer.add_document(tantivy.Document(text=line))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def search(words: list[str]) -> object:
+        hits = searcher.search(index.parse_query(" ".join(words), ["text"]), 20).hits
+        return [searcher.doc(address) for _, address in hits]
+
+    return search
+
+
+def indexing(root: str, scratch: str) -> Fts5:
+    """The first index, its size and the memory it took."""
+    fts5 = Fts5(root, os.path.join(scratch, "fts5.db"))
+    shutil.rmtree(os.path.join(root, ".filemem"), ignore_errors=True)
+    built = subprocess.run([sys.executable, "-c", _BUILD, root], capture_output=True, text=True, check=True)
+    took, peak = map(float, built.stdout.split())
+    row("first index", "FTS5 bulk insert", took, fts5.seconds)
+    text = sum(stat.size for stat in Folder(root, generate.USER).files())
+    where = os.path.join(root, ".filemem", "index")
+    disk = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
+    print(f"| memory at the peak of the first index | | {peak:,.0f} MB | | |")
+    print(f"| disk for the index | the text, {text / 1e6:,.1f} MB | {disk / 1e6:,.1f} MB | | {disk / text:.2f} × |")
+    return fts5
+
+
+def searching(root: str, fts5: Fts5) -> float:
+    """Warm searches; the median seconds of one."""
+    index = Index(Folder(root, generate.USER))
+    asked = questions()
+    peers: list[tuple[str, Callable[[list[str]], object]]] = [("FTS5 query, words ORed", fts5.search)]
+    for name, made in (("bm25s", bm25s_search), ("tantivy", tantivy_search)):
+        if importlib.util.find_spec(name):
+            peers.append((name, made(root)))
+        else:
+            skipped("search_files, warm", name, "not installed")
+    for _ in range(3):
+        index.corpus()
+    times: dict[str, list[float]] = {}
+    for words in asked:
+        times.setdefault("", []).append(seconds(lambda: search_files(index, " ".join(words), today=TODAY)))  # noqa: B023
+        for name, search in peers:
+            times.setdefault(name, []).append(seconds(lambda: search(words)))  # noqa: B023
+    ours = statistics.median(times.pop(""))
+    for name, theirs in times.items():
+        row("search_files, warm, median", name, ours, statistics.median(theirs))
+    return ours
+
+
+def grepping(root: str) -> None:
+    """A selective pattern: as a whole process, and warm in process."""
+    rg = shutil.which("rg") or ""
+    if not rg:
+        skipped("grep", "rg", "not installed")
+        return
+    store, user = os.path.split(root)
+    pattern = " ".join(next(turns(root)).split()[5:8])  # three words of the first turn
+    program = [sys.executable, "-c", "from filemem.cli import main; main()"]
+    cold = [*program, "grep", pattern, "--store", store, "--user", user]
+
+    def run(*command: str) -> None:
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+    def theirs() -> None:
+        run(rg, "-S", pattern, root)
+
+    row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*cold), theirs))
+    index = Index(Folder(root, user))
+    for _ in range(3):
+        grep(index, pattern)
+    row("grep, selective, warm in process", "rg -S", *in_turn(lambda: grep(index, pattern), theirs))
+
+
+def editing(root: str) -> None:
+    """The next question after one file was edited."""
+    folder = Folder(root, generate.USER)
+    path = os.path.join(root, sorted(folder.paths())[-1])
+    watched = Index(folder)
+    for _ in range(3):
+        watched.corpus()
+
+    def edited(index: Callable[[], Index]) -> float:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("- **Ann** 10:00: One more thing.\n")
+        return seconds(lambda: index().corpus())
+
+    walk = statistics.median(seconds(lambda: list(folder.files())) for _ in range(REPEATS))
+    beside = "the stat walk"
+    anew = statistics.median(edited(lambda: Index(folder)) for _ in range(REPEATS))
+    row("index up to date after an edit, in a new process", beside, anew, walk)
+    watched.corpus()
+    again = statistics.median(edited(lambda: watched) for _ in range(REPEATS))
+    row("the same in a process that has asked before", beside, again, walk)
+
+
+def measure(files: int, folder: str) -> float:
+    """Measure a store of so many files; the median seconds of a warm search."""
+    print(f"\n{files:,} files\n\n| what | beside | filemem | peer | ratio |\n| --- | --- | --- | --- | --- |")
+    store = os.path.join(folder, f"store-{files}")
+    if not os.path.isdir(store):
+        generate.write(store, files)
+    root = os.path.join(store, generate.USER)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        fts5 = indexing(root, scratch)
+        took = searching(root, fts5)
+        grepping(root)
+        editing(root)
+        fts5.database.close()
+    return took
+
+
+def main() -> None:
+    """Read the arguments and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=int, nargs="+", default=[1_000, 10_000], help="sizes of the stores")
+    parser.add_argument("--folder", help="where stores are made and kept; a temporary one otherwise")
+    given = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory())
+        took = [measure(files, folder) for files in given.files]
+    if len(took) > 1:
+        print(
+            f"\nA search takes {took[-1] / took[0]:.1f} × as long in {given.files[-1]:,} files as in {given.files[0]:,}."
+        )
+
+
+if __name__ == "__main__":
+    main()
