@@ -12,6 +12,7 @@ import difflib
 import functools
 import itertools
 import re
+import sys
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -118,6 +119,8 @@ class Corpus:
 
     def alive(self, number: int) -> bool:
         """Does the passage still stand in its file?"""
+        if not self.dead:
+            return True
         part, file = self._place(number)
         return file not in self._parts[part].dead
 
@@ -132,10 +135,15 @@ class Corpus:
 
     def _entry(self, part: int, file: int) -> Entry:
         segment = self._parts[part].segment
-        first, end = segment.firsts[file : file + 2]
-        archived = bool(segment.marks[file] & ARCHIVED)
-        more = segment.particulars.get(file, {})
-        return Entry(segment.path(file), segment.dates[file], self._bases[part] + first, end - first, archived, more)
+        first = segment.firsts[file]
+        return Entry(
+            segment.path(file),
+            segment.dates[file],
+            self._bases[part] + first,
+            segment.firsts[file + 1] - first,
+            bool(segment.marks[file] & ARCHIVED),
+            segment.particulars.get(file, {}),
+        )
 
     def entries(self) -> Iterator[Entry]:
         """Every live file, in no order."""
@@ -217,7 +225,7 @@ class Corpus:
         for part, base in enumerate(self._bases):
             numbers, counts = self._read(part, token)
             if numbers:
-                found.append((array("I", map(base.__add__, numbers)), counts))
+                found.append((_moved(numbers, base), counts))
         self._holding += sum(len(counts) for _, counts in found)
         if self._holding > MOST_HELD:
             self._held.clear()
@@ -328,6 +336,18 @@ def _pieces(string: str) -> list[_Piece]:
 def _joins(neighbour: str) -> bool:
     """May a word go on over this character, or over the end of the string (empty)?"""
     return not neighbour or not neighbour.isascii()
+
+
+def _moved(numbers: array[int], base: int) -> array[int]:
+    """Numbers in a segment as passage numbers; `base` is a multiple of 65,536."""
+    if len(numbers) < 32 or numbers.itemsize > 2 or sys.byteorder == "big":
+        return array("I", map(base.__add__, numbers))
+    # The same byte by byte takes a twentieth of the time.
+    narrow, wide = numbers.tobytes(), bytearray(4 * len(numbers))
+    wide[0::4], wide[1::4] = narrow[0::2], narrow[1::2]
+    for place in (2, 3):
+        wide[place::4] = bytes([base >> 8 * place & 255]) * len(numbers)
+    return array("I", bytes(wide))
 
 
 def _live_marks(part: Part) -> bytes:

@@ -222,6 +222,8 @@ class Index:
             if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
                 self._finish(builder, on_disk=on_disk)
                 builder = Builder()
+                if on_disk:
+                    self._save()  # so that after an interruption this much is done
             if not self._gather(gatherer, builder, prefix, name, stats):
                 changes.digests.pop(prefix, None)
         if builder.names:
@@ -246,11 +248,9 @@ class Index:
         return settled
 
     def _finish(self, builder: Builder, *, on_disk: bool) -> None:
-        """Add a builder's segment to the state; on disk also to the manifest, so that what is done need not be done again."""
+        """Add what a builder holds to the state."""
         data = builder.pack()
         self._state.parts.append(Part(self._written(data) if on_disk else Segment("", data), frozenset()))
-        if on_disk:
-            self._save()
 
     def _mend(self, part: Part) -> Segment:
         """A segment in memory in the place of one that is damaged: the same passages under the same numbers. The next
@@ -269,7 +269,7 @@ class Index:
                 continue
             builder.file(prefix, name, stats, 0, 0, {})
             for _ in range(count):
-                builder.passage(0, 0, 0, 0, [])
+                builder.passage(0, 0, 0, [], [])
         return Segment("", builder.pack())
 
     # -- on disk -------------------------------------------------------------------------------------------------
