@@ -19,10 +19,10 @@ SHOWN = 10  # lines of each list in the report
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
 @shared_options
 def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int:
-    """Take in FILE; a second run adds only what is new.
+    """Take in conversations and notes from elsewhere.
 
-    FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or conversations.json), openai-jsonl (messages
-    by line) or markdown (a folder of notes).
+    A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or conversations.json),
+    openai-jsonl (messages by line) or markdown (a folder of notes).
 
     Example: filemem import chatgpt conversations.json
     """

@@ -41,7 +41,9 @@ SETTINGS = """\
 )
 @shared_options
 def init_command(folder: str | None, with_git: bool) -> int:
-    """Create a store in FOLDER (./memory_store where none is named) with a commented settings file.
+    """Create a store.
+
+    It lies in FOLDER, ./memory_store where none is named, and begins with a commented settings file.
 
     With --git, in a store that exists too, a commit follows each conversation and job; only memories are ever committed.
 
@@ -86,7 +88,9 @@ def _create(root: str, *, as_well: bool) -> None:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
 @shared_options
 def remember_command(text: tuple[str, ...], **how: Any) -> int:
-    """Keep TEXT as one fact, in a file of its own dated today.
+    """Keep one fact.
+
+    TEXT gets a file of its own, dated today.
 
     Example: filemem remember "Prefers oolong tea."
     """
@@ -105,7 +109,9 @@ def remembered(user: User, text: str, **how: Any) -> Memory:
 @click.argument("path", shell_complete=complete_path)
 @shared_options
 def edit_command(path: str) -> int:
-    """Open the memory at PATH, or PATH:LINE, in $VISUAL or $EDITOR, and check what was saved.
+    """Open a memory in your editor.
+
+    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at a line. What was saved is checked.
 
     Example: filemem edit profile.md
     """
@@ -137,9 +143,9 @@ def edited(user: User, path: str, line: int | None) -> list[Problem]:
 @_json
 @shared_options
 def check_command(as_json: bool) -> int:
-    """List every problem in the files with path, line and remedy; exit code 1 where there is one.
+    """List every problem in the files, with its remedy.
 
-    Checks one user, or all of them where --user is not given and there are several.
+    Checks one user, or all of them where --user is not given and there are several. Exit code 1 where there is a problem.
 
     Example: filemem check
     """
@@ -175,7 +181,9 @@ def _show(problems: list[Problem]) -> None:
 @_json
 @shared_options
 def users_command(as_json: bool) -> int:
-    """List the users of the store with the number of their memories.
+    """List the users of the store.
+
+    Each with the number of their memories.
 
     Example: filemem users
     """

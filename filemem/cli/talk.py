@@ -43,9 +43,9 @@ def the_model(user: User, name: str | None) -> Model:
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
 @shared_options
 def chat_command(message: str | None, model: str | None, resume: bool, as_json: bool) -> int:
-    """Talk with an assistant that remembers. Without a model it quotes what it finds.
+    """Talk with an assistant that remembers.
 
-    Standard input that is no terminal is taken as one message.
+    Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
 
     Example: filemem chat -m "What tea does Mara like?"
     """
@@ -82,7 +82,9 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 @as_of_option
 @shared_options
 def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
-    """Print exactly what the model would see now, with the tokens of each section.
+    """Print what the model would see now.
+
+    Every word of it, with the tokens of each section.
 
     Example: filemem prompt --resume
     """
@@ -107,7 +109,9 @@ def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="The steps as they were written, one JSON object a line.")
 @shared_options
 def trace_command(session: str | None, as_json: bool) -> int:
-    """Show what happened behind the answers of SESSION, the last one where none is named.
+    """Show what happened behind the answers of a chat.
+
+    SESSION is the name of its file; the chat that went on last where none is named.
 
     Example: filemem trace
     """
