@@ -33,6 +33,15 @@ class Config:
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer
+    stability_days: float = 10.0  # a memory of importance 5 keeps 37 % of its strength after so many days without recall
+    spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
+    threshold: float = 0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
+    grace_days: int = 7  # no younger memory is archived
+    active_days: bool = False  # count only the days on which something was said or recalled
+    compact_after_days: int = 30  # sessions older than this are summarised and archived
+    summary_share: float = 0.27  # of the text of a conversation, what its summary keeps
+    month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
+    year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
     git_person_edits: str = "leave"  # or "commit": your own uncommitted edits, under your name, before a job's commit
 
 

@@ -16,8 +16,8 @@ from filemem import terms
 from filemem.memory import ARCHIVE, LARGEST, Memory, When, turns, when_of
 from filemem.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 
-RANKED = ("importance", "pinned", "valid_from", "valid_until", "supersedes", "superseded_by")
-_PLAIN_FRONT = re.compile(r"---\n(?:(?:date|timezone|origin|source|confidence):.*\n)*---\n|(?!---)")
+RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
+_PLAIN_FRONT = re.compile(r"---\n(?:(?:date|timezone|origin|confidence):.*\n)*---\n|(?!---)")
 _LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _MOST_KNOWN = 100_000
@@ -151,11 +151,13 @@ def _passage(builder: Builder, line: int, speaker: int, text: str, context: list
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:
-    """What the front matter says that ranking needs, the file's other names, and names given in its links."""
+    """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
     found: dict[str, Any] = {}
     for key in RANKED if memory.front else ():
         value = memory.particular(key)
-        if value is not None:
+        if isinstance(value, list):
+            found[key] = [str(entry) for entry in value]
+        elif value is not None:
             found[key] = value.isoformat() if isinstance(value, dt.date) else value
     if memory.aliases:
         found["names"] = [_title(memory), *memory.aliases]

@@ -1,11 +1,13 @@
 """The append-only log of recalls: which memory was opened or cited, and when. It lies beside the memories, never in them.
 
-One line a recall: `2026-11-20T09:31<TAB>open<TAB>facts/2026/2026-11-20-tea.md`, so that two clones merge by union.
+One line a recall: `2026-11-20T09:31<TAB>open<TAB>facts/2026/2026-11-20-tea.md`, so that two clones merge by union. A job
+that puts a memory into the archive adds a line as well (`archived`): what is recalled after it comes back.
 """
 
 import contextlib
 import datetime as dt
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem import disk
@@ -14,6 +16,8 @@ from filemem.folder import Folder
 from filemem.memory import ARCHIVE
 
 NAME = "recalls.log"
+OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
+ARCHIVED = "archived"  # no recall
 
 
 class Recall(NamedTuple):
@@ -24,14 +28,34 @@ class Recall(NamedTuple):
     path: str
 
 
+class Trail:
+    """What the log says of one memory: the days of its recalls, some of them twice; when it was archived last
+    (`2026-11-20T09:31`, empty for never); whether it was recalled since.
+    """
+
+    __slots__ = ("archived", "days", "last", "since")
+
+    def __init__(self) -> None:
+        self.days: list[dt.date] = []
+        self.last = b""
+        self.archived = b""
+        self.since = False
+
+
 def note(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
     """Append one recall (`how` is `open` or `cited`); a log that cannot be written never spoils a reading."""
-    line = f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path.removeprefix(ARCHIVE + '/')}\n"
-    with contextlib.suppress(FilememError, OSError), folder.locked(wait=1.0):
+    with contextlib.suppress(FilememError, OSError):
+        note_all(folder, [path], how, at, wait=1.0)
+
+
+def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
+    """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
+    lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path.removeprefix(ARCHIVE + '/')}\n" for path in paths)
+    with folder.locked(wait):
         log = folder.bookkeeping(NAME)
         if not os.path.exists(log):
             disk.write(log, b"")
-        disk.append(log, line.encode())
+        disk.append(log, lines.encode("utf-8", "replace"))
 
 
 def read(folder: Folder) -> list[Recall]:
@@ -44,9 +68,86 @@ def read(folder: Folder) -> list[Recall]:
     for line in lines:
         at, _, rest = line.partition("\t")
         how, _, path = rest.partition("\t")
-        with contextlib.suppress(ValueError):
-            found.append(Recall(dt.datetime.fromisoformat(at), how, path))
+        if how != ARCHIVED:
+            with contextlib.suppress(ValueError):
+                found.append(Recall(dt.datetime.fromisoformat(at), how, path))
     return found
+
+
+def trails(folder: Folder) -> dict[str, Trail]:
+    """What the log says, by the memory's live path. Reads line by line: a log of a million lines takes a second."""
+    found: dict[bytes, Trail] = {}
+    known: dict[bytes, dt.date | None] = {}  # one object for each day, however often it is named
+    try:
+        log = disk.open_regular(folder.bookkeeping(NAME))
+    except FilememError:
+        return {}
+    with open(log, "rb") as file:
+        for line in file:
+            parts = line.split(b"\t")
+            if len(parts) != 3:
+                continue
+            at, how, path = parts
+            trail = found.get(path)
+            if trail is None:
+                trail = found[path] = Trail()
+            if how == b"archived":
+                trail.archived = max(trail.archived, at)
+                trail.since = trail.since and trail.last > at
+                continue
+            if at[:10] not in known:
+                known[at[:10]] = _day(at[:10])
+            day = known[at[:10]]
+            if day is None:
+                continue
+            trail.days.append(day)
+            if at > trail.last:
+                trail.last = at
+            if at >= trail.archived:
+                trail.since = True
+    return {path.rstrip(b"\n").decode(errors="replace"): trail for path, trail in found.items()}
+
+
+def _day(text: bytes) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(text.decode(errors="replace"))
+    except ValueError:
+        return None
+
+
+def fold(folder: Folder) -> int:
+    """Keep one line for each day on which a memory was recalled, the last; returns the number of lines that went.
+
+    Retention asks for days alone, so it is what it was; and for what was recalled since it was archived, so the last
+    `archived` line of each memory stays as well.
+    """
+    log = folder.bookkeeping(NAME)
+    if not os.path.exists(log):
+        return 0
+    gone = 0
+
+    def folded(data: bytes) -> bytes:
+        nonlocal gone
+        lines = data.splitlines(True)
+        kept = _kept(lines)
+        gone = len(lines) - len(kept)
+        return b"".join(kept)
+
+    with folder.locked():
+        disk.edit(log, folded)
+    return gone
+
+
+def _kept(lines: list[bytes]) -> list[bytes]:
+    """The lines that say all that the log says of days, in its order."""
+    last: dict[tuple[bytes, bytes], int] = {}
+    for number, line in enumerate(lines):
+        at, _, rest = line.partition(b"\t")
+        how, _, path = rest.partition(b"\t")
+        key = (path.rstrip(b"\n"), how if how == b"archived" else at[:10])
+        if key not in last or lines[last[key]][:16] <= at:
+            last[key] = number
+    return [lines[number] for number in sorted(last.values())]
 
 
 def drop(folder: Folder, path: str) -> None:
