@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filemem.errors import FilememError
     from filemem.grep import Match
-    from filemem.memory import Memory, Problem
+    from filemem.memory import Memory
+    from filemem.problems import Problem
     from filemem.search import Hit
     from filemem.store import Store, User
     from filemem.tools import Toolbox
@@ -17,7 +18,7 @@ _HOMES = {
     "Hit": "search",
     "Match": "grep",
     "Memory": "memory",
-    "Problem": "memory",
+    "Problem": "problems",
     "Store": "store",
     "Toolbox": "tools",
     "User": "store",

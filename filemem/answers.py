@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filemem import dates, reading, tokens
 from filemem.errors import FilememError
@@ -10,7 +10,9 @@ from filemem.folder import Folder
 from filemem.grep import Grepped
 from filemem.memory import ARCHIVE, When, when_of
 from filemem.plain import visible
-from filemem.search import Found, Hit
+
+if TYPE_CHECKING:
+    from filemem.search import Found, Hit
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
@@ -138,7 +140,7 @@ def _archived(count: int) -> str:
 # -- search_files ------------------------------------------------------------------------------------------------
 
 
-def searched(found: Found, asked: dict[str, Any]) -> str:
+def searched(found: "Found", asked: dict[str, Any]) -> str:
     """The passages that search_files found, best file first, each file once."""
     files = dict.fromkeys(hit.path for hit in found.hits)
     archived = sum(path.startswith(ARCHIVE + "/") for path in files)
@@ -158,7 +160,7 @@ def searched(found: Found, asked: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
-def _passage(hit: Hit) -> str:
+def _passage(hit: "Hit") -> str:
     """One passage: its line number, who said it, what; further lines are indented under it."""
     clock = f" {hit.time}" if hit.time and (hit.when is None or hit.time != hit.when.time) else ""
     speaker = f"{visible(hit.speaker)}{clock}: " if hit.speaker else ""

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from filemem import conflicts
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import ARCHIVE, LARGEST, Memory, Problem
+from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
+from filemem.problems import Problem
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 

@@ -413,6 +413,8 @@ def annotate(text: str, today: date) -> str:
     Nothing else is changed, and what has such a bracket keeps it, so that doing it twice is doing it once. Left as they
     are: today and this week, which the heading of a session tells, and what may mean several dates (`on Friday`).
     """
+    if not datewords.may_be_relative(text):
+        return text
     bare, brackets = _without_brackets(text)
     for mention in mentioned(bare, today):
         if mention.annotated and mention.end not in brackets:

@@ -170,6 +170,17 @@ ANCHOR = (rf"\b(?:(?P<count>{COUNT})\s)?(?P<what>day|weekend|week|month|(?:mon|t
 BRACKET = rf"\s{{0,3}}\[(?=[^\]]{{0,60}}\d)(?:{'|'.join(MONTHS)}|[\d\s年月日–-]){{1,30}}\]"  # what annotate writes
 
 
+_CUES = tuple(
+    "yesterday tomorrow last next past ago previous coming before after back night this eve later 昨 前 明 后 後 上 下 去 今 本 这 這 过 過".split()
+)
+
+
+def may_be_relative(text: str) -> bool:
+    """False where no expression in the text can count from a day: a look that spares most texts the patterns."""
+    lowered = text.lower()
+    return any(cue in lowered for cue in _CUES)
+
+
 @cache
 def regex(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     # ASCII keeps \b between 天 and y, \d free of other scripts' digits, and the folding of case out of Unicode's odd pairs.

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import NotFound, Refused
-from filemem.memory import ARCHIVE, Memory, Problem
+from filemem.memory import ARCHIVE, Memory
 from filemem.plain import one_line, visible
+from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096

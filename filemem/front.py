@@ -4,9 +4,11 @@ YAML is hostile: it can nest deeper than a parser's stack, repeat itself without
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
+
+from filemem.problems import Fault
 
 DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
 LONGEST_NUMBER = 100  # characters; Python takes seconds over the longest, and refuses to print them
@@ -14,14 +16,6 @@ _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _KINDS = {"tag:yaml.org,2002:timestamp": "date", "tag:yaml.org,2002:int": "number", "tag:yaml.org,2002:float": "number"}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no YAML may hold them
-
-
-class Fault(NamedTuple):
-    """What is wrong with YAML; `line` counts from 1."""
-
-    line: int
-    what: str
-    remedy: str
 
 
 class _Loader(_Safe):  # type: ignore[misc]
@@ -165,3 +159,11 @@ def _content(text: str, block: bool) -> str:
             break
         lines.pop()
     return "\n".join(lines).removesuffix("\r")
+
+
+def quoted(text: str) -> str:
+    """A YAML scalar on one line for any text."""
+    plain = re.fullmatch(r"[^\W\d_][\w /.+-]*", text) and not text.endswith(" ") and yaml.safe_load(text) == text
+    return (
+        text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
+    )

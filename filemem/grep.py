@@ -1,17 +1,40 @@
 """grep over a user's memories: which lines match a regular expression, newest file first, archived files last."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 from filemem import globs, pattern, reading
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder, Stat
-from filemem.index import Index
 from filemem.memory import ARCHIVE, LARGEST, when_of
 from filemem.pattern import Pattern
 from filemem.plain import one_line
 
 PAGE = 50  # matching lines in one answer
+
+
+class Source(Protocol):
+    """Where the files are listed: an index, which can tell which of them may hold a string, or a bare folder."""
+
+    @property
+    def folder(self) -> Folder: ...
+    def listing(self) -> list[Stat]: ...
+    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None: ...
+
+
+class Bare:
+    """A folder without an index: every file may hold anything."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+
+    def listing(self) -> list[Stat]:
+        """Every file as it is now."""
+        return list(self.folder.files())
+
+    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None:
+        """None: no telling."""
+        return None
 
 
 class Line(NamedTuple):
@@ -50,7 +73,7 @@ class Grepped(NamedTuple):
 
 
 def grep(
-    index: Index,
+    source: Source,
     expression: str,
     *,
     path: str | None = None,
@@ -64,12 +87,12 @@ def grep(
     Raises PatternError, GlobError, and NotFound where `path` names no file.
     """
     compiled = pattern.compile_pattern(expression)
-    stats = chosen(index.folder, index.listing(), path)
+    stats = chosen(source.folder, source.listing(), path)
     notes: list[str] = []
     held: list[Match] = []
     found: set[str] = set()
     total = 0
-    for match in _matches(index, compiled, stats, current, notes):
+    for match in _matches(source, compiled, stats, current, notes):
         if offset <= total < offset + page:
             held.append(match)
         total += 1
@@ -80,14 +103,14 @@ def grep(
         )
     end = offset + len(held)
     archived = sum(name.startswith(ARCHIVE + "/") for name in found)
-    shown = list(_with_context(index.folder, held, context))
+    shown = list(_with_context(source.folder, held, context))
     return Grepped(shown, total, len(found), len(stats), archived, offset, end if end < total else 0, notes)
 
 
-def matches(index: Index, expression: str, *, path: str | None = None) -> list[Match]:
+def matches(source: Source, expression: str, *, path: str | None = None) -> list[Match]:
     """Every line that matches."""
     compiled = pattern.compile_pattern(expression)
-    return list(_matches(index, compiled, chosen(index.folder, index.listing(), path), None, []))
+    return list(_matches(source, compiled, chosen(source.folder, source.listing(), path), None, []))
 
 
 def chosen(folder: Folder, listing: Iterable[Stat], path: str | None) -> list[Stat]:
@@ -107,11 +130,11 @@ def _newest_first(stat: Stat) -> tuple[bool, int, str]:
 
 
 def _matches(
-    index: Index, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+    source: Source, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
 ) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
-    likely = index.files_with(compiled.literals)
-    lines = _lines(index.folder, compiled, (s for s in stats if likely is None or s.path in likely), current, notes)
+    likely = source.files_with(compiled.literals)
+    lines = _lines(source.folder, compiled, (s for s in stats if likely is None or s.path in likely), current, notes)
     for (path, number, line), _ in compiled.search(lines):
         yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
 

@@ -6,15 +6,14 @@ file is a `Problem`, never an exception, and never hides the file's text.
 
 import datetime as dt
 import functools
+import importlib
 import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import yaml
-
-from filemem.front import Fault, load, replaced
+from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
@@ -30,15 +29,6 @@ _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
-
-
-class Problem(NamedTuple):
-    """A mistake in a person's file: where it is, what is wrong, how to put it right."""
-
-    path: str
-    line: int
-    what: str
-    remedy: str
 
 
 class Passage(NamedTuple):
@@ -138,7 +128,11 @@ class Memory:
         if len(source) > LARGEST_YAML:
             larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
             return None, [Fault(1, larger, "keep it as Markdown")]
-        return load(source, above=0 if self.is_yaml else 1)
+        # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
+        read: tuple[dict[str, Any] | None, list[Fault]] = importlib.import_module("filemem.front").load(
+            source, above=0 if self.is_yaml else 1
+        )
+        return read
 
     @property
     def _body(self) -> int:
@@ -384,29 +378,6 @@ def _paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
             said.append(line)
 
 
-def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
-    """The file with a front matter key set to a YAML value on one line, every other byte kept.
-
-    Raises ValueError where that cannot be done so: the YAML is broken, or the file is no text.
-    """
-    memory = Memory(path, data)
-    encoding = encoding_of(data)
-    text = data.decode(encoding) if encoding != "utf-16" and not memory.binary else ""
-    if text.encode(encoding) != data:
-        raise ValueError("not UTF-8")
-    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    start, end = len(text) - len(text.removeprefix("\ufeff")), len(text)
-    if not memory.is_yaml and not memory.front_end:
-        if memory.lines and memory.lines[0].rstrip() == "---":
-            raise ValueError("the front matter is never closed")
-        fence = f"---{newline}"
-        return (text[:start] + fence + replaced("", key, value, newline) + fence + text[start:]).encode(encoding)
-    if not memory.is_yaml:
-        lines = text.split("\n")
-        start, end = (sum(len(line) + 1 for line in lines[:count]) for count in (1, memory.front_end - 1))
-    return (text[:start] + replaced(text[start:end], key, value, newline) + text[end:]).encode(encoding)
-
-
 def slug(text: str, longest: int = 60) -> str:
     """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens."""
     start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
@@ -419,14 +390,6 @@ def slug(text: str, longest: int = 60) -> str:
             break
         out = longer
     return out or (words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest] if words else "")
-
-
-def quoted(text: str) -> str:
-    """A YAML scalar on one line for any text."""
-    plain = re.fullmatch(r"[^\W\d_][\w /.+-]*", text) and not text.endswith(" ") and yaml.safe_load(text) == text
-    return (
-        text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
-    )
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

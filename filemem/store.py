@@ -5,22 +5,25 @@ import datetime as dt
 import functools
 import importlib
 import os
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from filemem import config, grep, search
-from filemem.config import Config
+from filemem import names
 from filemem.errors import FilememError, Refused
 from filemem.folder import Folder
-from filemem.index import Index
-from filemem.memory import Memory, quoted, slug
-from filemem.plain import one_line
-from filemem.tools import Toolbox
+from filemem.memory import Memory, slug
 
-LONGEST_NAME = 200  # bytes; a file name may have 255
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+if TYPE_CHECKING:
+    from filemem.config import Config
+    from filemem.grep import Match
+    from filemem.index import Index
+    from filemem.search import Hit
+    from filemem.tools import Toolbox
+
+
+def _module(name: str) -> Any:
+    """A module that only some questions need: importing ranking, index and git takes several times a grep's own work."""
+    return importlib.import_module(f"filemem.{name}")
 
 
 def local_now() -> dt.datetime:
@@ -31,14 +34,20 @@ def local_now() -> dt.datetime:
 class User(Folder):
     """One person's memories."""
 
-    def __init__(self, root: str, name: str, settings: Config) -> None:
+    def __init__(self, root: str, name: str, store: "Store") -> None:
         super().__init__(root, name)
-        self.config = settings
+        self.store = store
+
+    @property
+    def config(self) -> "Config":
+        """The settings of the store."""
+        return self.store.config
 
     @functools.cached_property
-    def index(self) -> Index:
+    def index(self) -> "Index":
         """The cache that makes search and grep fast."""
-        return Index(self)
+        index: Index = _module("index").Index(self)
+        return index
 
     def remember(
         self,
@@ -62,44 +71,41 @@ class User(Folder):
         if pinned:
             front["pinned"] = "true"
         if tags:
-            front["tags"] = f"[{', '.join(quoted(tag) for tag in tags)}]"
+            front["tags"] = f"[{', '.join(map(_module('front').quoted, tags))}]"
         head = "".join(f"{key}: {value}\n" for key, value in front.items())
         name = f"facts/{day:%Y}/{day}-{slug(body) or 'fact'}.md"
         path = self.create(name, f"---\n{head}---\n\n{body}\n" if head else f"{body}\n")
         return self.memory(path)
 
-    def search_files(
-        self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any
-    ) -> list[search.Hit]:
+    def search_files(self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any) -> list["Hit"]:
         """The best passages for a question, best first; `filters` are path, speaker, after, before."""
         day = today or local_now().date()
-        found = search.search_files(self.index, query, limit=limit, today=day, **filters)
-        return sorted(found.hits, key=lambda hit: -hit.score)
+        hits: list[Hit] = _module("search").search_files(self.index, query, limit=limit, today=day, **filters).hits
+        return sorted(hits, key=lambda hit: -hit.score)
 
-    def grep(self, pattern: str, path: str | None = None) -> list[grep.Match]:
+    def grep(self, pattern: str, path: str | None = None) -> list["Match"]:
         """Every line that matches a regular expression, newest file first, archived files after live ones."""
-        return grep.matches(self.index, pattern, path=path)
+        found: list[Match] = _module("grep").matches(self.index, pattern, path=path)
+        return found
 
-    def tools(self, now: Callable[[], dt.datetime] = local_now) -> Toolbox:
+    def tools(self, now: Callable[[], dt.datetime] = local_now) -> "Toolbox":
         """The four tools for an agent; `now` gives the person's local time."""
-        return Toolbox(self, self.index, self.config, now)
+        toolbox: Toolbox = _module("tools").Toolbox(self, self.index, self.config, now)
+        return toolbox
 
     def as_of(self, moment: dt.date | dt.datetime) -> "Past":
         """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        asof = importlib.import_module(
-            "filemem.asof"
-        )  # only this question needs git, and git's modules are slow to load
-        return Past(self, *asof.lay_out(self, moment))
+        return Past(self, *_module("asof").lay_out(self, moment))
 
 
 class Past(User):
     """One person's memories as a commit has them: every question is answered as ever, and nothing can be written."""
 
     def __init__(self, user: User, root: str, commit: str, at: dt.datetime, subject: str) -> None:
-        super().__init__(root, user.name, user.config)
+        super().__init__(root, user.name, user.store)
         self.commit = commit
         self.at = at
         self.subject = subject
@@ -118,41 +124,15 @@ class Store:
         self.root = os.path.abspath(os.path.expanduser(root))
 
     @functools.cached_property
-    def config(self) -> Config:
+    def config(self) -> "Config":
         """The settings in `filemem.yaml`; raises ConfigError where one cannot be used."""
-        return config.load(self.root)
+        settings: Config = _module("config").load(self.root)
+        return settings
 
     def users(self) -> list[str]:
         """The names of everyone who has a folder here."""
-        try:
-            with os.scandir(self.root) as entries:
-                return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not wrong_name(e.name))
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        return names.users(self.root)
 
     def user(self, name: str) -> User:
         """One user; raises Refused for a name that could lead elsewhere. Nothing is created before something is kept."""
-        name = unicodedata.normalize("NFC", name)
-        wrong = wrong_name(name)
-        if wrong:
-            raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
-        root = os.path.join(self.root, name)
-        if os.path.islink(root) or (os.path.exists(root) and not os.path.isdir(root)):
-            raise Refused(f"{name} cannot be a user: {Path(root).name} in the store is no folder of its own.")
-        return User(root, name, self.config)
-
-
-def wrong_name(name: str) -> str:
-    """What is wrong with a user's name, as the end of a sentence; empty for a good one."""
-    if not name:
-        return "it is empty"
-    if name[0] in ".-" or name[-1] == ".":
-        return "it may not start with a dot or hyphen, nor end with a dot"
-    bad = [c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."]
-    if bad:
-        return f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(bad[0]))}"
-    if len(name.encode()) > LONGEST_NAME:
-        return f"it is longer than {LONGEST_NAME} bytes"
-    if name.lower().partition(".")[0] in _RESERVED or name.lower() == config.NAME:
-        return "that name is reserved"
-    return "" if unicodedata.normalize("NFC", name) == name else "it is not in Unicode's normal form NFC"
+        return User(*names.user_folder(self.root, name), self)

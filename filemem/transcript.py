@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from filemem import disk
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
-from filemem.memory import Passage, encoding_of, format_turn, quoted, slug, when_of
+from filemem.front import quoted
+from filemem.memory import Passage, encoding_of, format_turn, slug, when_of
 
 ASSISTANT = "assistant"
 INTERRUPTED = "[interrupted]"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from filemem import check
 from filemem.folder import Folder
-from filemem.memory import LARGEST, Memory, Passage, When, quoted, slug, when_of
+from filemem.front import quoted
+from filemem.memory import LARGEST, Memory, Passage, When, slug, when_of
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:

@@ -9,7 +9,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from filemem import disk, front
-from filemem.memory import Memory, format_turn, set_front, turns
+from filemem.frontedit import set_front
+from filemem.memory import Memory, format_turn, turns
 
 STORE = Path(__file__).parents[1] / "memory_store"
 SAMPLES = sorted(

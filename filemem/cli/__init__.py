@@ -14,7 +14,7 @@ COMMANDS = {
     "init": ("setup", "Create a store."),
     "chat": ("talk", "Talk with an assistant that remembers."),
     "remember": ("setup", "Keep one fact."),
-    "search": ("recall", "Find the passages that best answer a question."),
+    "search": ("searching", "Find the passages that best answer a question."),
     "grep": ("recall", "Find the lines that match a regular expression."),
     "open": ("recall", "Read a memory by line."),
     "list": ("recall", "List memories, newest first."),

@@ -7,13 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import click
 
 from filemem.cli.options import chosen
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.plain import visible
 from filemem.store import Store, User, local_now
 
@@ -103,7 +104,7 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [path for path in store.user(name).paths() if path.startswith(incomplete)]
 
 
-def split_line(user: User, given: str) -> tuple[str, int | None]:
+def split_line(user: Folder, given: str) -> tuple[str, int | None]:
     """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
     path, colon, line = given.rpartition(":")
     if not colon or not line.isascii() or not line.isdigit():
@@ -125,11 +126,11 @@ def dim(text: str) -> str:
     return click.style(text, dim=True) if colours() else text
 
 
-def linked(user: User, path: str, text: str) -> str:
+def linked(user: Folder, path: str, text: str) -> str:
     """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
     if not colours():
         return text
-    return f"\x1b]8;;file://{quote(os.path.join(user.root, path))}\x1b\\{text}\x1b]8;;\x1b\\"
+    return f"\x1b]8;;{Path(user.root, path).as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def say(text: str = "") -> None:

@@ -1,18 +1,17 @@
-"""Commands that read: search, grep, open, list, call."""
+"""Commands that read files as they are: grep, open, list, call."""
 
 import datetime as dt
+import os
 from typing import Any
 
 import click
 
 from filemem import answers, globs
+from filemem.cli.answering import say_answer
 from filemem.cli.common import (
-    chosen_day,
     colours,
     complete_path,
-    linked,
     now,
-    progress,
     say,
     say_json,
     split_line,
@@ -21,70 +20,14 @@ from filemem.cli.common import (
 from filemem.cli.options import as_of_option, shared_options
 from filemem.errors import FilememError
 from filemem.folder import Stat
-from filemem.grep import Line, grep
+from filemem.grep import Bare, Line, Source, grep
 from filemem.memory import ARCHIVE, Memory, kind_of, when_of
-from filemem.plain import one_line, visible
-from filemem.search import search_files
+from filemem.plain import one_line
 from filemem.store import User
 
+WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _path = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
-
-
-def ready(user: User) -> User:
-    """The user with an index brought up to date, behind a progress bar where that takes long."""
-    with progress("indexing") as show:
-        user.index.corpus(show)
-    return user
-
-
-@click.command("search")
-@click.argument("query", nargs=-1, required=True)
-@click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show.")
-@_path
-@click.option("--speaker", metavar="NAME", help="Only what this person said.")
-@click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
-@click.option("--before", metavar="DATE", help="Only up to this day.")
-@click.option("--explain", is_flag=True, help="Show what made each passage's score.")
-@_json
-@as_of_option
-@shared_options
-def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filters: Any) -> int:
-    """Find the passages that best answer QUERY, words or a whole question.
-
-    Example: filemem search "what tea does Mara like?"
-
-    Exit code 1 where nothing was found.
-    """
-    user = ready(the_user())
-    text = " ".join(query)
-    found = search_files(user.index, text, today=now().date(), anchor=chosen_day(), **filters)
-    if as_json:
-        for hit in found.hits:
-            say_json({**hit._asdict(), "when": None, "file": f"{user.root}/{hit.path}"})
-        return 0 if found.hits else 1
-    given = {key: value for key, value in filters.items() if value is not None}
-    _coloured(user, answers.searched(found, {"query": text, **given}))
-    if explain:
-        for hit in sorted(found.hits, key=lambda hit: -hit.score):
-            parts = ", ".join(f"{name} {value:+.2f}" for name, value in hit.parts.items())
-            say(f"{hit.path}:{hit.line}  score {hit.score:.2f} = {parts}")
-            say(f"    has {', '.join(hit.has) or 'nothing'}; lacks {', '.join(hit.lacks) or 'nothing'}")
-    return 0 if found.hits else 1
-
-
-def _coloured(user: User, answer: str) -> None:
-    """Print a tool's answer; on a terminal the headings stand out and lead to their files."""
-    if not colours():
-        say(answer)
-        return
-    for line in answer.split("\n"):
-        path = line.split("  ")[0]
-        if line[:1].isspace() or "/" not in path or " " in path:
-            say(line)
-        else:
-            shown = click.style(visible(path), fg="magenta", bold=True)
-            click.echo(linked(user, path, shown) + visible(line[len(path) :]))
 
 
 @click.command("grep")
@@ -96,9 +39,9 @@ def _coloured(user: User, answer: str) -> None:
 @as_of_option
 @shared_options
 def grep_command(pattern: str, path: str | None, context: int, offset: int, as_json: bool) -> int:
-    r"""Find the lines that match PATTERN, a regular expression; newest file first, archived files last.
+    r"""Find the lines that match a regular expression.
 
-    Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
+    Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
 
     Example: filemem grep "oolong|乌龙"
 
@@ -106,15 +49,22 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     """
     user = the_user()
     page = 10**9 if as_json or not colours() else 200
-    found = grep(user.index, pattern, path=path, context=context, offset=offset, page=page)
+    found = grep(_source(user), pattern, path=path, context=context, offset=offset, page=page)
     if as_json:
         for line in found.lines:
             if line.matches:
                 say_json({"path": line.path, "line": line.line, "text": line.text, "archived": _archived(line)})
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
-    _coloured(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}))
+    say_answer(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}))
     return 0 if found.total else 1
+
+
+def _source(user: User) -> Source:
+    """The index where it is large enough to be worth loading for one search, else the folder as it is."""
+    place = user.bookkeeping("index")
+    size = sum(entry.stat().st_size for entry in os.scandir(place)) if os.path.isdir(place) else 0
+    return user.index if size > WORTH_LOADING else Bare(user)
 
 
 def _archived(line: Line) -> bool:
@@ -127,14 +77,16 @@ def _archived(line: Line) -> bool:
 @as_of_option
 @shared_options
 def open_command(path: str, lines: int | None) -> int:
-    """Read the memory at PATH, or from PATH:LINE on.
+    """Read a memory by line.
+
+    PATH:LINE reads from that line on.
 
     Example: filemem open profile.md
     """
     user = the_user()
     name, line = split_line(user, path)
     where = user.locate(name)
-    _coloured(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name))
+    say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name))
     return 0
 
 
@@ -145,7 +97,9 @@ def open_command(path: str, lines: int | None) -> int:
 @as_of_option
 @shared_options
 def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
-    """List memories, newest first, archived ones last; only those that match GLOB where one is given.
+    """List memories, newest first.
+
+    Archived ones come last; GLOB names the files to list.
 
     Example: filemem list "facts/**"
     """
@@ -191,7 +145,9 @@ def _row(user: User, stat: Stat) -> dict[str, Any]:
 @click.argument("arguments", default="{}")
 @shared_options
 def call_command(tool: str, arguments: str) -> int:
-    """Call one of the four tools with ARGUMENTS in JSON; print exactly what an agent would see.
+    """Call one of the four tools as an agent does.
+
+    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
 
     Example: filemem call search_files '{"query": "What tea does Mara like?"}'
     """

@@ -23,7 +23,8 @@ from filemem.cli.common import (
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
 from filemem.history import History, set_up
-from filemem.memory import Memory, Problem
+from filemem.memory import Memory
+from filemem.problems import Problem
 from filemem.store import Store, User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from filemem import disk, transcript
 from filemem.errors import Changed, FilememError, NotFound, Refused
+from filemem.front import quoted
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.origins import Imported, Origins
 from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
 from filemem.importers.spoken import cleaned, last_day, missing, written
-from filemem.memory import ARCHIVE, quoted, slug
+from filemem.memory import ARCHIVE, slug
 from filemem.plain import one_line, visible
 from filemem.store import Store, User
 
