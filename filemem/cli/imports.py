@@ -21,8 +21,8 @@ SHOWN = 10  # lines of each list in the report
 def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int:
     """Take in conversations and notes from elsewhere.
 
-    A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or conversations.json),
-    openai-jsonl (messages by line) or markdown (a folder of notes).
+    A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
+    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes).
 
     Example: filemem import chatgpt conversations.json
     """
