@@ -63,7 +63,8 @@ BARE_OBJECT = (
 # That, this, there, so at the end of a clause, which stand for something said before whatever nouns there are.
 BARE_END = (
     r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
-    r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)"
+    r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)|\b(?:trips?|go|going|went|gone|been|moved|"
+    r"travel\w*|get|getting) there\b"
 )
 NOUN_BEFORE = (
     r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"
@@ -79,7 +80,8 @@ ADVICE = (
     r"不要|祝|记得|看看|快看|来|让我们|相信|去|试试|一起|多么|谢|感谢|敬|坚持|抓住|专注)|让我们|让咱们"
 )
 VAGUE = (
-    r"^(?:these are|here(?:'s| is| are)) (?:my|a|an|the|some|one|me)\b|^(?:my )?full support|^i haven't been around$|"
+    r"^time flies|\blet (?:me|us) know\b|^i (?:did not|didn't|haven't) (?:get back|talked|reply)|^(?:these are|"
+    r"here(?:'s| is| are)) (?:my|a|an|the|some|one|me)\b|^(?:my )?full support|^i haven't been around$|"
     r"\bkeep (?:that|this) in mind\b|^not only for\b|^almost as\b|^(?:i|we)(?:'m| am|'ve| have|'re|"
     r" are)? (?:\w+ )?(?:see(?= what|,|$)|agree|know(?=$|[,.!]| how you| what you| right)|think so|hope so|bet|"
     r"guess so|feel you|hear you|get it|understand|appreciate|can relate|am (?:good|fine|ok|okay|great|here for|glad|"
@@ -97,8 +99,8 @@ VAGUE = (
 )
 
 IMPORTANCE = (
-    (9, r"\ballerg|\bdiagnos|\bcancer|\bsurger|\bhospital|\bdied|\bdeath|\bpassed away|\bfuneral|\bpregnan|\bborn\b|"
-        r"\bbirth\b|过敏|去世|逝世|癌|手术|住院|怀孕|出生|确诊"),
+    (9, r"\ballerg|\bdiagnos|\bcancer|\bsurger|\bhospital|\bdied|\b(?:his|her|their|'s|the|my) death|\bpassed away|"
+        r"\bfuneral|\bpregnan|\bborn\b|\bbirth\b|过敏|去世|逝世|癌|手术|住院|怀孕|出生|确诊"),
     (8, r"\bmarri|\bwedding|\bengaged|\bdivorc|\bbirthday|\bmoved? (?:to|in)|\bnew (?:job|house|home|apartment)|"
         r"\blost (?:my|their) job|\bjob\b|\bworks? (?:as|at|for)|\blives? in|\bgraduat|\bpromot|\badopt|\binjur|"
         r"\bvegan|\bvegetarian|结婚|婚礼|离婚|订婚|生日|搬[到家去]|住在|工作(?![室坊量])|毕业|升职|受伤|失业|辞职|"

@@ -35,10 +35,11 @@ def _written(text: str, mention: Mention, words: str) -> str:
     label = in_words(mention.span, False)
     if words.lower().endswith(("'s", "’s")):
         return f"the {label}"
-    if regex(r"\s*(?:was|is|has|will|were|'s)\b").match(text, mention.end):
+    opens = regex(r"(?:^|[,;:.!?–-]|\b(?:and|but|so))\s*$").search(text[: mention.start])
+    if opens and regex(r"\s*(?:was|is|has|will|were|'s)\b").match(text, mention.end):
         return f"the week of {label}" if _preposition(mention.span, words) == "in the week of" else label
     before = regex(
-        r"\b(in|on|at|since|from|until|till|for|by|of|before|after|to|during|over|around|about|the|between|and)\s+$"
+        r"\b(in|on|since|from|until|till|for|by|of|before|after|to|during|over|around|the|between|and)\s+$"
     ).search(text[: mention.start])
     if before:
         return label

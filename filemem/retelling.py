@@ -16,11 +16,13 @@ _OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?((?:i|my) (?!think\b|gues
 _FIRST_CLAUSE = r"^(.{15,}?)(?:[,;–—]|\s-) ?(?:(?:so|and|but|because) )?(?:i|it|that|they)\b"
 _NEEDY = r"\b(?:it|its|them|that|him|her|she|he|they|those|these|there|this)\b"
 _POINTED = (
-    r"(?<=[a-z] )(?<!like )(?<!that )(?<!all )\bthis (?=([a-z]))(?!(?:week|weekend|month|year|morning|afternoon|"
-    r"evening|summer|winter|spring|fall|autumn|season|time|is|was|are|were|has|have|one|way|point|in|on|and|or|to|"
-    r"for|all|next|past|coming|last|kind|whole|much|far|really|just|always|amount|long|early|late|lately|recently|"
-    r"now|because|but|so|since|when|if|with|at|from|too|also|again|by|before|after|as|like|of|while|until|out|up|off|"
-    r"down|over|here|there|will|would|can)\b)"
+    r"\b((?:adopt|made|make|making|saw|see|found|find|met|took|bought|got|get|reading|read|watch|visit|finish|start|"
+    r"paint|play|wrote|writ|creat|discover|stumbl|join|mentor|using|use|try|tri|design|draw|drew|bak|cook|wore|won|"
+    r"collect|went|invited|thank)\w*(?: (?:up|by|on|into|across|with|at|from|to|me to|"
+    r"ful for))?(?: up)?) this (?=([a-z]))(?!(?:week|weekend|month|year|morning|afternoon|evening|summer|winter|"
+    r"spring|fall|autumn|season|time|is|was|one|way|in|on|and|or|to|for|all|next|past|coming|last|kind|whole|much|"
+    r"far|really|just|always|long|early|late|lately|because|but|so|since|when|if|with|at|from|too|also|again|by|"
+    r"before|after|as|like|of|while|until|out|up|off|down|over|here|there|will|would|can)\b)"
 )
 _COMMON = (
     r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly|[^aiou']s)$|^(?:nature|life|art|music|dance|money|family|love|"
@@ -156,6 +158,6 @@ def _unpointed(sentence: str) -> str:
     """What only the other could see, told without pointing at it: I adopted this cute pup, I adopted a cute pup."""
 
     def article(m: re.Match[str]) -> str:
-        return "an " if m[1] in "aeiou" else "a "
+        return f"{m[1]} {'an' if m[2] in 'aeiou' else 'a'} "
 
     return cased(_POINTED).sub(article, sentence)

@@ -38,6 +38,7 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"\bfave\b", "favorite"),
     (r"\bfaves\b", "favorites"),
     (r"\bdont\b", "don't"),
+    (r"\bya\b", "you"),
     (r"\b(?:y'all|you guys|you all)\b", "you"),
     (r"\b(\w{2,}in)['’](?=[\s,.!?]|$)", r"\1g"),
     (r"\b(?:kind|sort) of (?=\w+ed\b|made|just|like\b|want|feel|hope|miss)", ""),
@@ -81,7 +82,7 @@ _HAVE_FIRST = r"^(?:just |also |really |only |never |always )*(?:been|gone)\b(?!
 _I_FIRST = (
     r"^(?:just |also |really |still |always |even |recently |finally |already |never |currently )*(?:can't|couldn't|"
     r"love|hate|hope|need|want|think|feel|guess|wish|miss|don't (?=think|know|have|like|want|really|feel|even|get|"
-    r"care)|didn't|haven't|have to|used to|would|will|won't|enjoy|prefer|plan to)\b"
+    r"care)|didn't|haven't|appreciate|have to|used to|would|will|won't|enjoy|prefer|plan to)\b"
 )
 _GERUND = (
     r"^(?:just |still |also |currently |really |always |thinking |definitely )*(\w{2,}ing)\b(?! of (?:the|"
@@ -123,7 +124,9 @@ _AND_I = (
     r"(?-i:[A-Z]\w+)) and I\b(?! (?:am|was)\b|'m)"
 )
 _US_TWO = r"\b(?:you and (?:i|me)|both of us|the two of us|we both)\b"
-_BETWEEN_US = r"\b(?:let's|we (?:should|met|(?:last )?(?:talked|chatted|spoke)))\b"
+_BETWEEN_US = (
+    r"\b(?:let's|we should|(?:since|when|after|before) we (?:last )?(?:talked|chatted|spoke|met)|we last \w+)\b"
+)
 
 
 class Cast(NamedTuple):
@@ -276,7 +279,7 @@ def is_general(sentence: str) -> bool:
 def third_person(sentence: str, cast: Cast) -> str:
     """The sentence told of `cast.speaker`: I love my dog, Mara loves their dog. Quoted speech is left alone."""
     if cast.other:
-        sentence = regex(r"\b(both|two|each) of us\b").sub(f"{cast.speaker} and {cast.other}", sentence)
+        sentence = regex(r"\b(both|two|each) of us\b").sub(lambda _: f"{cast.speaker} and {cast.other}", sentence)
     return outside_quotes(expanded(sentence), _Retelling(cast, sentence).tell)
 
 
@@ -417,44 +420,28 @@ _AUXILIARIES = frozenset(
 _OBJECTS = frozenset("me my mine myself us our ours ourselves".split())
 
 
+_NEW_SUBJECTS = frozenset(
+    """
+    i we they it he she this that it's they're because when which who if while where since . ; : ! ? – —
+    """.split()
+)
+
+
 def _coordinated(tokens: list[str], auxiliary: bool) -> list[str]:
     """The tokens up to the next clause with the verbs behind `and`, `but`, `or` brought to the third person."""
     done = list(tokens)
     infinitive = False
     for at, token in enumerate(tokens):
         low = token.lower()
-        if (
-            low
-            in (
-                "i",
-                "we",
-                "that",
-                "because",
-                "when",
-                "which",
-                "who",
-                "if",
-                "while",
-                "where",
-                "since",
-                "they",
-                "it",
-                "he",
-                "she",
-                "this",
-                "it's",
-                "they're",
-            )
-            or token in ".;:!?–—"
-        ):
+        if low in _NEW_SUBJECTS:
             break
         infinitive = infinitive or low in ("to", "let", "help", "can", "will", "would")
-        if low in ("and", "but", "or", "then"):
-            verb = at + 1
-            while verb < len(tokens) and (not tokens[verb][0].isalpha() or is_adverb(tokens[verb])):
-                verb += 1
-            if verb < len(tokens) and (
-                tokens[verb].lower() in STATES or (tokens[verb].lower() in ACTIONS and not auxiliary and not infinitive)
-            ):
-                done[verb] = singular(tokens[verb])
+        if low not in ("and", "but", "or", "then"):
+            continue
+        verb = at + 1
+        while verb < len(tokens) and (not tokens[verb][0].isalpha() or is_adverb(tokens[verb])):
+            verb += 1
+        word = tokens[verb].lower() if verb < len(tokens) else ""
+        if word in STATES or (word in ACTIONS and not auxiliary and not infinitive):
+            done[verb] = singular(tokens[verb])
     return done

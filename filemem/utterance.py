@@ -78,6 +78,11 @@ _LIKES_WHAT_IS_SHOWN = (
     r"^(?:(?:wow|and|so|absolutely|totally|also),? )*(?:(?:love|loving|like|digging|liking) (?:the|that|this|your|"
     r"how|it|these|those)|must(?:'ve| have| be))\b"
 )
+_SHOWN = (
+    r"^(?:i )?(?:just |really |absolutely |also )*(?:love|like|adore) (?:all )?(?:the|that|this|your|those|"
+    r"these) (?:\w+ ){0,2}?(?:colou?rs?|textures?|vibes?|views?|scenery|designs?|details?|pic\w*|photos?|sky|"
+    r"lighting|leaves|look|style|background|contrast|patterns?|sunset|outfit|decor\w*)\b"
+)
 _APPRECIATES = r"^(?:really |so |truly )*appreciate\b"
 # Speech leaves the first person out: Been away; Lost my keys; Gonna move.
 _LEFT_OUT = (
@@ -164,7 +169,7 @@ def _reacts(sentence: str) -> bool:
     words = length(sentence)
     first = regex(FIRST).search(sentence) or regex(_LEFT_OUT).search(sentence)
     second, warm = regex(SECOND).search(sentence), regex(_WARMTH).search(sentence)
-    if any(regex(pattern).search(sentence) for pattern in (_OF_THE_OTHER, _LIKES_WHAT_IS_SHOWN)):
+    if any(regex(pattern).search(sentence) for pattern in (_OF_THE_OTHER, _LIKES_WHAT_IS_SHOWN, _SHOWN)):
         return True
     if not first and (warm or second or words < 5):
         return True
