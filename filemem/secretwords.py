@@ -125,7 +125,7 @@ UNIT = (
 ZH_UNIT = r"\s*(?:[年月日位个個次字天点號号元块人条种篇页章]|多[个位次]|以[上下]|bits?)"
 PLAIN_WORD = r"(?i)(?!.{3,}(?:(?<=...)(?:ed|ing|able|ible|less|ous))$)[^\W\d_](?:[^\W\d_]|['’_-]){2,40}"
 CLAUSE_END = (
-    r"""(?i)[!"'”’»`)\]}*]*(?:[.,;:?)\]…，。！？；、]|$|\s*\n|\s+[-–—(]|[\s,]+(?:and|but|so|or|if|because|which|btw|please|thanks|thx"""
+    r"""(?i)[!"'”’»`)\]}*]*(?:[.,;?)\]…，。！？；、]|$|\s*\n|\s+[-–—(]|[\s,]+(?:and|but|so|or|if|because|which|btw|please|thanks|thx"""
     r"""|ok|okay|for|lol|haha|by the way|with|on|all lower ?case|in case|too|now|in lower ?case)(?![a-z]))"""
 )
 ZH_CLAUSE_END = rf"[\s”’」』)]*(?:[^\w\s]|$|\n|[哦啦呀啊哈吧嘛喔噢](?![{_HAN}]))"

@@ -191,6 +191,7 @@ NEAR_MISSES = [
     "口令错了",
     "验证码收不到",
     "密码：忘记了",
+    "Password:\nUsername: bob\nEmail: bob@example.com",
     "密码是MD5加密的",
     "password is probably something like a pet",
     "Her password is still the old one",
