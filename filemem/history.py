@@ -301,7 +301,9 @@ def set_up(home: str, person: str, at: dt.datetime) -> list[str]:
     said = [f"Made a git repository in {repository.where}."] if begins else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():
-        said += [f"Added {line} to {os.path.join(home, name)}." for line in _add_lines(os.path.join(home, name), lines)]
+        missing = _add_lines(os.path.join(home, name), lines)
+        if missing:
+            said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
     unfinished = repository.unfinished()
     if unfinished or not clean:
         return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]

@@ -64,7 +64,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
             doubled = _doubled(repository, changes)
         if refused:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
-        return Synced(fetched, _count(repository, theirs, new) if new != theirs else 0, doubled, [*told, *notes])
+        told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
+        pushed = _count(repository, theirs, new) if new != theirs else 0
+        return Synced(fetched, pushed, doubled, [*(f"{paths}: {words}." for paths, words in told.items()), *notes])
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 
 
@@ -182,33 +184,34 @@ def _count(repository: Repository, old: str, new: str) -> int:
 # -- merging -------------------------------------------------------------------------------------------------------
 
 
-def _merged(repository: Repository, ours: str, theirs: str, where: _Remote, at: dt.datetime) -> tuple[str, list[str]]:
-    """The commit that holds both sides, and sentences on what git could not settle by itself."""
+def _merged(
+    repository: Repository, ours: str, theirs: str, where: _Remote, at: dt.datetime
+) -> tuple[str, dict[str, str]]:
+    """The commit that holds both sides, and by paths what git could not settle by itself."""
     if not theirs or not ours:
         if not theirs and not ours:
             raise FilememError("there is nothing to sync yet, here or there; remember something first.")
-        return ours or theirs, []
+        return ours or theirs, {}
     for one, other in ((ours, theirs), (theirs, ours)):
         if not repository.ask("merge-base", "--is-ancestor", other, one).code:
-            return one, []
+            return one, {}
     merged = repository.merge_trees(ours, theirs)
     tree = _readable(repository, merged.tree, merged.stages, ours, theirs)
     text = message(f"Merge memories from {one_line(where.name, 40)}", {"Job": "sync"})
-    told = [_told(paths, words) for paths, words in merged.messages]
+    told = {", ".join(map(one_line, dict.fromkeys(paths))): _told(words) for paths, words in merged.messages}
     return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
 
 
-def _told(paths: list[str], words: str) -> str:
-    """A conflict in a sentence of its own."""
+def _told(words: str) -> str:
+    """What git says of a conflict, in words for a person."""
     kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
-    what = {
+    return {
         "content": "both machines changed the same lines; both versions are in the file",
         "add/add": "both machines made a file of this name; both versions are in it",
         "modify/delete": "deleted on one machine and changed on the other; it is kept",
         "rename/delete": "deleted on one machine and moved on the other; it is kept",
         "rename/rename": "moved to two places; it is kept in both",
     }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
-    return f"{', '.join(map(one_line, dict.fromkeys(paths)))}: {what}."
 
 
 def _readable(repository: Repository, tree: str, stages: dict[str, dict[int, Entry]], ours: str, theirs: str) -> str:

@@ -111,7 +111,7 @@ def _reverse(history: History, change: _Change, where: str, found: bytes | None)
 
 def _explain(history: History, commit: Commit, path: str, clash: str) -> str:
     """The clash with the commit that is in the way."""
-    later = log.changed_since(history, path, commit.commit)
+    later = None if path in history.edited() else log.changed_since(history, path, commit.commit)
     by = f" (last by {later.commit[:8]}, {one_line(later.subject, 60)})" if later else " (not committed yet)"
     return f"{one_line(path)}: {clash}{by}"
 

@@ -1,0 +1,125 @@
+"""What the documents show is what happens: every console block is run, and prints what it says.
+
+A block starts in a folder of its own with a copy of the sample store; `console continued` goes on where the block before
+ended. A line `...` stands for any lines, `...` inside a line for any text. Names of commits may differ; where a command
+uses one that was shown, the real one takes its place.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+COMMIT = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b")
+GIT = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
+
+
+class Step(NamedTuple):
+    """A command of a block, and what it should print."""
+
+    line: int
+    command: str
+    expected: list[str]
+
+
+class Story(NamedTuple):
+    """Blocks that run one after the other in one folder."""
+
+    name: str
+    steps: list[Step]
+
+
+def stories() -> Iterator[Story]:
+    """Every console block of the documents, continued ones joined."""
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        found: list[Story] = []
+        inside = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if line.startswith("```"):
+                kind = line[3:].strip()
+                inside = not inside and kind.startswith("console")
+                if inside and (kind == "console" or not found):
+                    found.append(Story(f"{path.relative_to(ROOT)}:{number}", []))
+            elif inside and line.startswith("$ "):
+                found[-1].steps.append(Step(number, line[2:], []))
+            elif inside:
+                assert found[-1].steps, f"{path}:{number}: output before any command"
+                found[-1].steps[-1].expected.append(line)
+        yield from found
+
+
+def pattern(expected: list[str]) -> re.Pattern[str]:
+    """What the lines of a block mean, each name of a commit as a group."""
+    parts = []
+    for line in expected:
+        if line == "...":
+            parts.append(r"(?:[^\n]*\n)*?")
+            continue
+        texts = [re.escape(text).replace(r"\.\.\.", r"[^\n]*") for text in COMMIT.split(line)]
+        parts.append(r"([0-9a-f]{7,40})".join(texts) + r"\n")
+    return re.compile("".join(parts))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """A machine with filemem, git and one person, and nothing else."""
+    tools = folder / "bin"
+    tools.mkdir()
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from filemem.cli import main; main()"
+    (tools / "filemem").write_text(f"#!{sys.executable}\n{script}\n")
+    (tools / "filemem").chmod(0o755)
+    (folder / "gitconfig").write_text(GIT)
+    when = "2026-11-21T08:00:00+00:00"
+    given = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_", "GIT_", "XDG_"))
+    }
+    path = f"{tools}{os.pathsep}{kept.get('PATH', '')}"
+    return {
+        **kept,
+        **given,
+        "PATH": path,
+        "HOME": str(folder),
+        "TZ": "UTC",
+        "NO_COLOR": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+
+
+@pytest.mark.parametrize("story", list(stories()), ids=lambda story: story.name)
+def test_the_documents_show_what_happens(story: Story, tmp_path: Path) -> None:
+    """Line by line."""
+    work = tmp_path / "work"
+    work.mkdir()
+    shutil.copytree(ROOT / "memory_store", work / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    env = environment(tmp_path)
+    real: dict[str, str] = {}
+    for step in story.steps:
+        command = step.command
+        for shown, name in real.items():
+            command = command.replace(shown, name)
+        done = subprocess.run(
+            ["sh", "-c", command],
+            cwd=work,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        )
+        said = done.stdout.decode()
+        said += "\n" if said and not said.endswith("\n") else ""
+        match = pattern(step.expected).fullmatch(said)
+        wanted = "\n".join(step.expected)
+        assert match, f"{story.name}, line {step.line}: $ {command}\n--- expected\n{wanted}\n--- printed\n{said}"
+        real |= dict(zip(COMMIT.findall(wanted), match.groups(), strict=True))
+
+
+def test_there_are_documents_to_try() -> None:
+    """So that the test above cannot pass by finding nothing."""
+    assert sum(len(story.steps) for story in stories()) >= 3
