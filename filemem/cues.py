@@ -25,8 +25,9 @@ CORRECTION = (
     r"我说错了|不是[^，。]{1,8}[，,]?(?:而是|是)"
 )
 INSTRUCTION = (
-    r"^(?:(?:please|also|and|ok|could you|can you|would you|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|"
-    r"i want you to|you should) )*(?:(?:from now on|in (?:the )?future|when you (?:answer|reply|"
+    r"^from now on,? (?!(?:i|we|my|our|you|it|he|she|they)\b)|你(?:就|要|请)*用.{1,6}[回答说]|^(?:(?:please|also|and|"
+    r"ok|could you|can you|would you|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|i want you to|"
+    r"you should) )*(?:(?:from now on|in (?:the )?future|when you (?:answer|reply|"
     r"respond)),? (?:please )?)?(?:always |never |don't |do not |stop |only )*(?:answer|answering|reply|replying|"
     r"respond|responding|call me|address me|speak to me|talk to me|write to me|use (?:metric|celsius|bullet|emoji|"
     r"emojis|plain|short|simple|british|american)|keep (?:your|the|all|it|answers|replies)\b.{0,20}\b(?:short|brief|"
@@ -135,4 +136,7 @@ NOT_NAMES = frozenset(
     "Thursday Friday Saturday Sunday Christmas I It The My This That And But We They He She".split()
 )
 # Somebody that a pronoun can stand for.
-SOMEBODY = r"(?<!^)\b(?!I\b)[A-Z][a-z]+|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{2}"
+SOMEBODY = (
+    r"(?<!^)\b(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:says|said|is|was|has|had|told|thinks|wants|loves|"
+    r"likes)\b)(?<!He)(?<!She)(?<!It)|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{2}"
+)

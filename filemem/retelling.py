@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
-from filemem import cues
+from filemem import cues, terms
 from filemem import statements_en as english
 from filemem import statements_zh as chinese
 from filemem.dating import dated
-from filemem.utterance import FIRST, cased, is_chinese, length, outside_quotes, regex
+from filemem.utterance import ASSISTANT, FIRST, cased, is_chinese, length, outside_quotes, regex
+from filemem.verbs import is_past, is_verb
 
 _LONGEST = 600  # characters of a sentence; what is longer is no spoken sentence
 _OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?((?:i|my) (?!think\b|guess\b|mean\b|know\b|hope\b).{12,})$"
@@ -25,10 +26,9 @@ _POINTED = (
     r"before|after|as|like|of|while|until|out|up|off|down|over|here|there|will|would|can)\b)"
 )
 _COMMON = (
-    r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly|[^aiou']s)$|^(?:nature|life|art|music|dance|money|family|love|"
-    r"teamwork|food|it)$"
+    r"(?:ing|tion|ness|ment|ity|ance|ence|ship|ful|ly)$|^(?:nature|life|art|music|dance|money|family|love|teamwork|"
+    r"food|it|that|there|what|everything|everyone|something|people|kids|children|one|two|three|change)$"
 )
-_LIKE_A_NAME = r"^[A-Z][a-z]*[A-Z.]|(?<!It)(?<!That)(?<!There)(?<!What)(?<!thing)(?<!one)'s$"
 
 
 class Scene(NamedTuple):
@@ -42,6 +42,10 @@ class Scene(NamedTuple):
     def other(self) -> str:
         """Who `you` are; empty where there are several."""
         return self.others[0] if len(self.others) == 1 else ""
+
+    def you(self, zh: bool) -> str:
+        """What stands for `you` in a sentence."""
+        return ("助手" if zh else "the assistant") if self.other.casefold() == ASSISTANT else self.other
 
 
 class Told(NamedTuple):
@@ -58,7 +62,7 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
     if len(sentence) > _LONGEST:
         return None
     zh = is_chinese(sentence)
-    names = tuple(scene.others)
+    names = tuple(name for name in scene.others if name.casefold() != ASSISTANT)
     plain = chinese.complete(chinese.bare(sentence, names)) if zh else english.bare(sentence, names)
     if not zh:
         plain = english.complete(english.expanded(plain))
@@ -90,11 +94,11 @@ def says(speaker: str, text: str) -> str:
 def uncapital(text: str) -> str:
     """The text with a small first letter, unless its first word looks like a name: Luna and Oliver; Rex is two; J.K."""
     first, _, rest = text.partition(" ")
-    if regex(r"^(?:in|at|on|near|from|with|the|an?|my|their|this|there|\w+ing's)$").search(first):
-        return text[:1].lower() + text[1:]
-    named = cased(_LIKE_A_NAME).search(first) or cased(r"^(?:and|&) [A-Z]|^[A-Z][a-z]").search(rest)
-    alone = not regex(_COMMON).search(first) and regex(r"^(?:is|was|has|says|and)\b").search(rest)
-    return text if named or alone else text[:1].lower() + text[1:]
+    word, verb = first.lower().removesuffix("'s").rstrip(","), rest.partition(" ")[0]
+    common = word in terms.STOP or regex(_COMMON).search(word) or (word.endswith("s") and not verb.endswith("s"))
+    acts = verb in ("is", "was", "has", "and") or is_past(verb) or (verb.endswith("s") and is_verb(verb[:-1]))
+    name = acts or cased(r"^\w+[A-Z.]|'s$").search(first) or cased(r"^(?:& )?[A-Z][a-z]").search(rest)
+    return text if name and not common else text[:1].lower() + text[1:]
 
 
 def leans(sentence: str) -> bool:
@@ -148,10 +152,10 @@ def _tells(plain: str) -> bool:
 
 def _third_person(words: str, scene: Scene, said: str, zh: bool) -> str:
     if zh:
-        group = chinese.company(said, scene.speaker, scene.other)
-        return chinese.third_person(words, scene.speaker, scene.other, group)
-    group = english.company(said, scene.speaker, scene.other)
-    return english.third_person(words, english.Cast(scene.speaker, scene.other, group))
+        group = chinese.company(said, scene.speaker, scene.you(zh))
+        return chinese.third_person(words, scene.speaker, scene.you(zh), group)
+    group = english.company(said, scene.speaker, scene.you(zh))
+    return english.third_person(words, english.Cast(scene.speaker, scene.you(zh), group))
 
 
 def _unpointed(sentence: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from filemem import cues
 from filemem.replies import reply
-from filemem.retelling import Scene, Told, retold, says
+from filemem.retelling import Scene, Told, retold, says, uncapital
 from filemem.salience import REMEMBER, wishes_kept
 from filemem.topics import Slot, Topic, slot
 from filemem.utterance import ASSISTANT, REACTION, TELLING, Sentence, Turn, cased, is_chinese, length, regex, sentences
@@ -176,11 +176,8 @@ def _prose(group: list[Told], speaker: str) -> str:
         zh = is_chinese(one.text)
         body = regex(r"\s+([.,;:!?])").sub(r"\1", " ".join(one.text.split())).strip(" ,;，；")
         if text and one.leans:
-            text = (
-                text.rstrip(".。")
-                + ("；" if zh else "; ")
-                + (body if zh or body.startswith(speaker) else body[:1].lower() + body[1:])
-            )
+            small = body if zh or body.startswith(speaker) else uncapital(body)
+            text = text.rstrip(".。") + ("；" if zh else "; ") + small
         else:
             text += ("" if zh or not text else " ") + body[:1].upper() + body[1:]
         text += "。" if zh else "."

@@ -51,10 +51,10 @@ _FILLERS = (
     r"ok|okay|sure|right|anyway|anyways|honestly|actually|basically|by the way|btw|oh man|oh boy|man|haha+|lol|"
     r"thanks|thank you|thanks a lot|for sure|of course|definitely|absolutely|exactly|totally|indeed|same here|me too|"
     r"guess what|speaking of which|you know|i mean|like|hmm+|um+|uh+|gosh|omg|geez|cool|nice|great|awesome|plus|"
-    r"for example|what's more|unfortunately|luckily|thankfully|fortunately|hopefully|first off|on another note|"
-    r"in fact|to be honest|tbh|as for me|not really|not yet|not much|cheers|sorry|ugh|bummer|true|correction|no wait|"
-    r"wait|i was wrong|i misspoke|scratch that|i meant|no i meant)(?:[,!.:;…]+|\s+[-–—]+|(?=\s+(?:i|i'm|i've|my|we|"
-    r"we've)\b))[\s-]*)+"
+    r"for example|what's more|unfortunately|luckily|thankfully|fortunately|hopefully|first off|first|second|third|"
+    r"two things|on another note|in fact|to be honest|tbh|as for me|not really|not yet|not much|cheers|sorry|ugh|"
+    r"bummer|true|correction|no wait|wait|i was wrong|i misspoke|scratch that|i meant|no i meant)(?:[,!.:;…]+|"
+    r"\s+[-–—]+|(?=\s+(?:i|i'm|i've|my|we|we've)\b))[\s-]*)+"
 )
 _CONNECTIVES = (
     r"^(?:(?:and|but|or|plus|because|then)\s+(?=\w)|so\s+(?=(?:I|i|my|we|it|it's|the|now|then|this|that|he|she|"
@@ -442,6 +442,7 @@ def _coordinated(tokens: list[str], auxiliary: bool) -> list[str]:
         while verb < len(tokens) and (not tokens[verb][0].isalpha() or is_adverb(tokens[verb])):
             verb += 1
         word = tokens[verb].lower() if verb < len(tokens) else ""
-        if word in STATES or (word in ACTIONS and not auxiliary and not infinitive):
+        shared = word in ACTIONS and not infinitive and (not auxiliary or word == "have")
+        if word in STATES or shared:
             done[verb] = singular(tokens[verb])
     return done

@@ -6,6 +6,7 @@ English and Chinese sentences in the third person, as `statements` writes them: 
 import re
 from typing import NamedTuple
 
+from filemem.spans import MONTHS
 from filemem.utterance import is_chinese, regex
 
 Topic = tuple[
@@ -31,8 +32,8 @@ _END = (
 )
 _END_LIKING = _END.replace("and|", r"and (?:they|it|is|has|the|\w+ (?:is|are)|\w+s\b)|")
 _DATE_BEHIND = (
-    r" (?:(?:in|on|around|since) )?(?:the (?:week|weekend|evening) of .*|\d{1,2}\D.*\d{4}|[A-Z][a-z]+ \d{4}|(?:19|"
-    r"20)\d\d)$"
+    r" (?:(?:in|on|around|since) )?(?:the (?:week|weekend|evening) of .*|\d{1,2}\D.*\d{4}|[A-Z][a-z]+ \d{4}|"
+    rf"(?:19|20)\d\d|(?:last |next )?(?:{'|'.join(MONTHS)}))$"
 )
 _PLACE = r"(?P<value>(?:a |an |the )?(?:new |small |big )?[\w' -]{2,40}?(?:, (?-i:[A-Z])\w+)?)"
 _KIN = (
@@ -93,6 +94,8 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
     (rf"^ {_NOW}(?P<no>)(?:doesn't|does not|no longer|didn't) (?:really |even |actually )?(?:likes?|loves?|enjoys?|"
      rf"cares? for) (?P<value>[\w' -]+?)(?: anymore| any more)?{_END}",
      "liking {value}", "preference"),
+    (rf"^ {_NOW}(?P<no>)(?:gave up|given up|quit|stopped drinking|stopped eating) (?!on\b|"
+     rf"their\b)(?P<value>[\w' -]+?){_END}", "liking {value}", "preference"),
     (rf"^ {_NOW}(?P<no>)(?:hates?|dislikes?|detests?|can't stand|gone off|went off|is tired of|"
      rf"stopped liking) (?P<value>[\w' -]+?){_END}", "liking {value}", "preference"),
     (rf"^ {_NOW}(?:likes?|loves?|enjoys?|adores?|is (?:really )?into|is (?:really )?fond of|is a (?:big |"

@@ -51,6 +51,7 @@ def texts(text: str, **where: str) -> list[str]:
         ("我给你买了一本书。", "Mara给Omar买了一本书。"),
         ("Hi! I'm Mara, and I collect old maps.", "Mara collects old maps."),
         ("你好，我叫Mara，刚搬到成都。", "Mara刚搬到成都。"),
+        ("My flat is small. Duarte says it is fine.", "Mara's flat is small. Mara says Duarte says it is fine."),
         ("等不及想去爬山了！", "Mara等不及想去爬山了。"),
     ],
 )  # fmt: skip
@@ -108,6 +109,7 @@ def test_what_is_no_fact_becomes_no_statement(said: str) -> None:
         ("I prefer green tea these days.", ("Mara", "favourite tea"), "green tea"),
         ("I switched from coffee to green tea.", ("Mara", "favourite tea"), "green tea"),
         ("I really love sailing.", ("Mara", "liking sailing"), "yes"),
+        ("I gave up coffee in May.", ("Mara", "liking coffee"), "no"),
         ("I don't like sailing anymore.", ("Mara", "liking sailing"), "no"),
         ("I moved to Lyon last week.", ("Mara", "home"), "Lyon"),
         ("I live in Ghent.", ("Mara", "home"), "Ghent"),
@@ -177,6 +179,8 @@ def test_a_correction_is_marked(said: str, correction: bool) -> None:
     ("said", "text"),
     [
         ("Please always answer shortly.", "Mara asks: always answer shortly."),
+        ("From now on please convert feet.", "Mara asks: from now on please convert feet."),
+        ("I'd like you to always answer in verse.", "Mara asks: always answer in verse."),
         ("From now on, reply in Dutch.", "Mara asks: from now on, reply in Dutch."),
         ("以后用中文回答。", "Mara要求：以后用中文回答。"),
         ("请不要再用表情符号。", "Mara要求：不要再用表情符号。"),
@@ -264,6 +268,20 @@ def test_any_text_of_any_speaker_gives_few_statements_that_are_text(text: str, s
     found = statements(Turn(speaker, text), Turn("Omar", "Why?"), DAY, ("Omar",))
     assert len(found) <= MOST
     assert all(statement.text.strip() and "\n" not in statement.text for statement in found)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I drew both of us with you and your dog, and we framed the picture.",
+        "我和你们都喜欢你的狗，我们俩很开心。",
+        "Hey {}, I painted you with my dog in Ghent.",
+    ],
+)
+@pytest.mark.parametrize("name", ["\\1", "\\g<9>", "a|b", "(", "[x", "Jo.", "*"])
+def test_a_name_is_never_taken_for_a_pattern(said: str, name: str) -> None:
+    [statement] = told(said.replace("{}", name + "2"), speaker=name, others=(name + "2",))
+    assert name in statement.text
 
 
 @pytest.mark.parametrize(
