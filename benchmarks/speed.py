@@ -35,12 +35,15 @@ from filemem.search import search_files
 TODAY = dt.date(2026, 5, 4)
 QUERIES, REPEATS = 30, 5
 _BUILD = """
-import resource, sys, time
+import sys, time
 from filemem.folder import Folder
 from filemem.index import Index
 start = time.perf_counter()
 Index(Folder(sys.argv[1], "ann")).corpus()
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+took = time.perf_counter() - start
+with open("/proc/self/status") as status:
+    peak = next((line.split()[1] for line in status if line.startswith("VmHWM")), "0")
+print(took, int(peak) / 1024)
 """
 
 

@@ -151,10 +151,12 @@ class Corpus:
 
     def listing(self) -> Iterator[Stat]:
         """Every live file, in no order, as `Folder.files` lists it."""
-        for part in self._parts:
-            for file in part.live():
-                modified, changed, size, inode = part.segment.stats_of(file)
-                yield Stat(part.segment.path(file), max(modified, changed), size, inode)
+        return (self._stat(number, file) for number, part in enumerate(self._parts) for file in part.live())
+
+    def _stat(self, part: int, file: int) -> Stat:
+        segment = self._parts[part].segment
+        modified, changed, size, inode = segment.stats_of(file)
+        return Stat(segment.path(file), max(modified, changed), size, inode)
 
     def unread(self) -> list[str]:
         """The files that could not be read when they were last looked at."""
@@ -258,8 +260,8 @@ class Corpus:
 
     # -- grep ----------------------------------------------------------------------------------------------------
 
-    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None:
-        """The paths of the files that may have, for each set of folded strings, one of them; None: no telling.
+    def files_with(self, literals: Iterable[Collection[str]]) -> dict[str, Stat] | None:
+        """The files, by path, that may have, for each set of folded strings, one of them; None: no telling.
 
         A string's words stand in the vocabulary, at its ends as parts of longer ones, so a file without them is out.
         """
@@ -276,7 +278,8 @@ class Corpus:
         for number, (segment, _) in enumerate(self._parts):
             if len(segment.marks.translate(None, _UNFILTERED)) < len(segment.marks):
                 chosen |= {(number, file) for file, mark in enumerate(segment.marks) if mark & UNFILTERED}
-        return {self._parts[part].segment.path(file) for part, file in chosen if file not in self._parts[part].dead}
+        live = (self._stat(part, file) for part, file in chosen if file not in self._parts[part].dead)
+        return {stat.path: stat for stat in live}
 
     def _files_with(self, string: str) -> set[tuple[int, int]] | None:
         """The files (segment, file) that may have a folded string; None: no telling."""

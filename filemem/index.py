@@ -140,7 +140,7 @@ class Index:
         """Every file as it is now."""
         return list(self.corpus().listing())
 
-    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None:
+    def files_with(self, literals: Iterable[Collection[str]]) -> dict[str, Stat] | None:
         """See `Corpus.files_with`."""
         return self.corpus().files_with(literals)
 

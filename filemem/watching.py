@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
 import struct
 import sys
 from array import array
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from filemem.folder import passed_over, unsayable
 
+_USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _INODES = (1 << 63) - 1
 _WATCHED = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x01000000 | 0x02000000
 """inotify(7): MODIFY, ATTRIB, CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE, DELETE_SELF, MOVE_SELF; ONLYDIR,
@@ -35,7 +37,6 @@ class Listing(NamedTuple):
     stats: array[int]
     folders: list[str]
     linked: bool  # has a file another name, under which it may be changed?
-    place: tuple[int, int]  # the folder's device and inode
 
 
 def listing(root: str, prefix: str) -> Listing:
@@ -47,15 +48,16 @@ def listing(root: str, prefix: str) -> Listing:
     try:
         entries = os.scandir(os.path.join(root, prefix))
     except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return Listing(names, stats, folders, linked, (0, 0))
+        return Listing(names, stats, folders, linked)
     with entries:
         for entry in entries:
             name = entry.name
-            if name[0] == "." or entry.is_symlink() or unsayable(name):
+            plain = entry.is_file(follow_symlinks=False)
+            if not _USUAL.fullmatch(name) and (name[0] == "." or unsayable(name) or (plain and passed_over(name))):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(f"{prefix}{name}/")
-            elif not passed_over(name) and entry.is_file(follow_symlinks=False):
+            elif plain:
                 try:
                     s = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
@@ -63,7 +65,7 @@ def listing(root: str, prefix: str) -> Listing:
                 names.append(name)
                 stats.extend((s.st_mtime_ns, s.st_ctime_ns, s.st_size, s.st_ino & _INODES))
                 linked = linked or s.st_nlink > 1
-    return Listing(names, stats, folders, linked, place(root, prefix))
+    return Listing(names, stats, folders, linked)
 
 
 def place(root: str, prefix: str) -> tuple[int, int]:
