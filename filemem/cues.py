@@ -138,5 +138,5 @@ NOT_NAMES = frozenset(
 # Somebody that a pronoun can stand for.
 SOMEBODY = (
     r"(?<!^)\b(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:says|said|is|was|has|had|told|thinks|wants|loves|"
-    r"likes)\b)(?<!He)(?<!She)(?<!It)|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{2}"
+    r"likes)\b)(?<!He)(?<!She)(?<!It)|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{4}"
 )
