@@ -39,7 +39,7 @@ def next_call(tool: str, arguments: dict[str, Any]) -> str:
 
 
 def line_text(text: str, when: When | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
-    """A line as the tools show it: clipped, without control characters, its relative dates resolved in brackets."""
+    """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `when` is."""
     shown = visible(text[:longest])
     if when and not when.month:
         shown = dates.annotate(shown, when.date)
@@ -92,8 +92,8 @@ def page(
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def grepped(found: Grepped, asked: dict[str, Any], budget: int = GREP_TOKENS) -> str:
-    """The lines that grep found, by file, newest first, within `budget` tokens."""
+def grepped(found: Grepped, asked: dict[str, Any], budget: int | None = GREP_TOKENS) -> str:
+    """The lines that grep found, by file, newest first, within `budget` tokens; without one all, as the files have them."""
     counted = f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}"
     shown, following = _lines_within(found, budget)
     out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
@@ -103,14 +103,15 @@ def grepped(found: Grepped, asked: dict[str, Any], budget: int = GREP_TOKENS) ->
     return "\n".join(out)
 
 
-def _lines_within(found: Grepped, budget: int) -> tuple[list[str], int]:
+def _lines_within(found: Grepped, budget: int | None) -> tuple[list[str], int]:
     """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
     out: list[str] = []
     path, spent, matched, skipped = "", 0, 0, False
     for shown in found.lines:
-        if spent > budget and shown.matches:
+        full = budget is not None and spent > budget
+        if full and shown.matches:
             return out, found.offset + matched
-        if spent > budget:
+        if full:
             skipped = True
             continue
         before, when = len(out), when_of(shown.path)
@@ -119,9 +120,9 @@ def _lines_within(found: Grepped, budget: int) -> tuple[list[str], int]:
             out.append(heading(path, when))
         elif shown.gap or skipped:
             out.append("      …")
-        mark = "  " if shown.matches else "- "
-        out.append(f"{shown.line:>4}{mark}{line_text(shown.text, when, path, shown.line)}")
-        spent += sum(tokens.count(entry) for entry in out[before:])
+        text = line_text(shown.text, when if budget else None, path, shown.line)
+        out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
+        spent += sum(tokens.count(entry) for entry in out[before:]) if budget else 0
         matched += shown.matches
     return out, found.next_offset
 

@@ -56,7 +56,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
                 say_json({"path": line.path, "line": line.line, "text": line.text, "archived": _archived(line)})
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
-    say_answer(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}))
+    say_answer(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}, budget=None))
     return 0 if found.total else 1
 
 
