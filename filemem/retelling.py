@@ -92,7 +92,7 @@ def says(speaker: str, text: str) -> str:
 
 
 def uncapital(text: str) -> str:
-    """The text with a small first letter, unless its first word looks like a name: Luna and Oliver; Rex is two; J.K."""
+    """The text with a small first letter, unless its first word looks like a name: Ada and Rex; Rex is two; McKay."""
     first, _, rest = text.partition(" ")
     word, verb = first.lower().removesuffix("'s").rstrip(","), rest.partition(" ")[0]
     common = word in terms.STOP or regex(_COMMON).search(word) or (word.endswith("s") and not verb.endswith("s"))
@@ -159,7 +159,7 @@ def _third_person(words: str, scene: Scene, said: str, zh: bool) -> str:
 
 
 def _unpointed(sentence: str) -> str:
-    """What only the other could see, told without pointing at it: I adopted this cute pup, I adopted a cute pup."""
+    """What only the other could see, told without pointing at it: I bought this red kite, I bought a red kite."""
 
     def article(m: re.Match[str]) -> str:
         return f"{m[1]} {'an' if m[2] in 'aeiou' else 'a'} "

@@ -65,7 +65,7 @@ _TAILS = (
     r"if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$|(?:,| [-–]) (?:can't wait|so excited|come see|take a look|"
     r"check it out|highly recommend(?: it)?)$|(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
 )
-_LEADS = (  # news announced, not told: Last week was wild, …; Something awesome happened - …
+_LEADS = (  # news announced, not told: This month was mad, …; A few odd things happened: …
     r"^(?:yesterday|last \w+|this week|today|life|things|it)(?:'s| was| has been| is|'s been| have been)? (?:so |"
     r"really |super |crazy |pretty |just )*(?:wild|crazy|cool|tough|great|awesome|busy|amazing|intense|hectic|"
     r"rough)(?: cool)?(?: for me)?(?:,| [-–—:]|;)\s*|^(?:something|some|a few|crazy|interesting|big|exciting|"
@@ -185,7 +185,7 @@ def bare(sentence: str, names: tuple[str, ...]) -> str:
 
 
 def complete(sentence: str) -> str:
-    """The sentence with the `I` that speech leaves out: Lost my job, I lost my job; Been away, I have been away."""
+    """The sentence with the `I` that speech leaves out: Sold my car, I sold my car; Been away, I have been away."""
     first = sentence.split(" ", 1)[0].lower().rstrip(",")
     lowered = sentence[:1].lower() + sentence[1:]
     if regex(_AM_FIRST).search(sentence):
@@ -258,7 +258,7 @@ def of_people(sentence: str) -> str:
 
 
 def is_general(sentence: str) -> bool:
-    """Whether `we` are all people: We all need rest; Nature reminds us to slow down."""
+    """Whether `we` are all people: We all need rest; Rain keeps us indoors."""
     if regex(r"\b(?:I|me|my|mine|myself)\b").search(sentence) or not regex(r"\b(?:we|us|our|ourselves)\b").search(
         sentence
     ):
@@ -292,7 +292,7 @@ class _Retelling:
         self.grouped = False  # so does the name of `we`
         self.others = bool(regex(r"\b(?:they|them|their|theirs)\b").search(sentence))
         self.owner_first = bool(regex(r"^(?:my|our)\b").search(sentence))
-        # Losing my job was hard, but I …: the name comes later, so that `their` may stand before it.
+        # Selling my car was sad, but I …: the name comes later, so that `their` may stand before it.
         self.announced = bool(
             regex(
                 r"^\w+ing\b|^(?:after|before|while|when|since|by|in|with|for|during|at|on|as|even|every)\b(?=.*\bi\b)"

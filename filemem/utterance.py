@@ -84,7 +84,7 @@ _SHOWN = (
     r"lighting|leaves|look|style|background|contrast|patterns?|sunset|outfit|decor\w*)\b"
 )
 _APPRECIATES = r"^(?:really |so |truly )*appreciate\b"
-# Speech leaves the first person out: Been away; Lost my keys; Gonna move.
+# Speech leaves the first person out: Been away; Sold my car; Gonna move.
 _LEFT_OUT = (
     r"^(?:just |also |finally |already )*(?:been|got|gonna|lost|found|went|took|started|had|bought|finished|met|made|"
     r"saw|hoping|thinking)\b"

@@ -8,7 +8,7 @@ from filemem.salience import THRESHOLD, WEIGHTS, Heard, contexts, score, scores,
 from filemem.utterance import Turn, sentences
 
 ENGLISH = [
-    Turn("Ines", "Hi Omar! Long time no see. How have you been?"),
+    Turn("Ines", "Hi Omar! What a while. How are you these days?"),
     Turn(
         "Omar",
         "Hey Ines! I moved to Porto in March and started a small bakery with my sister Leila. Any news with you?",
