@@ -34,8 +34,11 @@ def store_path(given: str | None) -> str:
 
 
 def the_store() -> Store:
-    """The store of this call."""
-    return Store(store_path(chosen("store")))
+    """The store of this call; raises FilememError where its place is taken by a file."""
+    store = Store(store_path(chosen("store")))
+    if os.path.lexists(store.root) and not os.path.isdir(store.root):
+        raise FilememError(f"{store.root} is no folder; name the store's folder with --store or FILEMEM_STORE.")
+    return store
 
 
 def the_user(*, must_exist: bool = True) -> User:

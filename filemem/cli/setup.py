@@ -189,6 +189,8 @@ def users_command(as_json: bool) -> int:
     Example: filemem users
     """
     store = the_store()
+    if not store.users() and not as_json:
+        say(f"There is nobody in {store.root} yet; start with: filemem chat")
     for name in store.users():
         count = sum(1 for _ in store.user(name).files())
         if as_json:

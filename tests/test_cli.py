@@ -1,0 +1,546 @@
+"""Every command does what its help says, from any place and for any user; every mistake is one line and exit code 2, never a
+traceback; and the modules import one way, each no more than it needs."""
+
+import ast
+import functools
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from filemem.cli import COMMANDS, cli
+from filemem.errors import FilememError
+
+PROJECT = Path(__file__).parents[1]
+PACKAGE = PROJECT / "filemem"
+FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
+UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_", "XDG_", "GIT_")))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A person's home with a copy of the sample store in it, and `filemem` on the path."""
+    shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    program = tmp_path / "bin/filemem"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom filemem.cli import main\nmain()\n")
+    program.chmod(0o755)
+    return tmp_path
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    path = f"{home / 'bin'}:{os.environ['PATH']}"
+    person = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "Mara", "GIT_AUTHOR_EMAIL": "mara@localhost"}
+    return {"HOME": str(home), "PATH": path, "LANG": "C.UTF-8", "EDITOR": "true", **person, **more}
+
+
+def shell(home: Path, line: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A line in bash, as a person types it."""
+    command = ["bash", "-o", "pipefail", "-c", line]
+    return subprocess.run(
+        command, cwd=home, env=environment(home, **env), capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.fixture
+def here(home: Path) -> Iterator[Path]:
+    """The same home as the folder in which commands run in this process."""
+    before = Path.cwd()
+    os.chdir(home)
+    yield home
+    os.chdir(before)
+
+
+def run(*args: str, **env: str) -> Result:
+    """A command in this process."""
+    return CliRunner().invoke(cli, args, env={**UNSET, **env}, standalone_mode=False)
+
+
+def told(result: Result) -> str:
+    """The sentence with which a command failed."""
+    assert isinstance(result.exception, FilememError), (result.exception, result.output)
+    return str(result.exception)
+
+
+# -- help --------------------------------------------------------------------------------------------------------
+
+
+def command(name: str) -> click.Command:
+    found = cli.get_command(click.Context(cli), name)
+    assert found
+    return found
+
+
+def test_the_list_of_commands_is_that_of_the_commands() -> None:
+    out = run("--help").output
+    assert [line.split()[0] for line in out.partition("Commands:\n")[2].partition("\n\n")[0].split("\n")] == list(
+        COMMANDS
+    )
+
+
+OTHER_WORDS = {"search", "log", "diff", "undo", "blame", "sync"}  # their help names the arguments from the start
+
+
+@pytest.mark.parametrize("name", COMMANDS.keys() - OTHER_WORDS)
+def test_the_list_tells_of_a_command_what_its_help_begins_with(name: str) -> None:
+    assert (command(name).help or "").split("\n\n")[0] == COMMANDS[name][1]
+    assert COMMANDS[name][1] in run("--help").output.replace("\n            ", " ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_commands_help_shows_an_example(name: str) -> None:
+    for option in ("--help", "-h"):
+        out = run(name, option).output
+        assert f"  Example: filemem {name}" in out
+        for shared in ("--store FOLDER", "--user NAME"):
+            assert shared in out
+    for parameter in command(name).params:
+        assert isinstance(parameter, click.Argument) or parameter.hidden or parameter.help, parameter.name
+
+
+def examples() -> list[str]:
+    return [line for name in COMMANDS for line in re.findall(r"Example: (filemem .*)", command(name).help or "")]
+
+
+def test_every_example_runs_on_the_sample_store(home: Path) -> None:
+    conversation = {"title": "Tea", "create_time": 1.79e9, "mapping": {}, "current_node": None}
+    (home / "conversations.json").write_text(json.dumps([conversation]))
+    ready = (
+        "filemem chat -m 'What tea?' && filemem init --git && git init -q --bare other.git"
+        " && git -C memory_store remote add origin ../other.git && filemem remember 'Owns a kettle.'"
+        f" && echo 'By hand.' >> memory_store/mara/{FACT}"
+    )
+    assert shell(home, ready).returncode == 0
+    assert len(examples()) == len(COMMANDS)
+    for line in examples():
+        done = shell(home, line)
+        assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing found, nothing differs
+        assert "filemem: " not in done.stderr, (line, done.stderr)
+        assert "Traceback" not in done.stderr, (line, done.stderr)
+        assert done.stdout or line.startswith("filemem edit"), line
+
+
+# -- which store, which user -------------------------------------------------------------------------------------
+
+
+def add_user(root: Path, name: str, text: str = "A fact.") -> None:
+    (root / name / "facts").mkdir(parents=True)
+    (root / name / "facts/2026-01-01-a.md").write_text(f"{text}\n")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--store", "other", "--user", "ben", "grep", "tuba"],
+        ["grep", "tuba", "--store", "other", "--user", "ben"],
+        ["--store", "other", "grep", "--user", "ben", "tuba"],
+        ["--store", "memory_store", "--user", "mara", "grep", "--store", "other", "--user", "ben", "tuba"],
+    ],
+)
+def test_store_and_user_are_taken_before_and_after_the_command(here: Path, args: list[str]) -> None:
+    add_user(here / "other", "ben", "Plays the tuba.")
+    add_user(here / "other", "zoe")
+    assert "   1  Plays the tuba.\n" in run(*args).output
+
+
+def test_the_store_is_the_option_else_the_variable_else_the_folder_here_else_the_platforms(here: Path) -> None:
+    for name in ("option", "variable", "home"):
+        add_user(here / name, name)
+    add_user(here / "home/.local/share/filemem/memory_store", "platform")
+    add_user(here / "xdg/filemem/memory_store", "xdg")
+    assert run("--store", "option", "users", FILEMEM_STORE="variable").output.startswith("option  ")
+    assert run("users", FILEMEM_STORE="variable").output.startswith("variable  ")
+    assert run("users").output.startswith("mara  ")
+    (here / "memory_store").rename(here / "elsewhere")
+    assert run("users", HOME=str(here / "home")).output.startswith("platform  ")
+    assert run("users", HOME="/nowhere", XDG_DATA_HOME=str(here / "xdg")).output.startswith("xdg  ")
+
+
+def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_login(here: Path) -> None:
+    assert "sardine" in run("grep", "sardine").output
+    add_user(here / "memory_store", "ben", "Plays the tuba.")
+    add_user(here / "memory_store", "外婆", "Drinks 惠明茶.")
+    assert "tuba" in run("grep", ".", "--user", "ben", FILEMEM_USER="外婆").output
+    assert "惠明茶" in run("grep", ".", FILEMEM_USER="外婆").output
+    assert "tuba" in run("grep", ".", LOGNAME="ben").output
+    sentence = told(run("grep", ".", LOGNAME="nobody-here"))
+    assert "has 3 users; name one with --user: ben, mara, 外婆" in sentence
+    assert "there is no user carl" in told(run("grep", ".", "--user", "carl"))
+    assert "cannot be a user's name" in told(run("grep", ".", "--user", "../mara"))
+
+
+def test_a_new_user_begins_with_the_first_fact(here: Path) -> None:
+    assert run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").exit_code == 0
+    place = here / "memory_store/ben/facts/2026/2026-11-20-plays-the-tuba.md"
+    assert place.read_text() == "Plays the tuba.\n"
+
+
+# -- commands ----------------------------------------------------------------------------------------------------
+
+
+def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
+    (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    run("chat", "-m", "What tea?", "--today", "2026-11-20")
+    expected: dict[tuple[str, ...], set[str]] = {
+        ("search", "tea"): {"path", "line", "text", "score", "archived", "date"},
+        ("grep", "tea"): {"path", "line", "text", "archived"},
+        ("list",): {"path", "kind", "date", "size", "archived", "title"},
+        ("users",): {"user", "memories"},
+        ("check",): {"user", "path", "line", "what", "remedy"},
+        ("trace",): {"at", "kind"},
+        ("prompt",): {"tokens", "messages", "tools"},
+        ("chat", "-m", "What tea?"): {"event"},
+    }
+    for args, keys in expected.items():
+        lines = run(*args, "--json").stdout.splitlines()
+        assert lines, args
+        for line in lines:
+            assert keys <= set(json.loads(line)), args
+
+
+def test_exit_codes_tell_found_from_nothing_found(here: Path) -> None:
+    def code(*args: str) -> Any:
+        return run(*args).return_value
+
+    assert (code("grep", "tea"), code("grep", "xylophone")) == (0, 1)
+    assert (code("search", "tea"), code("search", "xylophone")) == (0, 1)
+    assert (code("list", "facts/**"), code("list", "none/**")) == (0, 1)
+    assert (code("call", "grep", '{"pattern": "tea"}'), code("call", "grep", "{}")) == (0, 1)
+    assert code("check") == 0
+    (here / "memory_store/mara/facts/2026-13-01.md").write_text("No such month.\n")
+    assert code("check") == 1
+
+
+def test_call_prints_exactly_what_an_agent_sees(here: Path) -> None:
+    out = run("call", "open", json.dumps({"path": FACT, "line": 9, "lines": 1})).output
+    assert out.startswith(f"{FACT}  Sat 14 March 2026  9 lines\n   9  Mara gave up coffee on 9 March 2026")
+    assert run("call", "open", '{"path": "../x"}').output.startswith("Error: ../x is no path inside mara's memories")
+
+
+def test_check_names_path_line_and_remedy(here: Path) -> None:
+    (here / "memory_store/mara/facts/broken.md").write_text("---\nimportance: 11\n---\n\nText.\n")
+    out = run("check").output
+    assert "mara/facts/broken.md:2: importance is 11; importance is a whole number from 1 to 10.\n" in out
+    assert out.endswith("25 files of 1 user: 1 problem.\n")
+
+
+@pytest.mark.parametrize("path", [FACT, f"{FACT}:9", f"memory_store/mara/{FACT}", f"./memory_store/mara/{FACT}:9"])
+def test_a_path_may_be_named_as_the_shell_completes_it(here: Path, path: str) -> None:
+    assert "Mara gave up coffee" in run("open", path).output
+
+
+def test_open_shows_a_person_every_line_whole(here: Path) -> None:
+    (here / "memory_store/mara/long.md").write_text("word " * 1000 + "end\n" + "line\n" * 5000)
+    out = run("open", "long.md").output
+    assert "word end\n" in out
+    assert out.endswith("5001  line\n")
+
+
+def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
+    editor = home / "bin/vi"
+    editor.write_text('#!/bin/sh\necho "$@" > args\nprintf -- "---\\npinned: maybe\\n---\\n" > "$2"\n')
+    editor.chmod(0o755)
+    done = shell(home, f"filemem edit {FACT}:3", EDITOR="vi")
+    assert (home / "args").read_text() == f"+3 {home}/memory_store/mara/{FACT}\n"
+    assert done.stdout == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
+    assert done.returncode == 1
+    assert "cannot be started" in shell(home, "filemem edit profile.md", EDITOR="no-such-editor").stderr
+
+
+def test_prompt_prints_what_the_model_would_see_with_token_counts(here: Path) -> None:
+    run("chat", "-m", "I bought a kettle.", "--today", "2026-11-20T09:30")
+    out = run("prompt", "--resume", "--today", "2026-11-20T09:31").output
+    assert re.search(r"(?m)^== profile \(\d+ tokens\)$", out)
+    assert '<memory path="profile.md">\n# Mara\n' in out
+    assert "== user (5 tokens)\nI bought a kettle.\n" in out
+    whole = json.loads(run("prompt", "--resume", "--json", "--today", "2026-11-20T09:31").output)
+    assert [tool["function"]["name"] for tool in whole["tools"]] == ["grep", "search_files", "open", "close"]
+
+
+def test_trace_shows_the_chat_that_went_on_last(here: Path) -> None:
+    assert "no chat has left one yet" in told(run("trace"))
+    for question in ("外婆最喜欢什么茶？", "What about the tuba?"):
+        run("chat", "-m", question, "--today", "2026-11-20T09:30")
+    out = run("trace").output
+    assert "tuba" in out
+    assert "外婆" not in out
+    assert "外婆" in run("trace", "sessions/2026/2026-11-20-0930-外婆最喜欢什么茶.md").output
+    assert "the latest are" in told(run("trace", "none"))
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert re.fullmatch(r"filemem: .+\n", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "filemem open nothing.md",
+        "filemem open /etc/passwd",
+        "filemem edit ../x",
+        "filemem grep '('",
+        "filemem grep tea --path '[z'",
+        "filemem search tea --after soon",
+        "filemem users --store filemem.txt",
+        "filemem init filemem.txt",
+        "filemem chat -m ''",
+        "filemem chat -m hi --user ..",
+        "filemem remember ' '",
+        "filemem chat --resume -m hi --user new",
+        "filemem import chatgpt memory_store/mara/profile.md",
+    ],
+)
+def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
+    (home / "filemem.txt").write_text("no store\n")
+    assert_one_line(shell(home, line))
+
+
+@pytest.mark.parametrize(
+    "line", ["grep", "grep a --contxt 1", "nonsense", "grep a -C 50", "--stor x users", "import x y"]
+)
+def test_a_mistyped_command_says_what_is_wrong_and_nothing_worse(home: Path, line: str) -> None:
+    done = shell(home, f"filemem {line}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--help" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
+        ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
+        ("steps: many", "filemem.yaml:1: steps is 'many', but takes a whole number such as 12."),
+        ("- a", "filemem.yaml:1: the settings are no mapping; write one `key: value` a line."),
+    ],
+)
+def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:
+    (here / "memory_store/filemem.yaml").write_text(text)
+    assert told(run("prompt")) == f"{here}/memory_store/{remedy}"
+
+
+def without_rights() -> list[str]:
+    """What makes the rights of files count for a command, where the tests run as root too."""
+    if os.geteuid():
+        return []
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    if shutil.which("setpriv") and subprocess.run([*drop, "true"], capture_output=True, check=False).returncode == 0:
+        return drop
+    pytest.skip("root reads and writes everything, and setpriv is not there to prevent it")
+
+
+@pytest.fixture
+def read_only(home: Path) -> Iterator[Path]:
+    store = home / "memory_store"
+    for place in [store, *store.rglob("*")]:
+        place.chmod(0o500 if place.is_dir() else 0o400)
+    yield home
+    for place in [store, *store.rglob("*")]:
+        place.chmod(0o700 if place.is_dir() else 0o600)
+
+
+def test_a_read_only_store_is_read(read_only: Path) -> None:
+    drop = shlex.join(without_rights())
+    for line in ("grep oolong", "search oolong", f"open {FACT}", "list", "check", "prompt", "users"):
+        done = shell(read_only, f"{drop} filemem {line}")
+        assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
+    for line in ("remember 'Owns a kettle.'", "chat -m 'Hello?'"):
+        done = shell(read_only, f"{drop} filemem {line}")
+        assert done.returncode == 2, line
+        assert "Traceback" not in done.stderr
+        assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), done.stderr
+
+
+def test_an_unreadable_store_is_one_line(home: Path) -> None:
+    drop = shlex.join(without_rights())
+    for locked, lines in [
+        ("memory_store/mara", ("list", "grep tea", "search tea", "chat -m hi")),
+        ("memory_store", ("users",)),
+    ]:
+        (home / locked).chmod(0)
+        for line in lines:
+            done = shell(home, f"{drop} filemem {line}")
+            (home / locked).chmod(0)
+            assert "Traceback" not in done.stderr, (line, done.stderr)
+            assert done.returncode in (1, 2), (line, done)
+        (home / locked).chmod(0o700)
+
+
+WORDS = st.sampled_from(
+    "-h --help --store --user --today --json --path --limit --after --context -C -n -m --resume --explain --as-of --dry-run -- -"
+    " memory_store nowhere mara ben .. /etc/passwd profile.md facts/** [ ( tea 外婆 0 1 -1 999999999999 2026-11-20 2026-13-45"
+    " grep open {} {\"query\":\"x\"} locomo markdown \udcff\udcfe \x1b[31m \u202e".split(" ")
+)  # fmt: skip
+ARGV = st.tuples(st.sampled_from([*COMMANDS, "nonsense", "--store"]), st.lists(WORDS | st.text(max_size=4), max_size=5))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ARGV)
+def test_no_arguments_at_all_lead_to_a_traceback(here: Path, argv: tuple[str, list[str]]) -> None:
+    result = run(argv[0], *argv[1], EDITOR="true", VISUAL="", HOME=str(here), LOGNAME="mara")
+    expected = (FilememError, click.ClickException, click.Abort, click.exceptions.Exit, OSError, SystemExit)
+    assert result.exception is None or isinstance(result.exception, expected), (argv, result.exc_info)
+    if isinstance(result.exception, FilememError):
+        assert str(result.exception).strip()
+
+
+# -- pipes, locales, completion ----------------------------------------------------------------------------------
+
+
+def test_a_reader_that_leaves_early_is_no_mistake(home: Path) -> None:
+    (home / "memory_store/mara/long.md").write_text("a line of tea\n" * 50_000)
+    for line in ("filemem grep tea", "filemem open long.md"):
+        done = shell(home, f"{line} | head -1")
+        assert done.stdout.count("\n") == 1
+        assert done.stderr == ""
+
+
+def test_a_store_without_users_says_how_to_begin(here: Path) -> None:
+    assert run("users", "--store", "new").output == f"There is nobody in {here}/new yet; start with: filemem chat\n"
+    assert run("users", "--store", "new", "--json").output == ""
+
+
+@pytest.mark.parametrize("lang", ["C.UTF-8", "C", "POSIX"])
+def test_every_script_is_printed_whatever_the_locale(home: Path, lang: str) -> None:
+    done = shell(home, "filemem grep 惠明茶", LANG=lang)
+    assert "最喜欢的茶是景宁的[[惠明茶]]" in done.stdout
+
+
+def completed(home: Path, line: str) -> list[str]:
+    """What Tab offers at the end of a line in bash."""
+    words = line.split(" ")
+    env = {"_FILEMEM_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    return [entry.partition(",")[2] for entry in shell(home, "filemem", **env).stdout.splitlines() if entry]
+
+
+def test_completion_knows_commands_paths_and_users(home: Path) -> None:
+    script = shell(home, "_FILEMEM_COMPLETE=bash_source filemem").stdout
+    assert subprocess.run(["bash", "-n"], input=script, encoding="utf-8", check=False).returncode == 0
+    assert completed(home, "filemem op") == ["open"]
+    assert completed(home, "filemem open facts/2026/2026-03-14-p") == [FACT]
+    assert completed(home, "filemem grep --user m") == ["mara"]
+    assert completed(home, "filemem open no-such") == []
+
+
+# -- imports -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args", [["--help"], ["grep", "oolong"], ["search", "oolong"], ["list"], ["users"], ["check"]])
+def test_only_a_talk_with_a_model_imports_openai(home: Path, args: list[str]) -> None:
+    code = "import sys; from filemem.cli import main\ntry: main()\nfinally: sys.stderr.write(' '.join(sys.modules))"
+    command = [sys.executable, "-c", code, *args]
+    done = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, encoding="utf-8", check=True)
+    modules = set(done.stderr.split())
+    assert "filemem.cli" in modules
+    assert not modules & {"openai", "httpx", "pydantic", "httpx2"}
+
+
+def test_the_package_alone_imports_nothing_heavy() -> None:
+    code = "import sys, filemem; print(*sys.modules)"
+    modules = set(subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8").stdout.split())
+    assert "filemem" in modules
+    assert not modules & {"openai", "click", "yaml", "sqlite3", "filemem.index"}
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@functools.cache
+def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
+    """The modules that a module's import statements name."""
+    tree = ast.parse(MODULES[name].read_text())
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if node in typing_only and not typing_too:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} imports relatively"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in MODULES else str(node.module))
+    return found
+
+
+def own(name: str) -> set[str]:
+    return {found for found in imports_of(name) if found in MODULES}
+
+
+@functools.cache
+def reached(name: str) -> set[str]:
+    """Every module that importing one imports, directly or not."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        for found in own(waiting.pop()) - seen:
+            seen.add(found)
+            waiting.append(found)
+    return seen
+
+
+def test_nothing_is_imported_that_the_project_does_not_name() -> None:
+    allowed = {"openai", "yaml", "click", "filemem"} | set(sys.stdlib_module_names)
+    for name in MODULES:
+        strangers = {found.partition(".")[0] for found in imports_of(name, typing_too=True)} - allowed
+        assert not strangers, (name, strangers)
+
+
+def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> None:
+    for name in MODULES:
+        tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
+        assert "openai" not in tops or name == "filemem.model", name
+        inside = name.startswith("filemem.cli")
+        assert "click" not in tops or inside, name
+        assert inside or not any(found.startswith("filemem.cli") for found in reached(name)), name
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    for name in MODULES:
+        assert name not in reached(name), name
+
+
+def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
+    house = (
+        "errors plain disk memory folder recalls index search grep answers tools store transcript prompt agent"
+        " importers.intake cli.talk"
+    ).split()
+    for floor, name in enumerate(house):
+        above = {f"filemem.{upper}" for upper in house[floor + 1 :]}
+        assert not reached(f"filemem.{name}") & above, name
+
+
+def test_no_module_or_function_is_too_long_to_read() -> None:
+    for name, path in MODULES.items():
+        text = path.read_text()
+        assert text.count("\n") <= 500, name
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                assert (node.end_lineno or 0) - node.lineno < 40, (name, node.name)
