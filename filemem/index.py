@@ -144,6 +144,19 @@ class Index:
         """See `Corpus.files_with`."""
         return self.corpus().files_with(literals)
 
+    def discard(self) -> None:
+        """Delete the cache, so that nothing stays in it of files that were deleted; the next question builds it anew.
+
+        Raises OSError or FilememError where it cannot be.
+        """
+        with self._thread_lock:
+            self._state, self._stamp, self._corpus = _State(), (), None
+            if os.path.isdir(self._where):
+                with self._writing(10.0):
+                    for name in os.listdir(self._where):
+                        if name != _LOCK:
+                            os.unlink(os.path.join(self._where, name))
+
     # -- what changed --------------------------------------------------------------------------------------------
 
     def _listings(self, anew: bool) -> tuple[Listings, bool]:

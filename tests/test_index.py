@@ -232,6 +232,19 @@ def test_a_link_in_the_place_of_the_index_is_not_followed(folder: Folder, tmp_pa
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
+def test_nothing_of_a_deleted_file_stays_once_discarded(folder: Folder) -> None:
+    index = Index(folder)
+    index.corpus()
+    where = Path(folder.bookkeeping("index"))
+    assert any(b"walked" in file.read_bytes() for file in where.iterdir())
+    (Path(folder.root) / "sessions/2026/2026-05-05-1000-walk.md").unlink()
+    index.discard()
+    right = answers(index.corpus())
+    assert not any(b"walked" in file.read_bytes() for file in where.iterdir())
+    assert answers(Index(folder).corpus()) == right
+    assert places(index.corpus(), "oolong") and not places(index.corpus(), "walked")
+
+
 def test_nobody_else_may_read_the_index(folder: Folder) -> None:
     Index(folder).corpus()
     where = Path(folder.bookkeeping("index"))
