@@ -22,7 +22,8 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int
     """Take in conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
-    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes).
+    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes). Exit code 1 where there was
+    nothing to take in.
 
     Example: filemem import chatgpt conversations.json
     """
@@ -35,7 +36,7 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int
         _show(report, dry_run=dry_run)
     if not dry_run:
         _record(report, format_, file)
-    return 0
+    return 0 if report.added or report.updated or report.unchanged else 1
 
 
 def _record(report: Report, format_: str, file: str) -> None:
@@ -51,16 +52,20 @@ def _record(report: Report, format_: str, file: str) -> None:
 
 def _show(report: Report, *, dry_run: bool) -> None:
     """The report in words; of long lists the beginning."""
-    for word, taken in (("added", report.added), ("updated", report.updated)):
+    words = ("would add", "would update", "to be taken in") if dry_run else ("added", "updated", "taken in")
+    for word, taken in zip(words, (report.added, report.updated), strict=False):
         for entry in taken[:SHOWN]:
-            say(f"{word} {entry.user}/{entry.path}" + (f", {entry.turns} turns" if entry.turns else ""))
+            say(f"{word} {entry.user}/{entry.path}" + (f", {_turns(entry.turns)}" if entry.turns else ""))
         if len(taken) > SHOWN:
             say(f"{word} {len(taken) - SHOWN:,} more; --json lists them all")
     for skipped in report.skipped[:SHOWN]:
         say(f"note: {skipped.what}: {skipped.why}")
     if len(report.skipped) > SHOWN:
         say(f"note: {len(report.skipped) - SHOWN:,} more; --json lists them all")
-    would = "would be " if dry_run else ""
     turns = sum(entry.turns for entry in (*report.added, *report.updated))
-    counts = f"{len(report.added):,} {would}added, {len(report.updated):,} {would}updated, {len(report.unchanged):,} unchanged"
-    say(f"{counts}, {turns:,} turns taken in.")
+    counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
+    say(f"{'Nothing was written: ' if dry_run else ''}{counts}, {_turns(turns)} {words[2]}.")
+
+
+def _turns(count: int) -> str:
+    return f"{count:,} turn{'s' * (count != 1)}"
