@@ -121,6 +121,7 @@ class Index:
         self._stamp: tuple[int, ...] = ()  # tells the manifest that the state is read from or written to; (): none
         self._corpus: Corpus | None = None
         self._watch: Watch | None = None
+        self._watchable = True
         self._walked = 0.0
         self._asked = 0
 
@@ -168,9 +169,11 @@ class Index:
             if not any(listed.linked for listed in found.values()):
                 return found, False
         self._watch = None
-        if self._asked > 1:
-            with contextlib.suppress(OSError):
+        if self._asked > 1 and self._watchable:
+            try:
                 self._watch = Watch(self.folder.root)
+            except OSError:
+                self._watchable = False
         return self._walk(), True
 
     def _walk(self) -> Listings:
@@ -184,11 +187,11 @@ class Index:
                 if self._watch:
                     self._watch.add(prefix)
             except OSError:
-                self._watch = None
+                self._watch, self._watchable = None, False
             found[prefix] = watching.listing(self.folder.root, prefix)
             waiting += found[prefix].folders
             if found[prefix].linked:
-                self._watch = None
+                self._watch, self._watchable = None, False
         return found
 
     # -- taking changes in ---------------------------------------------------------------------------------------

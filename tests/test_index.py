@@ -111,7 +111,8 @@ def test_an_index_damaged_while_it_is_open_is_built_anew(folder: Folder) -> None
     corpus = Index(folder).corpus()
     damaged = segments_of(folder)
     for file in damaged:
-        file.write_bytes(file.read_bytes()[:-40] + bytes(40))
+        data = file.read_bytes()
+        file.write_bytes(data[: len(data) // 2] + bytes(len(data) - len(data) // 2))
     assert answers(corpus) == right
     assert answers(index.corpus()) == right
     assert answers(Index(folder).corpus()) == right
