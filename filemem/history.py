@@ -35,9 +35,14 @@ _SUBJECT = 72  # characters
 
 
 class Before(NamedTuple):
-    """What a person had changed and not committed when a job began: the bytes, or None where only git's index has more."""
+    """What a person had changed and not committed when a job began: the bytes, or None where only git's index has more.
+
+    `wrote` has the bytes that a job found in a file and those that it left there, where it knows: what a person saves in
+    between is then told from it too.
+    """
 
     edits: Mapping[str, bytes | None] = {}
+    wrote: Mapping[str, tuple[bytes | None, bytes | None]] = {}
 
 
 class Recorded(NamedTuple):
@@ -172,13 +177,15 @@ class History:
                 return Recorded("", "")
         except GitError as error:
             return Recorded("", f"not committed: {error}")
+        before = before or Before()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
+        files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
         job = _Job(one_line(subject, _SUBJECT), dict(trailers), at, files)
         try:
             self.catch_up()
-            commit, left = self._commit(job, before or Before())
+            commit, left = self._commit(job, before)
         except GitError as error:
-            self._postpone(add=job)
+            self._postpone(add=job._replace(files={p: d for p, d in files.items() if p not in before.edits}))
             return Recorded("", f"not committed yet: {error}")
         note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
         return Recorded(commit, note)
@@ -217,12 +224,12 @@ class History:
                 continue
             if staged.get(place) != entry or (entry and entry.mode not in PLAIN):
                 left.append(path)
-            elif path in before.edits:
-                apart = self._apart(place, entry, before.edits[path]) if entry and exists else None
-                if apart is None:
-                    left.append(path)
-                else:
+            elif path in before.edits or path in before.wrote:
+                known_apart, apart = self._apart(path, entry, before)
+                if known_apart:
                     changes[place] = apart
+                else:
+                    left.append(path)
             elif exists:
                 whole.append(place)
             else:
@@ -231,13 +238,23 @@ class History:
             changes[place] = Entry(known[place].mode if place in known else PLAIN[0], oid)
         return {place: entry for place, entry in changes.items() if entry != known.get(place)}, left
 
-    def _apart(self, place: str, committed: Entry, edited: bytes | None) -> Entry | None:
-        """The committed version with just the job's changes, where the file holds a person's too; None: no telling."""
-        if edited is None:
-            return None
-        now = disk.read(os.path.join(self.repository.where, place))
-        merged = merge_file(self.repository.content(place, committed), edited, now)
-        return None if merged is None else Entry(committed.mode, self.repository.keep(place, merged))
+    def _apart(self, path: str, committed: Entry | None, before: Before) -> tuple[bool, Entry | None]:
+        """The committed version with just the job's changes, where the file may hold a person's too; False: no telling."""
+        place = self.path(path)
+        if path not in before.wrote and before.edits[path] is None:
+            return False, None
+        found, left = before.wrote.get(path) or (before.edits[path], self._bytes(path))
+        base = self.repository.content(place, committed) if committed else None
+        if found == base:
+            result = left
+        elif found is None or left is None or base is None:
+            return False, None
+        else:
+            result = merge_file(base, found, left)
+            if result is None:
+                return False, None
+        mode = committed.mode if committed else PLAIN[0]
+        return True, None if result is None else Entry(mode, self.repository.keep(place, result))
 
     # -- what could not be committed yet -------------------------------------------------------------------------
 
@@ -271,9 +288,13 @@ class History:
 
     def _digest(self, path: str) -> str | None:
         try:
-            return hashlib.sha256(disk.read(os.path.join(self.user.root, path))).hexdigest()
+            return _sha(disk.read(os.path.join(self.user.root, path)))
         except FilememError:
             return None
+
+
+def _sha(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> str:

@@ -102,7 +102,7 @@ def _land(history: History, repository: Repository, changes: Changes, new: str, 
     with contextlib.ExitStack() as held:
         for one in _users(history):
             held.enter_context(one.user.locked())
-        worktree.carry_out(repository.where, worktree.plan(repository, changes))
+        worktree.bring(repository, changes)
         if not repository.land(new, old):
             raise GitError("the branch has just moved; nothing is lost, try again.")
 

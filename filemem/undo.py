@@ -51,7 +51,8 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
         steps, said = _plan(history, commit)
         worktree.carry_out(history.user.root, steps)
     trailers = {"Job": "undo", "Undoes": commit.commit}
-    recorded = history.record(f'Undo "{commit.subject}"', [step.path for step in steps], trailers, at, before)
+    wrote = {step.path: (step.found, step.becomes) for step in steps}
+    recorded = history.record(f'Undo "{commit.subject}"', list(wrote), trailers, at, before._replace(wrote=wrote))
     return Undone(commit, said, recorded)
 
 

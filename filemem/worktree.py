@@ -74,6 +74,17 @@ def _as_changed(path: str):  # type: ignore[no-untyped-def]
         raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
 
 
+def bring(repository: Repository, changes: Changes, tries: int = 5) -> None:
+    """Plan and carry out, anew where somebody saves a file in between; raises FilememError, Changed after `tries`."""
+    for last in range(tries - 1, -1, -1):
+        try:
+            carry_out(repository.where, plan(repository, changes))
+            return
+        except Changed:
+            if not last:
+                raise
+
+
 def plan(repository: Repository, changes: Changes) -> list[Step]:
     """How to bring the work tree from one tree to another, `changes` being their differences, each uncommitted edit kept.
 

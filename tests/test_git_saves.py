@@ -1,0 +1,94 @@
+"""A person who saves a file at any moment of a sync or an undo never finds an older save of theirs in it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repositories import START, git, plain_git, store  # noqa: F401
+
+from filemem import FilememError, Store, User
+from filemem.history import History
+from filemem.sync import sync
+from filemem.undo import undo
+
+ROUNDS = 40
+EDITOR = """
+import os, random, re, sys, time
+path, done = sys.argv[1], sys.argv[2]
+chance, number = random.Random(3), 0
+while True:
+    time.sleep(chance.uniform(0.02, 0.3))
+    text = open(path).read()
+    if "person: " not in text:
+        continue
+    number += 1
+    text = re.sub(r"person: \\d+", f"person: {number}", text)
+    if chance.random() < 0.5:
+        open(path, "w").write(text)
+    else:
+        open(path + "~", "w").write(text)
+        os.rename(path + "~", path)
+    open(done + "~", "w").write(str(number))
+    os.rename(done + "~", done)
+"""
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> list[User]:
+    """Two machines with a profile that both know."""
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    first = store(tmp_path / "one")
+    git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
+    path = first.create("profile.md", "machine: 0\n\nbetween\n\nperson: 0\n")
+    History(first).record("Profile", [path], {}, START)
+    sync(History(first), None, START)
+    git(tmp_path, "clone", "--quiet", "remote", "two")
+    return [first, Store(tmp_path / "two").user("mara")]
+
+
+def saved(text: str) -> int:
+    """The person's last save that is in the text."""
+    return int(text.partition("person: ")[2].split("\n")[0] or -1)
+
+
+@pytest.mark.parametrize("job", ["sync", "undo"])
+def test_a_save_is_never_taken_back(machines: list[User], tmp_path: Path, job: str) -> None:
+    """Whether it is saved in place or by a rename; the job may give up, with a reason, but then again succeeds."""
+    one, two = machines
+    place, done = Path(one.root) / "profile.md", tmp_path / "done"
+    done.write_text("0")
+    succeeded = 0
+    if job == "undo":
+        place.write_text(place.read_text().replace("machine: 0", "machine: 1"))
+        History(one).record("Change", ["profile.md"], {}, START)
+    editor = subprocess.Popen([sys.executable, "-c", EDITOR, str(place), str(done)])
+    try:
+        for number in range(1, ROUNDS + 1):
+            other = Path(two.root) / "profile.md"
+            if job == "sync":
+                other.write_text(other.read_text().replace(f"machine: {number - 1}", f"machine: {number}"))
+                History(two).record("Change", ["profile.md"], {}, START)
+                sync(History(two), None, START)
+            try:
+                if job == "sync":
+                    sync(History(one), None, START)
+                else:
+                    undo(History(one), git(one.root, "log", "-1", "--author=filemem", "--format=%H"), START)
+                succeeded += 1
+            except FilememError as error:
+                assert any(words in str(error) for words in ("changed", "undo", "keeps"))
+            least = int(done.read_text())
+            text = place.read_text()
+            assert not text.count("person: ") or saved(text) >= least, text
+    finally:
+        editor.kill()
+        editor.wait()
+    assert succeeded > ROUNDS // 4 and least > ROUNDS // 4
+    if job == "sync":
+        if "person: " in place.read_text():
+            git(one.root, "commit", "--quiet", "--allow-empty", "-am", "By hand")
+        sync(History(one), None, START)
+        assert f"machine: {ROUNDS}" in git(one.root, "log", "-p", "--format=", "--", "profile.md")
+    assert not [name for name in os.listdir(one.root) if name.startswith(".filemem-")]
