@@ -8,21 +8,18 @@ that the question names.
 """
 
 import difflib
-import functools
 import heapq
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from filemem import terms
+from filemem import evidence, terms
+from filemem.question import Query
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
-RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
-LIGHT = 0.5  # what the words count that any question may be put with
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
@@ -44,24 +41,6 @@ UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itsel
 EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
 POSTINGS = 20_000  # on a larger one, places of the rarer words that are looked at to find the most promising files,
 FILES = 200  # this many, whose passages are then scored by all words
-
-_WHEN = re.compile(
-    r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
-    r"|什么时候|何时|哪[一]?[年天月]|几[月号点]|多久|多长时间|什么时间",
-    re.IGNORECASE,
-)
-_LIGHT_WORDS = (
-    "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
-    "receive start begin plan decide want need try happen involve kind type way thing sort example number"
-)
-_ASKED = re.compile(
-    "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
-    "几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
-)
-_SPELT = re.compile(f"[^\\W_{terms.CJK}]+")
-_DATE_WORD = re.compile(
-    r"\d+(?:st|nd|rd|th)?|january|february|march|april|june|july|august|september|october|november|december|[年月日号周]"
-)
 
 
 class Entry(Protocol):
@@ -90,25 +69,6 @@ class Corpus(Protocol):
     def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
-class Word(NamedTuple):
-    """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself."""
-
-    text: str
-    stem: str
-    weight: float
-    others: tuple[tuple[str, float], ...]
-    of_date: bool
-
-
-class Query(NamedTuple):
-    """A question, parsed: `spans` are days that it names, as ordinals of the first and the last and a weight of 0 to 1."""
-
-    words: tuple[Word, ...]
-    speakers: frozenset[int]
-    asks_when: bool
-    spans: tuple[tuple[int, int, float], ...]
-
-
 class Scored(NamedTuple):
     """A passage found. `strength` (0 to 1) is the share of the question's weight that it and its neighbours hold; it
     compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour, or
@@ -121,61 +81,6 @@ class Scored(NamedTuple):
     near: tuple[str, ...]
     lacks: tuple[str, ...]
     parts: tuple[tuple[str, float], ...]
-
-
-# -- the question ------------------------------------------------------------------------------------------------
-
-
-def parse(question: str, speaker_names: Sequence[str] = (), spans: Iterable[tuple[int, int, float]] = ()) -> Query:
-    """The words of a question, the speakers (places in `speaker_names`, folded names) that it names, and what it asks."""
-    spans = tuple(spans)
-    rest, speakers = _without_speakers(question, speaker_names)
-    found: dict[str, Word] = {}
-    for run in terms.words(_ASKED.sub(" ", rest)):
-        cjk = terms.is_cjk(run)
-        for token in terms.cjk_tokens(run) if cjk else (run,):
-            stem = terms.stem(token)
-            if token not in terms.STOP and stem not in found:
-                weight = LIGHT if stem in _light_stems() else 1.0
-                dated = bool(spans) and _DATE_WORD.fullmatch(token) is not None
-                found[stem] = Word(token, stem, weight, _others(token), dated)
-    return Query(tuple(found.values()), frozenset(speakers), _WHEN.search(question) is not None, spans)
-
-
-@functools.cache
-def _light_stems() -> frozenset[str]:
-    return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
-
-
-def _others(token: str) -> tuple[tuple[str, float], ...]:
-    near, members = terms.related(token)
-    return tuple((stem, RELATED) for stem in near) + tuple((stem, MEMBER) for stem in members)
-
-
-def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str, set[int]]:
-    """The folded question without the names of speakers, and their places; any part of a name will do.
-
-    In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
-    """
-    speakers: set[int] = set()
-    small = question == question.lower()
-    said = {terms.fold(word) for word in _SPELT.findall(question) if small or not word[0].islower()}
-    question = terms.fold(question)
-    for place, name in enumerate(speaker_names):
-        for part in _name_parts(name):
-            if terms.is_cjk(part) and part in question:
-                question = question.replace(part, " ")
-                speakers.add(place)
-            elif part in said:
-                question = re.sub(rf"\b{re.escape(part)}\b(?:['’]s\b)?", " ", question)
-                speakers.add(place)
-    return question, speakers
-
-
-def _name_parts(name: str) -> list[str]:
-    """The words of a name that name it by themselves; of a Chinese name of three characters also the last two."""
-    parts = [part for part in terms.words(name) if len(part) > 1 and part not in terms.STOP]
-    return parts + [part[1:] for part in parts if terms.is_cjk(part) and len(part) == 3]
 
 
 # -- where the words stand ---------------------------------------------------------------------------------------
@@ -430,7 +335,8 @@ def rank(
     best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
     numbers = [number for _, _, _, number, _ in best]
     standing = [_standing(corpus, word.stem, numbers) for word in query.words]
-    return [_explain(query, corpus, weights, standing, mass, item) for item in best]
+    units = evidence.units(query, weights, _idf(corpus, 0), corpus.frequency)
+    return [_explain(query, corpus, _Whole(units, weights, standing, mass), item) for item in best]
 
 
 def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> _Scores:
@@ -451,33 +357,28 @@ def _standing(corpus: Corpus, stem: str, numbers: list[int]) -> set[int]:
     return found
 
 
-def _explain(
-    query: Query,
-    corpus: Corpus,
-    weights: list[float],
-    standing: list[set[int]],
-    mass: float,
-    item: tuple[float, int, str, int, _Scores],
-) -> Scored:
+class _Whole(NamedTuple):
+    """What is the same for all passages: the question's units, what its words weigh, and of each word the passages found
+    that hold it; what the question weighs."""
+
+    units: list[evidence.Unit]
+    weights: list[float]
+    standing: list[set[int]]
+    mass: float
+
+
+def _explain(query: Query, corpus: Corpus, whole: _Whole, item: tuple[float, int, str, int, _Scores]) -> Scored:
     """What a passage has of the question, and what made its score."""
     score, _, _, number, scores = item
-    has: list[str] = []
-    near: list[str] = []
-    lacks: list[str] = []
-    parts: list[tuple[str, float]] = []
-    held = whole = 0.0
-    for word, weight, places, spread in zip(query.words, weights, standing, scores.spread, strict=True):
-        if spread.get(number):
-            parts.append((word.text, spread[number]))
-        if word.of_date:
-            continue
-        full = weight or word.weight * _idf(corpus, 0)
-        whole += full
-        held += min(full, spread.get(number, 0.0))
-        (has if number in places else near if number in spread else lacks).append(word.text)
+    given = [spread.get(number, 0.0) for spread in scores.spread]
+    held = evidence.held(
+        whole.units,
+        lambda place: number in whole.standing[place],
+        lambda place: given[place] / (whole.weights[place] or query.words[place].weight * _idf(corpus, 0)),
+    )
+    parts = [(word.text, value) for word, value in zip(query.words, given, strict=True) if value]
     parts.append(("session", scores.session))
-    parts.extend((name, mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
+    parts.extend((name, whole.mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
     if scores.file.worth != 1.0:
         parts.append(("worth", scores.file.worth))
-    strength = held / whole if whole else 1.0
-    return Scored(number, -score, round(strength, 4), tuple(has), tuple(near), tuple(lacks), tuple(parts))
+    return Scored(number, -score, held.strength, held.has, held.near, held.lacks, tuple(parts))

@@ -4,13 +4,14 @@ import datetime as dt
 from collections.abc import Callable
 from typing import NamedTuple
 
-from filemem import dates, globs, ranking, terms
+from filemem import dates, globs, question, ranking, terms
 from filemem.corpus import Corpus, Entry
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder
 from filemem.index import Index
 from filemem.memory import Memory, Passage, When
 from filemem.plain import one_line
+from filemem.question import Query
 from filemem.ranking import Scored
 
 MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
@@ -78,10 +79,7 @@ def search_files(
     asked = _asked(
         index.folder, corpus, path, speaker, _bound(after, today, end=False), _bound(before, today, end=True)
     )
-    spans = _spans(query, anchor, corpus)
-    parsed = _with_names(
-        ranking.parse(query, [terms.fold(name) for name in corpus.speaker_names], spans), query, corpus
-    )
+    parsed = _parsed(query, anchor, corpus)
     wanted = (limit or MOST) + MARGIN
     scored = ranking.rank(parsed, corpus, limit=wanted, worth=asked.worth(today), speakers=asked.speakers)
     hits = _outdated_below(_hits(index.folder, corpus, scored, current, today))
@@ -161,18 +159,22 @@ def _bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
 # -- the question ------------------------------------------------------------------------------------------------
 
 
-def _spans(query: str, anchor: dt.date | None, corpus: Corpus) -> list[tuple[int, int, float]]:
-    """The days that a question names; relative ones count from `anchor`, else from the newest memory."""
+def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
+    """The question with its speakers, the days that it names, and what else its names are called.
+
+    Relative days count from `anchor`, else from the newest memory.
+    """
     found = dates.mentioned(query, anchor or dt.date.max)
     if any(not mention.relative for mention in found):
         found = [mention for mention in found if not mention.relative]
     elif found and anchor is None:
-        newest = max((entry.date for entry in corpus.entries()), default=0)
-        found = dates.mentioned(query, dt.date.fromordinal(max(1, newest)))
-    return [(mention.span.start.toordinal(), mention.span.end.toordinal(), 1.0) for mention in found]
+        found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
+    spans = [(mention.span.start.toordinal(), mention.span.end.toordinal(), 1.0) for mention in found]
+    named = [query[mention.start : mention.end] for mention in found]
+    return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
 
 
-def _with_names(parsed: ranking.Query, query: str, corpus: Corpus) -> ranking.Query:
+def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
     folded = f" {' '.join(terms.words(terms.fold(query)))} "
     words = list(parsed.words)
@@ -187,7 +189,7 @@ def _with_names(parsed: ranking.Query, query: str, corpus: Corpus) -> ranking.Qu
     return parsed._replace(words=tuple(words))
 
 
-def _unknown(corpus: Corpus, parsed: ranking.Query) -> list[str]:
+def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
     said = []
     for word in parsed.words:

@@ -7,7 +7,7 @@ neighbouring characters. A stem is what a question's words are compared by.
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME = 1, 2, 4, 8, 16, 32
@@ -122,20 +122,30 @@ def indexed(text: str) -> tuple[dict[str, int], int]:
     return counts, length
 
 
-def flags(text: str) -> int:
-    """What kind of passage it is, as the sum of HAS_NUMBER … HAS_NAME; captions count for HAS_CAPTION alone."""
+_OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
+
+
+@functools.lru_cache(maxsize=65536)
+def _word_flags(word: str) -> int:
+    return sum(flag for flag, pattern in _OF_WORDS if pattern.search(word))
+
+
+def flags(text: str, found: Iterable[str] | None = None) -> int:
+    """What kind of passage it is, as the sum of HAS_NUMBER … HAS_NAME; captions count for HAS_CAPTION alone.
+
+    `found` are the tokens of its speech, where the caller has them.
+    """
     speech, caption = split_captions(text)
-    found = HAS_CAPTION if caption else 0
-    for flag, pattern in (
-        (HAS_NUMBER, _NUMBER),
-        (HAS_TIME_WORD, _TIME_WORD),
-        (IS_QUESTION, _QUESTION),
-        (FIRST_PERSON, _FIRST_PERSON),
-        (HAS_NAME, _NAME),
-    ):
-        if pattern.search(speech):
-            found |= flag
-    return found
+    bits = HAS_CAPTION if caption else 0
+    plain = speech.isascii()
+    if plain and "_" not in speech:  # then an edge of a word in the patterns is one of a token; looked up by token
+        for word in set(tokens(speech)) if found is None else found:
+            bits |= _word_flags(word)
+    else:
+        bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
+    if ("?" in speech or not plain) and _QUESTION.search(speech):
+        bits |= IS_QUESTION
+    return bits | (HAS_NAME if _NAME.search(speech) else 0)
 
 
 # -- word lists --------------------------------------------------------------------------------------------------

@@ -1,0 +1,139 @@
+"""What a question asks: its words and what else may be said for them, whom it names, whether it asks for a time or an order."""
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from filemem import terms
+
+RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
+LIGHT = 0.5  # what the words count that any question may be put with
+
+_WHEN = re.compile(
+    r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
+    r"|什么时候|何时|哪[一]?[年天月]|几[月号点]|多久|多长时间|什么时间",
+    re.IGNORECASE,
+)
+_LIGHT_WORDS = (
+    "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
+    "receive start begin plan decide want need try happen involve kind type way thing sort example number"
+)
+_ASKED = re.compile(
+    "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
+    "几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
+)
+_SPELT = re.compile(f"[^\\W_{terms.CJK}]+")
+_PAST = re.compile(
+    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|once|in the past|back then|at (?:that|the) time|earlier|old)\b"
+    r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
+    re.IGNORECASE,
+)
+_LATEST = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|(?:the|my|our|his|her|their|your|'s) last (?:time|one))\b|\blast time\b"
+    r"|最近一次|最后一次|最後一次|上一次|最新",
+    re.IGNORECASE,
+)
+_IN_ORDER = re.compile(
+    r"\b(?:(?:in|by) (?:time |date |chronological )?order|in (?:the )?order of (?:time|date)|chronolog\w*|timeline|over time"
+    r"|(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first|earliest)|for the first time|earliest|when .{0,60}\bfirst)\b"
+    r"|按时间|按時間|时间顺序|時間順序|时间线|時間線|先后|先後|第一次|最早|首次|依次",
+    re.IGNORECASE,
+)
+
+
+class Word(NamedTuple):
+    """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself."""
+
+    text: str
+    stem: str
+    weight: float
+    others: tuple[tuple[str, float], ...]
+    of_date: bool
+
+
+class Query(NamedTuple):
+    """A question, parsed: `spans` are days that it names, as ordinals of the first and the last and a weight of 0 to 1.
+
+    `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
+    what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were.
+    """
+
+    words: tuple[Word, ...]
+    speakers: frozenset[int] = frozenset()
+    asks_when: bool = False
+    spans: tuple[tuple[int, int, float], ...] = ()
+    runs: tuple[str, ...] = ()
+    order: int = 0
+    past: bool = False
+
+
+
+
+def parse(
+    question: str,
+    speaker_names: Sequence[str] = (),
+    spans: Iterable[tuple[int, int, float]] = (),
+    dates: Iterable[str] = (),
+) -> Query:
+    """The words of a question, the speakers (places in `speaker_names`, folded names) that it names, and what it asks.
+
+    `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
+    """
+    rest, speakers = _without_speakers(question, speaker_names)
+    dated = {token for date in dates for token in terms.tokens(date)}
+    found: dict[str, Word] = {}
+    runs = []
+    for run in terms.words(_ASKED.sub(" ", rest)):
+        cjk = terms.is_cjk(run)
+        runs += [run] if cjk else []
+        for token in terms.cjk_tokens(run) if cjk else (run,):
+            stem = terms.stem(token)
+            if token not in terms.STOP and stem not in found:
+                weight = LIGHT if stem in _light_stems() else 1.0
+                found[stem] = Word(token, stem, weight, _others(token), token in dated)
+    return Query(
+        tuple(found.values()),
+        frozenset(speakers),
+        _WHEN.search(question) is not None,
+        tuple(spans),
+        tuple(runs),
+        -1 if _LATEST.search(question) else 1 if _IN_ORDER.search(question) else 0,
+        _PAST.search(question) is not None,
+    )
+
+
+@functools.cache
+def _light_stems() -> frozenset[str]:
+    return frozenset(map(terms.stem, _LIGHT_WORDS.split()))
+
+
+def _others(token: str) -> tuple[tuple[str, float], ...]:
+    near, members = terms.related(token)
+    return tuple((stem, RELATED) for stem in near) + tuple((stem, MEMBER) for stem in members)
+
+
+def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str, set[int]]:
+    """The folded question without the names of speakers, and their places; any part of a name will do.
+
+    In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
+    """
+    speakers: set[int] = set()
+    small = question == question.lower()
+    said = {terms.fold(word) for word in _SPELT.findall(question) if small or not word[0].islower()}
+    question = terms.fold(question)
+    for place, name in enumerate(speaker_names):
+        for part in _name_parts(name):
+            if terms.is_cjk(part) and part in question:
+                question = question.replace(part, " ")
+                speakers.add(place)
+            elif part in said:
+                question = re.sub(rf"\b{re.escape(part)}\b(?:['’]s\b)?", " ", question)
+                speakers.add(place)
+    return question, speakers
+
+
+def _name_parts(name: str) -> list[str]:
+    """The words of a name that name it by themselves; of a Chinese name of three characters also the last two."""
+    parts = [part for part in terms.words(name) if len(part) > 1 and part not in terms.STOP]
+    return parts + [part[1:] for part in parts if terms.is_cjk(part) and len(part) == 3]
