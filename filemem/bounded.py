@@ -1,0 +1,140 @@
+"""What a summary may not lose without saying so, and may never add: names, numbers, dates, URLs, quoted titles.
+
+Checked by code: every such detail of the sources is in the summary, or reported as to be found in the archive only; and a
+model's summary with a detail that its sources do not have is refused.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem import dates, terms
+from filemem.datewords import COUNTS
+
+_URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
+_QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,80})[\"”]|《([^《》\n]{1,80})》|「([^「」\n]{2,80})」|『([^『』\n]{2,80})』")
+_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
+_CHINESE_NAME = re.compile(
+    r"(?:叫做?|名叫|我是)([\u4e00-\u9fff]{2,3})(?=[，。！？、的和与]|$)"
+    r"|([\u4e00-\u9fff]{1,2})(?=先生|女士|老师|教授|医生|阿姨|叔叔)"
+)
+_BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")  # captions, and dates that the tools wrote
+_STARTS = re.compile(r"(?:^|[.!?…:;\"“”\n]\s*|\*\s*)$")
+
+
+class Text(NamedTuple):
+    """Some text and the day that its `yesterday` counts from; None where it is of no day."""
+
+    text: str
+    day: dt.date | None
+
+
+class Details(NamedTuple):
+    """The details of some text, folded, each with how it was written."""
+
+    names: dict[str, str]
+    numbers: dict[str, str]
+    dates: dict[tuple[dt.date, dt.date], str]
+    urls: dict[str, str]
+    titles: dict[str, str]
+
+
+def details(texts: Iterable[Text]) -> Details:
+    """Every detail of some texts. A name is a word with a capital inside a sentence, a [[link]], or a Chinese name."""
+    found = Details({}, {}, {}, {}, {})
+    for text, day in texts:
+        rest = _take(_URL, text, found.urls)
+        found.titles.update({_folded(title): title for title in _titles(rest)})
+        found.names.update({_folded(name): name for name in _LINK.findall(rest)})
+        found.names.update({_folded(name): name for pair in _CHINESE_NAME.findall(rest) for name in pair if name})
+        for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
+            if day or not mention.relative:
+                words = rest[mention.start : mention.end]
+                found.dates[mention.span.start, mention.span.end] = words
+                rest = rest[: mention.start] + " " * len(words) + rest[mention.end :]
+        found.numbers.update({_number(match[0]): match[0] for match in _NUMBER.finditer(rest)})
+        for match in _WORD.finditer(rest):
+            word = match[0]
+            if word[0].isupper() and not _STARTS.search(rest[: match.start()]) and _folded(word) not in terms.STOP:
+                found.names[_folded(word)] = word
+    return found
+
+
+def _take(pattern: re.Pattern[str], text: str, into: dict[str, str]) -> str:
+    """The text without what a pattern finds, which is gathered."""
+    for match in pattern.finditer(text):
+        into[match[0].rstrip(".,;:!?").casefold()] = match[0].rstrip(".,;:!?")
+    return pattern.sub(lambda match: " " * len(match[0]), text)
+
+
+def _titles(text: str) -> Iterable[str]:
+    return (next(filter(None, groups)).strip(" .,!?，。！？") for groups in _QUOTED.findall(text))
+
+
+def _folded(text: str) -> str:
+    """What two spellings of one name share."""
+    folded = " ".join(terms.fold(text).replace("’", "'").split())
+    return folded.removesuffix("'s")
+
+
+def _number(text: str) -> str:
+    return text.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
+
+
+def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
+    """The details of the sources that the summary lacks, as they were written: to be found in the archive only."""
+    of, kept = details(sources), list(summary)
+    shown = details(kept)
+    text = _folded(" ".join(part.text for part in kept))
+    lost = [written for key, written in (of.names | of.titles).items() if key not in text]
+    lost += [written for key, written in of.urls.items() if key not in shown.urls]
+    lost += [written for key, written in of.numbers.items() if not re.search(rf"(?<!\d){re.escape(key)}(?!\d)", text)]
+    lost += [
+        f"{written} ({start})" if start == end else f"{written} ({start} to {end})"
+        for (start, end), written in of.dates.items()
+        if _folded(written) not in text and (start, end) not in shown.dates
+    ]
+    return sorted(dict.fromkeys(" ".join(item.split()) for item in lost))
+
+
+def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
+    """The details of a summary that its sources do not have, as it wrote them.
+
+    Stricter than `details` on names: a word with a capital counts at the start of a sentence as well, unless the sources
+    have the word in any form. A date may be less exact than the source's, never more so.
+    """
+    texts = list(sources)
+    known, source = details(texts), _folded("\n".join(part.text for part in texts))
+    spans = [*known.dates, *((part.day, part.day) for part in texts if part.day)]
+    stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
+    counts = {str(COUNTS[word]) for word in source.split() if word in COUNTS}
+    wrong: list[str] = []
+    anchor = max((part.day for part in texts if part.day), default=None)
+    for line in summary:
+        found = details([Text(line, anchor)])
+        wrong += [written for (start, end), written in found.dates.items() if not _covers(start, end, spans)]
+        wrong += [written for key, written in found.urls.items() if key not in known.urls]
+        wrong += [written for key, written in found.titles.items() if key not in source]
+        wrong += [written for key, written in found.numbers.items() if key not in known.numbers and key not in counts]
+        rest = _plain(line)
+        for written in [*_LINK.findall(rest), *(word for word in _WORD.findall(rest) if word[0].isupper())]:
+            if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
+                wrong.append(written)
+        wrong += [written for key, written in found.names.items() if not key.isascii() and key not in source]
+    return list(dict.fromkeys(wrong))
+
+
+def _covers(start: dt.date, end: dt.date, spans: Iterable[tuple[dt.date, dt.date]]) -> bool:
+    """Does one of the sources' spans lie within this one?"""
+    return any(start <= first and last <= end for first, last in spans)
+
+
+def _plain(line: str) -> str:
+    """A line without its dates and URLs, whose words are no names."""
+    rest = _URL.sub(" ", line)
+    for mention in reversed(dates.mentioned(rest, dt.date(2000, 1, 1))):
+        rest = f"{rest[: mention.start]} {rest[mention.end :]}"
+    return rest
