@@ -334,6 +334,8 @@ def test_a_mistyped_command_says_what_is_wrong_and_nothing_worse(home: Path, lin
 def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:
     (here / "memory_store/filemem.yaml").write_text(text)
     assert told(run("prompt")) == f"{here}/memory_store/{remedy}"
+    assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
+    assert run("grep", "tea").return_value == 0  # what needs no setting goes on
 
 
 def without_rights() -> list[str]:

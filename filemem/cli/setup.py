@@ -1,6 +1,7 @@
 """Commands that set up and put right: init, remember, edit, check, users."""
 
 import os
+import re
 import shlex
 import subprocess
 from typing import Any
@@ -153,7 +154,7 @@ def check_command(as_json: bool) -> int:
     store = the_store()
     named = chosen("user") or os.environ.get("FILEMEM_USER")
     names = [the_user().name] if named else store.users()
-    found: list[tuple[str, Problem]] = []
+    found: list[tuple[str, Problem]] = [("", problem) for problem in _settings_problems(store)]
     files = 0
     for name in names:
         user = store.user(name)
@@ -165,12 +166,22 @@ def check_command(as_json: bool) -> int:
         if as_json:
             say_json({"user": name, **problem._asdict()})
         else:
-            _show([problem._replace(path=f"{name}/{problem.path}")])
+            _show([problem._replace(path=os.path.join(name, problem.path))])
     if not as_json:
-        say(
-            f"{files:,} files of {len(names)} user{'s' * (len(names) != 1)}: {len(found)} problem{'s' * (len(found) != 1)}."
-        )
+        counted = f"{files:,} files of {len(names)} user{'s' * (len(names) != 1)}"
+        say(f"{counted}: {len(found)} problem{'s' * (len(found) != 1)}.")
     return 1 if found else 0
+
+
+def _settings_problems(store: Store) -> list[Problem]:
+    """What is wrong with the store's settings file."""
+    try:
+        config.load(store.root)
+    except config.ConfigError as error:
+        line, what = str(error).removeprefix(os.path.join(store.root, config.NAME) + ":").split(": ", 1)
+        what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)
+        return [Problem(config.NAME, int(line), what, remedy)]
+    return []
 
 
 def _show(problems: list[Problem]) -> None:
