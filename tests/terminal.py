@@ -74,6 +74,17 @@ class Terminal:
         came, self._read = self.screen[self._read : at], at
         return came
 
+    def interrupt(self, text: str) -> str:
+        """Press Ctrl-C until a text comes: Python overlooks a signal in the instant before it waits for a key."""
+        for _ in range(round(PATIENCE)):
+            self.type("\x03")
+            end = time.monotonic() + 1
+            while text not in self.screen[self._read :] and self._more(end):
+                pass
+            if text in self.screen[self._read :]:
+                break
+        return self.expect(text)
+
     def end(self) -> int:
         """Wait for the program to end by itself; returns its exit code."""
         end = time.monotonic() + PATIENCE

@@ -112,10 +112,10 @@ def test_ctrl_c_stops_the_answer_and_not_the_program(store: Path, server: Script
         term.expect("\n> ")
         term.type("Tell me\r")
         term.expect("Half of an")
-        term.type("\x03")
-        term.expect("Stopped; what had come is kept in the session.\n> ")
-        term.type("half a line\x03")
-        term.expect("Ctrl-D or /quit ends.\n> ")
+        term.interrupt("Stopped; what had come is kept in the session.\n> ")
+        term.type("half a line")
+        term.expect("half a line")
+        term.interrupt("Ctrl-D or /quit ends.\n> ")
         term.type("Again\r")
         term.expect("Whole.\n> ")
         term.type("/quit\r")
@@ -238,8 +238,11 @@ def test_a_question_broken_off_deletes_nothing_and_the_talk_goes_on(store: Path,
         term.expect("ends.\n> ")
         term.type("/forget profile.md\r")
         term.expect("[y/N]: ")
-        term.type(key)
-        term.expect("Nothing was deleted.\n> ")
+        if key == "\x03":
+            term.interrupt("Nothing was deleted.\n> ")
+        else:
+            term.type(key)
+            term.expect("Nothing was deleted.\n> ")
         term.type("/quit\r")
         assert term.end() == 0
     assert (store / "memory_store/ann/profile.md").exists()
