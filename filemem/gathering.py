@@ -107,7 +107,7 @@ class Gatherer:
             if "[" in speech:
                 _passage(builder, place + 1, head.speaker, speech, context)
             else:
-                builder.passage(place + 1, head.speaker, terms.flags(speech), said, context)
+                builder.passage(place + 1, head.speaker, terms.flags(speech, said), said, context)
             context = []
         builder.rest({token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split()))
         return True
