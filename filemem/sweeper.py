@@ -26,6 +26,7 @@ from filemem.store import User
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 _LINES = re.compile(r":[\d,\s-]+$")
 _NO_TRAIL = Trail()
+COMING = "coming"  # out of the archive
 
 
 class Faded(NamedTuple):
@@ -93,26 +94,45 @@ def _active_days(days: list[int]) -> Elapsed:
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(user: User, today: dt.date, progress: Progress = unwatched) -> Plan:
-    """What has faded by `today`, and what was recalled since it was archived; nothing is moved."""
+class Standing(NamedTuple):
+    """A memory of the index: the reason why it is not swept, empty where it may be, and how it stands where it has a date."""
+
+    entry: Entry
+    size: int
+    reason: str
+    strength: Strength | None
+
+
+def standings(user: User, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
+    """Every memory as it stands today, in no order; of those in the archive the reason is `coming` or `archived`."""
     corpus = user.index.corpus(progress)
     trails = recalls.trails(user)
     rule = rules(user.config, corpus.entries(), trails)
     unread = set(corpus.unread())
+    for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
+        trail = trails.get(archive.live(entry.path), _NO_TRAIL)
+        strength = _strength(rule, entry, trail, today) if entry.date else None
+        if entry.archived:
+            reason = COMING if _comes_back(entry, trail, strength, rule) else ARCHIVE
+        elif entry.path in unread or stat.size > LARGEST:
+            reason = "unreadable or too large"
+        else:
+            reason = _exempt(entry, rule, today)
+        yield Standing(entry, stat.size, reason, strength)
+
+
+def plan(user: User, today: dt.date, progress: Progress = unwatched) -> Plan:
+    """What has faded by `today`, and what was recalled since it was archived; nothing is moved."""
     staying: Counter[str] = Counter()
     kept: list[Entry] = []
     going: dict[str, tuple[Entry, Strength]] = {}
     coming: list[Faded] = []
-    for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
-        trail = trails.get(archive.live(entry.path), _NO_TRAIL)
+    threshold = curve(user.config).threshold
+    for entry, _, reason, strength in standings(user, today, progress):
         if entry.archived:
-            coming += _coming(entry, trail, rule, today)
-            continue
-        reason = (
-            "unreadable or too large" if entry.path in unread or stat.size > LARGEST else _exempt(entry, rule, today)
-        )
-        strength = None if reason else _strength(rule, entry, trail, today)
-        if strength and strength.retention < rule.curve.threshold:
+            if reason == COMING and strength:
+                coming.append(Faded(entry.path, strength))
+        elif not reason and strength and strength.retention < threshold:
             going[entry.path] = (entry, strength)
         else:
             staying[reason or "still fresh"] += 1
@@ -142,15 +162,14 @@ def _strength(rule: Rules, entry: Entry, trail: Trail, today: dt.date) -> Streng
     return rule.strength(dt.date.fromordinal(max(1, entry.date)), trail, today, importance)
 
 
-def _coming(entry: Entry, trail: Trail, rule: Rules, today: dt.date) -> list[Faded]:
-    """The archived memory, if it was recalled since a job archived it and has not faded again since.
+def _comes_back(entry: Entry, trail: Trail, strength: Strength | None, rule: Rules) -> bool:
+    """Was it recalled since a job archived it, and has not faded again since?
 
     What something else replaced stays there, and so does a summary that was gathered into another.
     """
     if not trail.since or not trail.archived or entry.particulars.get("superseded_by") or entry.kind == "summaries":
-        return []
-    strength = _strength(rule, entry, trail, today)
-    return [Faded(entry.path, strength)] if strength.retention >= rule.curve.threshold else []
+        return False
+    return strength is not None and strength.retention >= rule.curve.threshold
 
 
 def _cited(kept: list[Entry], going: dict[str, tuple[Entry, Strength]]) -> set[str]:

@@ -1,0 +1,215 @@
+"""Commands that look after the memories: compact, sweep, restore, maintain; why and status, which show how they stand."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from filemem import compaction, maintenance, status, sweeper
+from filemem.archive import spread
+from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
+from filemem.cli.options import chosen, shared_options
+from filemem.cli.talk import the_model
+from filemem.compaction import Batch
+from filemem.errors import FilememError
+from filemem.maintenance import Done
+from filemem.store import User
+
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+_all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
+_dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+_model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
+Show = Callable[[int, int], None]
+Job = Callable[[User, Show], list[Done]]
+
+
+class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """A number of days: `30d`, `4w`, `30`."""
+
+    name = "age"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        match = re.fullmatch(r"(\d{1,5})([dw]?)", str(value))
+        if not match:
+            self.fail(f"{value!r} is no age; write it as 30d or 4w.", param, ctx)
+        return int(match[1]) * (7 if match[2] == "w" else 1)
+
+
+@click.command("compact")
+@click.option("--older-than", type=Age(), metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set].")
+@_model
+@_all
+@_dry
+@_json
+@shared_options
+def compact_command(older_than: int | None, model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
+    """Summarise old conversations by month, and archive them.
+
+    Every line of a summary links to its source. Without a model, it holds the most telling turns in their own words.
+
+    Example: filemem compact --older-than 60d --dry-run
+    """
+
+    def plan(user: User, show: Show) -> list[Done]:
+        found = compaction.plan(user, now().date(), older_than, show)
+        said = [_planned(batch) for batch in found.batches] or ["Nothing is old enough to be compacted."]
+        facts = {"summaries": {batch.summary: [source.path for source in batch.sources] for batch in found.batches}}
+        return [Done("compact", said, facts, [], "")]
+
+    def work(user: User, show: Show) -> list[Done]:
+        return [maintenance.compact(user, now(), the_model(user, model), older_than, _finer(show))]
+
+    return _run(plan if dry_run else work, all_users=all_users, as_json=as_json, label="compacting")
+
+
+def _planned(batch: Batch) -> str:
+    count = len(batch.sources)
+    names = spread(source.path for source in batch.sources)
+    return f"{batch.summary} would take up {count} source{'s' * (count != 1)}: {names}."
+
+
+@click.command("sweep")
+@_all
+@_dry
+@_json
+@shared_options
+def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
+    """Archive what has faded; bring back what was opened or cited in the archive.
+
+    Nothing is deleted: what is archived still answers, and filemem restore brings it back. filemem why says why.
+
+    Example: filemem sweep --dry-run
+    """
+
+    def plan(user: User, show: Show) -> list[Done]:
+        found = sweeper.plan(user, now().date(), show)
+        said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
+        said += [f"{item.path} would come back." for item in found.coming]
+        stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+        facts = {"going": [i.path for i in found.going], "coming": [i.path for i in found.coming]}
+        return [Done("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts | {"staying": found.staying}, [], "")]
+
+    def work(user: User, show: Show) -> list[Done]:
+        return [maintenance.sweep(user, now(), show)]
+
+    return _run(plan if dry_run else work, all_users=all_users, as_json=as_json, label="sweeping")
+
+
+@click.command("maintain")
+@_model
+@_all
+@_json
+@shared_options
+def maintain_command(model: str | None, all_users: bool, as_json: bool) -> int:
+    """Do all that keeps a memory in order: compact, sweep, index. Safe at any time, from cron or a git hook.
+
+    Example: filemem maintain --all-users
+    """
+
+    def work(user: User, show: Show) -> list[Done]:
+        return maintenance.maintain(user, now(), the_model(user, model), _finer(show))
+
+    return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
+
+
+@click.command("restore")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path)
+@shared_options
+def restore_command(paths: tuple[str, ...]) -> int:
+    """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
+
+    Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
+    """
+    user = the_user()
+    for sentence in maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said:
+        say(sentence)
+    return 0
+
+
+@click.command("why")
+@click.argument("path", shell_complete=complete_path)
+@shared_options
+def why_command(path: str) -> int:
+    """Say in words and numbers why the memory at PATH is where it is, and when it will fade.
+
+    Example: filemem why facts/2026/2026-03-14-prefers-oolong-tea.md
+    """
+    user = the_user()
+    for sentence in sweeper.why(user, split_line(user, path)[0], now().date()):
+        say(sentence)
+    return 0
+
+
+@click.command("status")
+@_json
+@shared_options
+def status_command(as_json: bool) -> int:
+    """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and how retention is spread.
+
+    Example: filemem status
+    """
+    user = the_user()
+    with progress("looking") as show:
+        found = status.status(user, now(), show)
+    if as_json:
+        kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
+        say_json({"user": user.name, **found._asdict(), "kinds": kinds})
+        return 0
+    for line in status.in_words(found):
+        say(line)
+    return 0
+
+
+def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
+    """Do a job for one user or for all; one whose memories cannot be worked on does not stop the others. Exit code 1 then."""
+    if not all_users:
+        user = the_user()
+        with progress(f"{label} {user.name}") as show:
+            done = job(user, show)
+        _report(user.name, done, as_json=as_json)
+        return 0
+    if chosen("user"):
+        raise FilememError("--user and --all-users exclude each other; give one of them.")
+    store, failed = the_store(), 0
+    names = store.users()
+    with progress(label) as show:
+        for number, name in enumerate(names):
+            show(number, len(names))
+            try:
+                _report(name, job(store.user(name), _unseen), as_json=as_json, quiet=True)
+            except (FilememError, OSError) as error:
+                failed += 1
+                _failure(name, error, as_json=as_json)
+        show(len(names), len(names))
+    if not as_json:
+        say(f"{len(names) - failed:,} of {len(names):,} users done.")
+    return 1 if failed else 0
+
+
+def _unseen(done: int, total: int) -> None:
+    """One user's progress, where the bar shows that over all users."""
+
+
+def _finer(show: Show) -> Show:
+    """Progress in so few steps that the bar would leave it out, each step a long one."""
+    return lambda done, total: show(1000 * done, 1000 * total)
+
+
+def _report(name: str, done: list[Done], *, as_json: bool, quiet: bool = False) -> None:
+    """What the jobs did; `quiet`: only where there was something to do, each line with the user in front."""
+    for job in done:
+        if as_json:
+            say_json({"user": name, "job": job.job, **job.facts})
+            continue
+        lines = job.said if not quiet else [f"{name}: {line}" for line in job.said if job.paths]
+        for line in lines:
+            say(line)
+
+
+def _failure(name: str, error: Exception, *, as_json: bool) -> None:
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    if as_json:
+        say_json({"user": name, "error": reason})
+    else:
+        click.echo(f"filemem: {name}: {reason}", err=True)

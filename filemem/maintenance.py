@@ -1,0 +1,124 @@
+"""The jobs that may run at any time: compact, sweep, restore, and all of them in order. One at a time for each user.
+
+A job ends with what it did in words, in numbers, and as the paths that it wrote or moved, which go into git where there is
+a repository. A conversation going on meanwhile is not disturbed: it holds the user's lock for its own moments only.
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from filemem import archive, compaction, recalls, sweeper
+from filemem.archive import Progress, live, spread, unwatched
+from filemem.compaction import Compaction
+from filemem.history import History
+from filemem.model import Model
+from filemem.store import User
+
+
+class Done(NamedTuple):
+    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it."""
+
+    job: str
+    said: list[str]
+    facts: dict[str, Any]
+    paths: list[str]
+    subject: str
+
+
+def compact(
+    user: User, at: dt.datetime, model: Model | None, older_than: int | None = None, progress: Progress = unwatched
+) -> Done:
+    """Summarise and archive what is old."""
+    return _alone(user, at, lambda: _compact(user, at, model, older_than, progress))
+
+
+def sweep(user: User, at: dt.datetime, progress: Progress = unwatched) -> Done:
+    """Archive what has faded, bring back what was recalled."""
+    return _alone(user, at, lambda: _sweep(user, at, progress))
+
+
+def restore(user: User, paths: Iterable[str], at: dt.datetime) -> Done:
+    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
+    wanted = list(paths)
+    return _alone(user, at, lambda: _restore(user, wanted, at))
+
+
+def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progress = unwatched) -> list[Done]:
+    """Every job, in the order in which each finds what the one before has left."""
+    with archive.alone(user):
+        return [_recorded(user, at, job) for job in steps(user, at, model, progress)]
+
+
+def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Callable[[], Done]]:
+    """The jobs of `maintain`."""
+    return [
+        lambda: _compact(user, at, model, None, progress),
+        lambda: _sweep(user, at, progress),
+        lambda: _index(user, progress),
+    ]
+
+
+def _alone(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
+    with archive.alone(user):
+        return _recorded(user, at, job)
+
+
+def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
+    """Do a job and commit what it wrote, where the memories are in git."""
+    history = History(user)
+    before = history.before(at)
+    done = job()
+    if not done.paths:
+        return done
+    recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
+    return done._replace(said=[*done.said, *([recorded.note] if recorded.note else [])])
+
+
+def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:
+    found = compaction.plan(user, at.date(), older_than)
+    made = compaction.apply(user, found, at, model, progress)
+    said = [sentence for item in made for sentence in compacted(item)] or ["Nothing is old enough to be compacted."]
+    sources = [path for item in made for path in item.sources]
+    paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
+    kinds = f"{len(sources)} old conversation{'s' * (len(sources) != 1)}"
+    return Done("compact", said, {"summaries": [item._asdict() for item in made]}, paths, f"Summarise {kinds}")
+
+
+def compacted(item: Compaction) -> list[str]:
+    """One summary's fate in words."""
+    said = []
+    if item.sources:
+        count = f"{len(item.sources)} source{'s' * (len(item.sources) != 1)}"
+        said.append(
+            f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}); "
+            f"{len(item.archive_only):,} names, numbers and dates are in the archive only"
+            f"{': ' + spread(item.archive_only) if item.archive_only else ''}."
+        )
+    said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
+    return said + item.notes
+
+
+def _sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
+    done = sweeper.apply(user, sweeper.plan(user, at.date(), progress), at, progress)
+    folded = recalls.fold(user)
+    gone, back = len(done.archived), len(done.restored)
+    said = [f"Archived {path}." for path in done.archived] + [f"Brought back {path}." for path in done.restored]
+    said += done.notes or ([] if said else ["Nothing has faded, and nothing was recalled in the archive."])
+    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes, "recalls_folded": folded}
+    both = [*done.archived, *done.restored]
+    subject = f"Archive {gone} faded memor{'y' if gone == 1 else 'ies'}" + (f", bring back {back}" if back else "")
+    return Done("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
+
+
+def _restore(user: User, paths: list[str], at: dt.datetime) -> Done:
+    found = [user.locate(path) for path in paths]
+    said = sweeper.restore(user, paths, at)
+    both = [*map(live, found), *map(archive.archived, map(live, found))]
+    return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {spread(map(live, found))}")
+
+
+def _index(user: User, progress: Progress) -> Done:
+    corpus = user.index.corpus(progress)
+    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    return Done("index", said, {"files": corpus.files, "passages": corpus.count}, [], "")
