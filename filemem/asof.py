@@ -104,3 +104,8 @@ def _drop_old(above: str, newest: str) -> None:
         with contextlib.suppress(OSError):
             os.rename(place, aside)
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def drop_all(folder: Folder) -> None:
+    """Delete every commit that is laid out, as when something in them is to be forgotten; git lays them out again."""
+    shutil.rmtree(folder.bookkeeping(FOLDER), ignore_errors=True)

@@ -1,5 +1,6 @@
 """The `git` command, run safely: no shell, no questions, no foreign environment, and an end after a set time."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -63,7 +64,8 @@ class Git:
             try:
                 out, err = process.communicate(stdin, timeout)
             except BaseException as error:
-                os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 if isinstance(error, subprocess.TimeoutExpired):
                     what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"

@@ -12,11 +12,11 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import config, disk
-from filemem.errors import FilememError
+from filemem.errors import Busy, FilememError
 from filemem.folder import BOOKKEEPING, passed_over
 from filemem.git import Git, GitError, fields, spec
 from filemem.importers.origins import RECORD
@@ -32,6 +32,7 @@ LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 _POSTPONED = "uncommitted.jsonl"
 _SUBJECT = 72  # characters
+_WAIT = 30.0  # seconds for another filemem to finish its commit, hooks included
 
 
 class Before(NamedTuple):
@@ -124,15 +125,14 @@ class History:
         setting = self.user.config.git_person_edits
         if setting not in (LEAVE, COMMIT):
             raise config.ConfigError(f"git_person_edits is {setting!r}, but is {LEAVE} or {COMMIT}; put it right.")
-        try:
-            if not self.home:
-                return Before()
-            self.catch_up()
-            if setting == COMMIT:
-                self._commit_edits(at)
-            return Before({path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()})
-        except GitError:
-            return Before()  # the job's own commit will say why
+        with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
+            if self.home:
+                with contextlib.suppress(GitError, Busy), self.alone():
+                    self._catch_up()
+                    if setting == COMMIT:
+                        self._commit_edits(at)
+                return Before({path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()})
+        return Before()
 
     def edited(self) -> dict[str, bool]:
         """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
@@ -170,7 +170,8 @@ class History:
     ) -> Recorded:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Session, Job, Source.
 
-        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later.
+        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later. To
+        be called when the user's lock has been given back, as hooks may take long.
         """
         try:
             if not self.home:
@@ -182,16 +183,34 @@ class History:
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
         job = _Job(one_line(subject, _SUBJECT), dict(trailers), at, files)
         try:
-            self.catch_up()
-            commit, left = self._commit(job, before)
-        except GitError as error:
-            self._postpone(add=job._replace(files={p: d for p, d in files.items() if p not in before.edits}))
+            with self.alone():
+                self._catch_up()
+                commit, left = self._commit(job, before)
+        except (GitError, Busy) as error:
+            with contextlib.suppress(Busy):
+                self._postpone(add=job._replace(files={p: d for p, d in files.items() if p not in before.edits}))
             return Recorded("", f"not committed yet: {error}")
         note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
         return Recorded(commit, note)
 
     def catch_up(self) -> None:
         """Commit what earlier jobs could not; raises GitError where it still cannot be."""
+        with self.alone():
+            self._catch_up()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(disk.lock(os.path.join(self.repository.folder, "filemem.lock"), _WAIT))
+            except Busy:
+                raise GitError("another filemem is committing here.") from None
+            except OSError as error:
+                raise GitError(f"{self.repository.folder} cannot be written ({error.strerror}).") from None
+            yield
+
+    def _catch_up(self) -> None:
         jobs = self._postponed()
         for number, job in enumerate(jobs, 1):
             later = {path for other in jobs[number:] for path in other.files}

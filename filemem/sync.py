@@ -100,6 +100,7 @@ def _land(history: History, repository: Repository, changes: Changes, new: str, 
     """Bring the files, the index and the branch to the merged commit, in this order: a crash between is mended by the next
     sync, as files that are ahead of the branch are taken for what they are."""
     with contextlib.ExitStack() as held:
+        held.enter_context(history.alone())
         for one in _users(history):
             held.enter_context(one.user.locked())
         worktree.bring(repository, changes)

@@ -3,6 +3,8 @@
 import datetime as dt
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
+from filemem.asof import drop_all
 from filemem.errors import NotFound, Refused
 from filemem.history import History
 
@@ -136,6 +139,8 @@ def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
     found = [len(mara.as_of(START.date() + dt.timedelta(days=number)).paths()) for number in range(9)]
     assert found == list(range(1, 10))
     assert len([name for name in os.listdir(mara.bookkeeping("as-of")) if name[0] != "."]) <= 4
+    drop_all(mara)
+    assert not os.path.exists(mara.bookkeeping("as-of")) and mara.as_of(START.date()).grep("oolong")
 
 
 def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> None:
@@ -153,3 +158,32 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
     git(where, "merge", "--quiet", "--no-ff", "-m", "m", "other", GIT_COMMITTER_DATE=merged, GIT_AUTHOR_DATE=merged)
     assert not mara.as_of(dt.date(2026, 11, 22)).grep("elsewhere")
     assert mara.as_of(dt.date(2026, 11, 25)).grep("elsewhere")
+
+
+QUESTIONS = [
+    ["grep", "tea|茶"],
+    ["search", "rain on the boat"],
+    ["list"],
+    ["list", "archive/**"],
+    ["prompt"],
+    ["grep", "--json", "Kyoto"],
+]
+
+
+def test_every_reading_command_has_as_of(year: Path, tmp_path: Path) -> None:
+    """What it prints is what it printed then, and where that was is told beside it."""
+    when, plain = day(200), tmp_path / "plain"
+    past = Store(year).user("mara").as_of(when)
+    git(year, "worktree", "add", "--quiet", "--detach", str(plain), past.commit)
+
+    def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        script = "from filemem.cli import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", script, "--store", str(where), *arguments], capture_output=True, text=True
+        )
+
+    for question in [*QUESTIONS, ["open", past.paths()[0]]]:
+        then, there = run(year, *question, "--as-of", str(when)), run(plain, *question, "--today", str(when))
+        assert then.stdout == there.stdout and then.returncode == there.returncode == 0, question
+        assert past.commit[:8] in then.stderr and "Traceback" not in then.stderr
+    assert run(year, "remember", "x", "--as-of", str(when)).returncode == 2

@@ -188,6 +188,22 @@ def test_what_cannot_be_told_apart_is_left_to_the_person(tmp_path: Path, staged:
     assert file.read_text() == "Prefers no tea.\n" and git(file.parent, "ls-files", "--stage") == index
 
 
+def test_edits_are_told_apart_even_where_git_was_held_up_when_the_job_began(tmp_path: Path) -> None:
+    """A merge that was under way then and is over now makes nothing of the person's the machine's."""
+    where = tmp_path / "store"
+    mara = store(where)
+    path = mara.create("profile.md", "one\n\ntwo\n\nthree\n")
+    History(mara).record("Profile", [path], {}, START)
+    (where / ".git" / "MERGE_HEAD").write_text(git(where, "rev-parse", "HEAD"))
+    assert learn(mara)[1].note
+    (where / "mara" / path).write_text("one\n\ntwo\n\nthree, by hand\n")
+    before = History(mara).before(START)
+    (where / ".git" / "MERGE_HEAD").unlink()
+    mara.edit(path, lambda old: old.replace(b"one", b"ONE"))
+    assert History(mara).record("Change", [path], {}, START, before).commit
+    assert git(where, "show", "HEAD:mara/profile.md") == "ONE\n\ntwo\n\nthree"
+
+
 def test_a_persons_edits_can_be_committed_first_under_their_name(tmp_path: Path) -> None:
     """With `git_person_edits: commit`, blame tells the truth about each line."""
     where = tmp_path / "store"
@@ -342,6 +358,26 @@ def test_a_bare_repository_holds_no_store(tmp_path: Path) -> None:
 
 
 COMMAND = "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"
+
+
+def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
+    """One commit each, with the session or the source in its trailers; the log of recalls goes along."""
+    where = tmp_path / "store"
+    store(where)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "2026-11-01-boat.md").write_text("Has a boat.\n")
+    for arguments in (
+        ["chat", "-m", "What tea?"],
+        ["chat", "--resume", "-m", "Any other?"],
+        ["import", "markdown", "notes"],
+    ):
+        command = [sys.executable, "-c", COMMAND, "--store", str(where), *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
+    said = git(where, "log", "-3", "--reverse", "--format=%s|%(trailers:separator=%x2C)").split("\n")
+    assert [line.split("|")[0] for line in said] == ["Talk with mara: What tea?"] * 2 + ["Import 1 memory from notes"]
+    assert "Job: chat,Session: sessions/" in said[0] and said[2].endswith("|Job: import,Source: markdown:notes")
+    assert "mara/.filemem/imports.jsonl" in files_of(where) and git(where, "status", "--short") == ""
 
 
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
