@@ -88,7 +88,7 @@ class Conversation:
 
     def _keep(self, partial: str, error: BaseException) -> None:
         """Keep an interrupted answer, marked; note the error in the trace."""
-        self._trace.note(self.now(), "error", text=str(error) or type(error).__name__)
+        self._trace.note(self.now(), "error", text=str(error) or "stopped with Ctrl-C")
         if partial.strip() or isinstance(error, KeyboardInterrupt):
             self.transcript.add(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip(), self.now())
 
