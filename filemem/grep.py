@@ -1,6 +1,6 @@
 """grep over a user's memories: which lines match a regular expression, newest file first, archived files last."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from filemem import globs, pattern, reading
@@ -13,28 +13,28 @@ from filemem.plain import one_line
 PAGE = 50  # matching lines in one answer
 
 
-class Source(Protocol):
-    """Where the files are listed: an index, which can tell which of them may hold a string, or a bare folder."""
+class Listed(Protocol):
+    """The files as they are at one moment: of an index, which can tell which of them may hold a string, or of a bare folder."""
 
     @property
-    def folder(self) -> Folder: ...
-    def listing(self) -> list[Stat]: ...
-    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None: ...
+    def files(self) -> int: ...
+    def listing(self) -> Iterable[Stat]: ...
+    def files_with(self, literals: Iterable[Collection[str]]) -> Mapping[str, Stat] | None: ...
 
 
 class Bare:
     """A folder without an index: every file may hold anything."""
 
     def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+        self._stats = list(folder.files())
+        self.files = len(self._stats)
 
     def listing(self) -> list[Stat]:
-        """Every file as it is now."""
-        return list(self.folder.files())
+        """Every file."""
+        return self._stats
 
-    def files_with(self, literals: Iterable[Collection[str]]) -> set[str] | None:
+    def files_with(self, literals: Iterable[Collection[str]]) -> None:
         """None: no telling."""
-        return None
 
 
 class Line(NamedTuple):
@@ -73,7 +73,8 @@ class Grepped(NamedTuple):
 
 
 def grep(
-    source: Source,
+    folder: Folder,
+    listed: Listed,
     expression: str,
     *,
     path: str | None = None,
@@ -87,12 +88,12 @@ def grep(
     Raises PatternError, GlobError, and NotFound where `path` names no file.
     """
     compiled = pattern.compile_pattern(expression)
-    stats = chosen(source.folder, source.listing(), path)
+    files, stats = _chosen(folder, listed, compiled, path)
     notes: list[str] = []
     held: list[Match] = []
     found: set[str] = set()
     total = 0
-    for match in _matches(source, compiled, stats, current, notes):
+    for match in _matches(folder, compiled, stats, current, notes):
         if offset <= total < offset + page:
             held.append(match)
         total += 1
@@ -103,25 +104,32 @@ def grep(
         )
     end = offset + len(held)
     archived = sum(name.startswith(ARCHIVE + "/") for name in found)
-    shown = list(_with_context(source.folder, held, context))
-    return Grepped(shown, total, len(found), len(stats), archived, offset, end if end < total else 0, notes)
+    shown = list(_with_context(folder, held, context))
+    return Grepped(shown, total, len(found), files, archived, offset, end if end < total else 0, notes)
 
 
-def matches(source: Source, expression: str, *, path: str | None = None) -> list[Match]:
+def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
     """Every line that matches."""
     compiled = pattern.compile_pattern(expression)
-    return list(_matches(source, compiled, chosen(source.folder, source.listing(), path), None, []))
+    return list(_matches(folder, compiled, _chosen(folder, listed, compiled, path)[1], None, []))
 
 
-def chosen(folder: Folder, listing: Iterable[Stat], path: str | None) -> list[Stat]:
-    """The files that a glob means, newest first, archived ones last; raises NotFound where it means none."""
+def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None) -> tuple[int, list[Stat]]:
+    """How many files are asked for, and those of them that may match, newest first, archived ones last.
+
+    Raises NotFound where `path` names none.
+    """
     wanted = globs.matcher(path) if path else None
-    stats = [stat for stat in listing if wanted is None or wanted(stat.path)]
-    if wanted and not stats:
+    files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
+    if wanted and not files:
         near = folder.nearest(path or "")
         hint = f"the nearest files are {', '.join(near)}" if near else "there are no memories yet"
         raise NotFound(f"no file matches {one_line(path or '')}; {hint}.")
-    return sorted(stats, key=_newest_first)
+    likely = listed.files_with(compiled.literals)
+    stats = [
+        stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
+    ]
+    return files, sorted(stats, key=_newest_first)
 
 
 def _newest_first(stat: Stat) -> tuple[bool, int, str]:
@@ -130,12 +138,10 @@ def _newest_first(stat: Stat) -> tuple[bool, int, str]:
 
 
 def _matches(
-    source: Source, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+    folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
 ) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
-    likely = source.files_with(compiled.literals)
-    lines = _lines(source.folder, compiled, (s for s in stats if likely is None or s.path in likely), current, notes)
-    for (path, number, line), _ in compiled.search(lines):
+    for (path, number, line), _ in compiled.search(_lines(folder, compiled, stats, current, notes)):
         yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
 
 

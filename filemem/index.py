@@ -21,14 +21,14 @@ import time
 import unicodedata
 import zlib
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from filemem import disk, segments, watching
 from filemem.corpus import Corpus, Part
 from filemem.errors import FilememError
-from filemem.folder import Folder, Stat
+from filemem.folder import Folder
 from filemem.gathering import Gatherer
 from filemem.memory import LARGEST
 from filemem.segments import PASSAGES, POSTINGS, UNSETTLED, Builder, Damaged, Segment
@@ -136,14 +136,6 @@ class Index:
             if self._corpus is None:
                 self._corpus = Corpus(self._state.parts, self._state.speakers, self._mend)
             return self._corpus
-
-    def listing(self) -> list[Stat]:
-        """Every file as it is now."""
-        return list(self.corpus().listing())
-
-    def files_with(self, literals: Iterable[Collection[str]]) -> dict[str, Stat] | None:
-        """See `Corpus.files_with`."""
-        return self.corpus().files_with(literals)
 
     def discard(self) -> None:
         """Delete the cache, so that nothing stays in it of files that were deleted; the next question builds it anew.

@@ -85,7 +85,7 @@ class User(Folder):
 
     def grep(self, pattern: str, path: str | None = None) -> list["Match"]:
         """Every line that matches a regular expression, newest file first, archived files after live ones."""
-        found: list[Match] = _module("grep").matches(self.index, pattern, path=path)
+        found: list[Match] = _module("grep").matches(self, self.index.corpus(), pattern, path=path)
         return found
 
     def tools(self, now: Callable[[], dt.datetime] = local_now) -> "Toolbox":

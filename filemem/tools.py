@@ -104,7 +104,9 @@ class Toolbox:
                 return self._close(**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
-        found = grep(self._index, pattern, path=path, context=context, offset=offset, current=self.current)
+        found = grep(
+            self._folder, self._index.corpus(), pattern, path=path, context=context, offset=offset, current=self.current
+        )
         return answers.grepped(found, {"pattern": pattern, **_given(path=path, context=context or None)})
 
     def _search_files(self, query: str, **filters: Any) -> str:

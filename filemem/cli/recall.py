@@ -20,7 +20,7 @@ from filemem.cli.common import (
 from filemem.cli.options import as_of_option, shared_options
 from filemem.errors import FilememError
 from filemem.folder import Stat
-from filemem.grep import Bare, Line, Source, grep
+from filemem.grep import Bare, Line, Listed, grep
 from filemem.memory import ARCHIVE, Memory, kind_of, when_of
 from filemem.plain import one_line
 from filemem.store import User
@@ -49,7 +49,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     """
     user = the_user()
     page = 10**9 if as_json or not colours() else 200
-    found = grep(_source(user), pattern, path=path, context=context, offset=offset, page=page)
+    found = grep(user, _listed(user), pattern, path=path, context=context, offset=offset, page=page)
     if as_json:
         for line in found.lines:
             if line.matches:
@@ -60,11 +60,11 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     return 0 if found.total else 1
 
 
-def _source(user: User) -> Source:
+def _listed(user: User) -> Listed:
     """The index where it is large enough to be worth loading for one search, else the folder as it is."""
     place = user.bookkeeping("index")
     size = sum(entry.stat().st_size for entry in os.scandir(place)) if os.path.isdir(place) else 0
-    return user.index if size > WORTH_LOADING else Bare(user)
+    return user.index.corpus() if size > WORTH_LOADING else Bare(user)
 
 
 def _archived(line: Line) -> bool:
