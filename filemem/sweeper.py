@@ -239,13 +239,16 @@ def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
     """
     said: list[str] = []
     found = [user.locate(path) for path in paths]
+    trails = recalls.trails(user)
     for path in dict.fromkeys(found):
         if not path.startswith(ARCHIVE + "/"):
             said.append(f"{path} is not in the archive.")
             continue
+        if trails.get(archive.live(path), _NO_TRAIL).last != f"{at:%Y-%m-%dT%H:%M}".encode():
+            recalls.note_all(
+                user, [path], recalls.RESTORED, at
+            )  # first, so that a run that is cut off reinforces it too
         stayed = archive.back(user, [path])
-        if not stayed:
-            recalls.note_all(user, [path], recalls.RESTORED, at)
         said += stayed or [f"Restored {archive.live(path)}."]
     return said
 

@@ -1,0 +1,79 @@
+"""Runs one job again and again, each time killed at the next system call that changes something; run by test_crash_points.
+
+    python crash_driver.py STORE FOLDER JOB
+
+Copies STORE to FOLDER/1, FOLDER/2, … and does JOB on each in a child process, which ends without a word (os._exit, as
+kill -9 would) right before its first, second, … write, rename, link, unlink, mkdir, truncation, fsync or creating open. The
+first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed.
+"""
+
+import datetime as dt
+import os
+import shutil
+import sys
+
+from filemem import disk, maintenance
+from filemem.store import Store, User
+
+AT = dt.datetime(2026, 11, 20, 3, 0)
+CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
+
+
+def job(name: str, user: User) -> None:
+    """Do a job as the command line does it."""
+    if name == "sweep":
+        maintenance.sweep(user, AT)
+    elif name == "compact":
+        maintenance.compact(user, AT, None)
+    elif name == "restore":
+        maintenance.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
+    else:
+        maintenance.maintain(user, AT, None)
+
+
+def arm(limit: int) -> None:
+    """Have this process end before the change with the number `limit`."""
+    made = 0
+
+    def counted(call):
+        def wrapper(*arguments, **named):
+            nonlocal made
+            made += 1
+            if made == limit:
+                os._exit(137)
+            return call(*arguments, **named)
+
+        return wrapper
+
+    for name in CHANGES:
+        setattr(os, name, counted(getattr(os, name)))
+    disk._renameat2 = counted(disk._renameat2)
+    plain = os.open
+
+    def opened(path, flags, *more, **named):
+        return (counting if flags & os.O_CREAT else plain)(path, flags, *more, **named)
+
+    counting = counted(plain)
+    os.open = opened
+
+
+def main(store: str, folder: str, name: str) -> None:
+    limit, status = 0, 1
+    while status:
+        limit += 1
+        copy = os.path.join(folder, str(limit))
+        shutil.copytree(store, copy)
+        child = os.fork()
+        if not child:
+            arm(limit)
+            job(name, Store(copy).user("ann"))
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status not in (0, 137):
+            sys.exit(f"{name} failed by itself at change {limit}")
+    os.rename(copy, os.path.join(folder, "undisturbed"))
+    print(limit - 1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

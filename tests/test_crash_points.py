@@ -1,0 +1,115 @@
+"""A job killed before any of its writes, renames and fsyncs leaves every memory readable, in one place or at worst in two;
+the next run ends where an undisturbed one does.
+"""
+
+import datetime as dt
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from crash_driver import AT, job
+
+from filemem import maintenance, recalls
+from filemem.store import Store
+
+BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
+TALK = """\
+- **Ann** 09:30: Good morning! {0}
+- **assistant** 09:31: That sounds lovely. What happened then?
+- **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
+- **Ann** 09:33: Thanks, bye!
+"""
+STORIES = {
+    "sessions/2026/2026-09-03-0930-the-loom.md": "Yesterday I bought a loom from Old Hannah for 85 pounds.",
+    "sessions/2026/2026-09-17-1105-the-eel.md": "We caught an eel under the mill bridge and named it Bartholomew.",
+    "archive/sessions/2026/2026-08-09-1200-the-kiln.md": "The kiln in Dedham cracked at 1,140 degrees.",
+}
+
+
+@pytest.fixture
+def place():
+    """A folder in memory where the system has one: the job is done some 200 times, and a disk takes its time to fsync."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def store(place):
+    """A user with old talks, faded and pinned facts, one that is cited, one that was recalled in the archive."""
+    user = Store(place / "store").user("ann")
+    files = {path: TALK.format(text) for path, text in STORIES.items()}
+    files |= {
+        "facts/2026/2026-09-17-eel.md": "Likes eels.\n",
+        "facts/2026/2026-09-18-wool.md": "Buys wool in Diss.",
+        "facts/2026/2026-09-19-key.md": "---\npinned: true\nsource: facts/2026/2026-09-18-wool.md:1\n---\nThe key is 1234.\n",
+        "archive/facts/2026/2026-07-01-bees.md": "Keeps bees.\r\n",
+        "archive/facts/2026/2026-07-02-owl.md": "An owl nests in the barn.\n",
+        "profile.md": "Ann, weaver.\n",
+    }
+    for path, text in files.items():
+        where = Path(user.root, path)
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(text.encode())
+    user.make()
+    recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.ARCHIVED, dt.datetime(2026, 10, 1, 3))
+    recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.CITED, dt.datetime(2026, 11, 19, 9))
+    list(user.index.corpus().entries())  # so that fewer of the kills hit the index, which is a cache
+    return user.root
+
+
+def tree(root):
+    """Every memory and log with its bytes."""
+    found = {path: Path(root, "ann", path).read_bytes() for path in Store(root).user("ann").paths()}
+    logs = {name: Path(root, "ann", name) for name in BOOKS}
+    return found | {name: place.read_bytes() for name, place in logs.items() if place.exists()}
+
+
+@pytest.mark.parametrize("name", ["sweep", "compact", "restore"])
+def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, name):
+    before = tree(os.path.dirname(store))
+    folder = place / "killed"
+    folder.mkdir()
+    driver = Path(__file__).with_name("crash_driver.py")
+    told = subprocess.run(
+        [sys.executable, driver, os.path.dirname(store), folder, name], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0, told.stderr
+    wanted = tree(folder / "undisturbed")
+    assert wanted != before, "the job has something to do"
+    kills = int(told.stdout)
+    assert kills > 15
+    for number in range(1, kills + 1):
+        killed = tree(folder / str(number))
+        for path, data in before.items():
+            if path in BOOKS:
+                continue
+            plain = path.removeprefix("archive/")
+            copies = [killed[place] for place in (plain, f"archive/{plain}") if place in killed]
+            assert copies and all(copy == data for copy in copies), (number, path)
+        for path in set(killed) - set(before) - set(BOOKS):
+            assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
+        job(name, Store(folder / str(number)).user("ann"))
+        assert tree(folder / str(number)) == wanted, number
+
+
+def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(store):
+    user = Store(os.path.dirname(store)).user("ann")
+    before = {path: data for path, data in tree(os.path.dirname(store)).items() if path not in BOOKS}
+    job("maintain", user)
+    gone = [path for path in before if not path.startswith("archive/") and not Path(store, path).exists()]
+    assert len(gone) >= 3
+    for path in gone:
+        assert Path(store, "archive", path).read_bytes() == before[path]
+    from_archive = [f"archive/{path}" for path in gone]
+    assert all(sentence.startswith("Restored ") for sentence in restored(user, from_archive))
+    for path in gone:
+        assert Path(store, path).read_bytes() == before[path]
+        assert not Path(store, "archive", path).exists()
+
+
+def restored(user, paths):
+    """Bring memories back; what was said of each."""
+    return maintenance.restore(user, paths, AT).said
