@@ -1,0 +1,62 @@
+"""The log of recalls merges by union, survives damage, and can be folded without changing what it says of any memory."""
+
+import datetime as dt
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filemem import recalls, retention
+from filemem.store import Store
+
+BORN = dt.date(2026, 1, 1)
+paths = st.sampled_from(["facts/2026-01-01-a.md", "facts/2026-01-01-茶.md", "sessions/2026-01-01 b.md"])
+moments = st.integers(0, 60 * 24 * 90).map(lambda minutes: dt.datetime(2026, 1, 1) + dt.timedelta(minutes=minutes))
+lines = st.lists(st.tuples(moments, st.sampled_from(["open", "cited", "restored", "archived"]), paths), max_size=40)
+
+
+def write(user, entries):
+    """A log with these lines, in this order."""
+    user.make()
+    text = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path}\n" for at, how, path in entries)
+    with open(user.bookkeeping(recalls.NAME), "w", encoding="utf-8") as log:
+        log.write(text)
+
+
+def says(user):
+    """What the log means to a sweep: retention, and whether each memory is to come back."""
+    return {
+        path: (retention.strength(BORN, trail.days, dt.date(2026, 5, 1)), trail.archived, trail.since)
+        for path, trail in recalls.trails(user).items()
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines)
+def test_folding_changes_nothing_that_the_log_says(tmp_path_factory, entries):
+    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    write(user, sorted(entries))
+    before = says(user)
+    gone = recalls.fold(user)
+    assert says(user) == before
+    with open(user.bookkeeping(recalls.NAME), "rb") as log:
+        assert len(log.readlines()) == len(entries) - gone
+    assert recalls.fold(user) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines, lines)
+def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours, theirs):
+    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    write(user, ours + theirs)
+    one = {path: (strength, archived) for path, (strength, archived, _) in says(user).items()}
+    write(user, theirs + ours)
+    assert {path: (strength, archived) for path, (strength, archived, _) in says(user).items()} == one
+
+
+def test_lines_that_are_none_are_passed_over(tmp_path):
+    user = Store(tmp_path).user("ann")
+    write(user, [(dt.datetime(2026, 2, 1, 9), "open", "facts/a.md")])
+    with open(user.bookkeeping(recalls.NAME), "ab") as log:
+        log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
+    assert recalls.trails(user)["facts/a.md"].days == [dt.date(2026, 2, 1)]
+    assert "facts/a.md" in recalls.trails(user)
