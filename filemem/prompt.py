@@ -1,6 +1,7 @@
 """What the model sees: named sections under budgets, then the recent turns as messages."""
 
 import datetime as dt
+import os
 import re
 from importlib import resources
 from typing import Any, NamedTuple
@@ -49,21 +50,13 @@ def sections(
 def profile(folder: Folder, budget: int) -> str:
     """profile.md as data, cut at `budget` tokens with a word about it; empty where there is none."""
     try:
-        text = folder.memory(PROFILE).text.strip() if PROFILE in _top(folder) else ""
+        text = folder.memory(PROFILE).text.strip() if os.path.lexists(folder.absolute(PROFILE)) else ""
     except FilememError as error:
         return str(error)
     kept = tokens.clip(text, budget)
     if len(kept) < len(text):
         kept = f"{kept}\n[cut at {budget} tokens; open {PROFILE} shows all of it]"
     return data(PROFILE, kept) if kept else ""
-
-
-def _top(folder: Folder) -> list[str]:
-    """The profile's name, where the user has one at all."""
-    try:
-        return [folder.locate(PROFILE)] if folder.exists() else []
-    except FilememError:
-        return []
 
 
 def data(path: str, text: str) -> str:
