@@ -76,8 +76,9 @@ def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
 
 
 def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:
-    found = compaction.plan(user, at.date(), older_than)
-    made = compaction.apply(user, found, at, model, progress)
+    made: list[Compaction] = []
+    for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
+        made += compaction.apply(user, compaction.plan(user, at.date(), older_than), at, model, progress)
     said = [sentence for item in made for sentence in compacted(item)] or ["Nothing is old enough to be compacted."]
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]

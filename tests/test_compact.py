@@ -1,0 +1,270 @@
+"""Compaction writes summaries whose every line leads to its source, moves the originals whole, and leaves a person's edits."""
+
+import datetime as dt
+import re
+from pathlib import Path
+
+import pytest
+
+from filemem import compaction, dates, maintenance, sections
+from filemem.memory import turns
+from filemem.store import Store
+
+AT = dt.datetime(2026, 11, 20, 3, 0)
+FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
+FILL = """\
+- **Ann** 09:30: Good morning, how are you?
+- **assistant** 09:30: Very well, thank you. And you?
+- **Ann** 09:31: {0}
+- **assistant** 09:31: How nice! Tell me more.
+- **Ann** 09:32: {1}
+- **assistant** 09:32: I see. Anything else?
+- **Ann** 09:33: No, that is all. Thanks, bye!
+- **assistant** 09:33: Bye!
+"""
+TALKS = {
+    "2026-08-03-0930-the-loom": (
+        "Yesterday I bought a loom from Old Hannah for 85 pounds.",
+        "It weighs 40 kilos, says Tom.",
+    ),
+    "2026-09-03-0930-the-eel": (
+        "We caught an eel under the mill bridge and named it Bartholomew.",
+        "It bit my sister Ruth.",
+    ),
+    "2026-09-17-1105-the-kiln": ("The kiln in Dedham cracked at 1,140 degrees.", "I read “The Glaze Book” all night."),
+    "2026-11-12-0930-too-new": ("I start at the dye works on Monday.", "It pays 12 pounds an hour."),
+}
+
+
+@pytest.fixture
+def user(tmp_path):
+    """Ann, with four conversations; three of them are old on 20 November 2026."""
+    user = Store(tmp_path).user("ann")
+    for stem, told in TALKS.items():
+        write(user, f"sessions/2026/{stem}.md", FRONT.format(stem[:10]) + FILL.format(*told))
+    return user
+
+
+def write(user, path, text):
+    where = Path(user.root, path)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_bytes(text.encode())
+
+
+def read(user, path):
+    return Path(user.root, path).read_text(encoding="utf-8")
+
+
+def compact(user, at=AT, model=None):
+    return compaction.apply(user, compaction.plan(user, at.date()), at, model)
+
+
+def plain(text):
+    return re.sub(r"[\W_]+", "", re.sub(r"\[[^\[\]]*\]", "", text))
+
+
+def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_in_the_archive(user):
+    before = {path: read(user, path) for path in user.paths()}
+    compact(user)
+    assert [path for path in user.paths() if not path.startswith("archive/")] == [
+        "sessions/2026/2026-11-12-0930-too-new.md",
+        "summaries/2026/2026-08-conversations.md",
+        "summaries/2026/2026-09-conversations.md",
+    ]
+    for path, text in before.items():
+        assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
+
+
+def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
+    compact(user)
+    for path in [path for path in user.paths() if path.startswith("summaries/")]:
+        bullets = [line for line in read(user, path).split("\n") if line and not line.startswith("## ")]
+        assert bullets
+        for line in bullets:
+            bullet = sections.parse(line, path, 0)
+            assert bullet and bullet.path.startswith("sessions/2026/")
+            said = {turn.line: turn for turn in turns(user.memory(f"archive/{bullet.path}").lines, 5)}
+            pieces = bullet.text.split(" … ")
+            assert len(pieces) == len(bullet.lines)
+            for piece, number in zip(pieces, bullet.lines, strict=True):
+                assert plain(piece) in plain(said[number].text)
+                assert said[number].speaker == bullet.speaker
+    assert "Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md").replace(
+        dates.annotate("Yesterday", dt.date(2026, 8, 3)), "Yesterday [2 August 2026]"
+    )
+
+
+def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):
+    compact(user)
+    summaries = {path: read(user, path) for path in user.paths() if path.startswith("summaries/")}
+    assert compaction.plan(user, AT.date()).batches == []
+    later = AT + dt.timedelta(days=30)
+    assert [batch.summary for batch in compaction.plan(user, later.date()).batches] == [
+        "summaries/2026/2026-11-conversations.md"
+    ]
+    write(
+        user,
+        "sessions/2026/2026-09-10-0930-a-found-page.md",
+        FRONT.format("2026-09-10") + FILL.format("Ruth sold her boat.", "To a Dane."),
+    )
+    compact(user)
+    august, september = sorted(summaries)
+    assert read(user, august) == summaries[august]
+    headings = re.findall("^## (.+)$", read(user, september), re.MULTILINE)
+    assert headings == ["2026-09-03-0930-the-eel", "2026-09-10-0930-a-found-page", "2026-09-17-1105-the-kiln"]
+    for line in summaries[september].split("\n"):
+        assert line in read(user, september)
+
+
+def test_a_session_edited_after_it_was_compacted_is_compacted_again(user):
+    compact(user)
+    path = "archive/sessions/2026/2026-09-03-0930-the-eel.md"
+    write(user, path, read(user, path).replace("named it Bartholomew", "named it Ethelred"))
+    compact(user)
+    summary = read(user, "summaries/2026/2026-09-conversations.md")
+    assert "Ethelred" in summary
+    assert "Bartholomew" not in summary
+    assert summary.count("## 2026-09-03-0930-the-eel") == 1
+    assert Path(user.root, path).exists()
+    assert compaction.plan(user, AT.date()).batches == []
+
+
+def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(user):
+    compact(user)
+    summary, path = "summaries/2026/2026-09-conversations.md", "archive/sessions/2026/2026-09-03-0930-the-eel.md"
+    mine = (
+        read(user, summary)
+        .replace("We caught an eel", "Ruth caught an eel")
+        .replace("\n## 2026-09-17", "\nMy own note.\n\n## 2026-09-17")
+    )
+    write(user, summary, mine)
+    write(user, path, read(user, path).replace("named it Bartholomew", "named it Ethelred"))
+    compact(user)
+    for line in mine.split("\n"):
+        assert line in read(user, summary).split("\n")
+    assert "Ethelred" in read(user, summary)
+
+
+def test_a_pinned_session_and_one_without_a_turn_stay_as_they_are(user):
+    write(
+        user,
+        "sessions/2026/2026-08-05-0930-pinned.md",
+        "---\npinned: true\n---\n" + FILL.format("Our wedding vows.", "Yes."),
+    )
+    write(user, "sessions/2026/2026-08-06-0930-empty.md", "")
+    compact(user)
+    assert Path(user.root, "sessions/2026/2026-08-05-0930-pinned.md").exists()
+    assert Path(user.root, "sessions/2026/2026-08-06-0930-empty.md").exists()
+
+
+def test_a_restored_session_is_not_compacted_again_the_next_night(user):
+    compact(user)
+    path = "sessions/2026/2026-09-03-0930-the-eel.md"
+    maintenance.restore(user, [path], AT)
+    summary = read(user, "summaries/2026/2026-09-conversations.md")
+    compact(user, AT + dt.timedelta(days=1))
+    assert Path(user.root, path).exists()
+    assert read(user, "summaries/2026/2026-09-conversations.md") == summary
+
+
+def test_what_a_person_summarised_and_archived_by_hand_is_theirs(user):
+    path = "sessions/2026/2026-01-03-0930-a-walk.md"
+    write(user, f"archive/{path}", FILL.format("We walked to Flatford.", "It rained."))
+    write(user, "summaries/2026/2026-01-31-january.md", f"# January\n\n- A walk to Flatford. ({path}:3)\n")
+    assert "2026-01" not in str([batch.summary for batch in compaction.plan(user, AT.date()).batches])
+
+
+def test_a_full_month_goes_on_by_weeks_and_a_full_week_in_parts(tmp_path):
+    (tmp_path / "filemem.yaml").write_text("month_tokens: 100\n")
+    user = Store(tmp_path).user("ann")
+    for day in (1, 2, 3, 8, 9):
+        for hour in (9, 12):
+            story = (
+                f"On walk {day}-{hour} we met a heron at lock {day} near Great Barford, grey and quite tame.",
+                "It stayed.",
+            )
+            write(user, f"sessions/2026/2026-06-{day:02}-{hour:02}30-walk.md", FILL.format(*story))
+    compact(user)
+    written = sorted(path for path in user.paths() if path.startswith("summaries/"))
+    assert [path.rpartition("/")[2] for path in written if "week" in path][:2] == [
+        "2026-06-01-conversations-of-the-week-2.md",
+        "2026-06-01-conversations-of-the-week.md",
+    ]
+    assert "2026-06-08-conversations-of-the-week.md" in {path.rpartition("/")[2] for path in written}
+    assert not [path for path in user.paths() if path.startswith("sessions/")]
+    assert compaction.plan(user, AT.date()).batches == []
+
+
+def test_old_months_are_gathered_into_their_year_and_lie_whole_in_the_archive(user):
+    compact(user)
+    months = {path: read(user, path) for path in user.paths() if path.startswith("summaries/")}
+    compact(user, AT + dt.timedelta(days=800))
+    assert [path for path in user.paths() if path.startswith("summaries/2026/2026-0")] == [
+        "summaries/2026/2026-01-to-12-conversations.md"
+    ]
+    year = read(user, "summaries/2026/2026-01-to-12-conversations.md")
+    for path, text in months.items():
+        assert read(user, f"archive/{path}") == text
+        assert f"## {Path(path).stem}\n" in year
+        own = year.partition(f"## {Path(path).stem}\n")[2].partition("\n## ")[0].strip().split("\n")
+        assert own and all(line in text for line in own)
+    compact(user, AT + dt.timedelta(days=800))  # the month of November was written only now
+    assert compaction.plan(user, AT.date() + dt.timedelta(800)).batches == []
+
+
+def test_a_late_edit_reaches_the_month_in_the_archive_and_from_there_the_year(user):
+    compact(user)
+    compact(user, AT + dt.timedelta(days=800))
+    path = "archive/sessions/2026/2026-08-03-0930-the-loom.md"
+    write(user, path, read(user, path).replace("from Old Hannah for 85 pounds", "from Old Miriam for 58 pounds"))
+    later = AT + dt.timedelta(days=801)
+    compact(user, later)
+    assert "Old Miriam" in read(user, "archive/summaries/2026/2026-08-conversations.md")
+    compact(user, later)
+    assert "Old Miriam" in read(user, "summaries/2026/2026-01-to-12-conversations.md")
+    assert compaction.plan(user, later.date()).batches == []
+
+
+def test_without_the_log_nothing_is_summarised_twice(user):
+    compact(user)
+    before = {path: read(user, path) for path in user.paths()}
+    Path(user.bookkeeping(sections.LOG)).unlink()
+    compact(user)
+    assert {path: read(user, path) for path in user.paths()} == before
+
+
+def test_chinese_conversations_are_summarised_in_their_own_words(tmp_path):
+    user = Store(tmp_path).user("ann")
+    told = ("上周五我和小明去了苏州的拙政园，门票90元。", "我最近在读《浮生六记》，很喜欢沈复写的芸娘。")
+    write(user, "sessions/2026/2026-06-20-0930-苏州.md", FILL.format(*told))
+    (done,) = compact(user)
+    summary = read(user, "summaries/2026/2026-06-conversations.md")
+    assert "拙政园" in summary or "浮生六记" in summary
+    assert "(sessions/2026/2026-06-20-0930-苏州.md:" in summary
+    for lost in done.archive_only:
+        assert lost.partition(" (")[0] not in summary
+
+
+def test_what_is_in_neither_the_summary_nor_the_report_does_not_exist(user):
+    for item in compact(user):
+        summary = read(user, item.summary)
+        for stem in (stem for stem in TALKS if f"## {stem}\n" in summary):
+            for detail in re.findall(
+                r"\b(?:Hannah|Tom|Bartholomew|Ruth|Dedham|The Glaze Book|85|40|1,140)\b", " ".join(TALKS[stem])
+            ):
+                assert detail in summary or any(detail in lost for lost in item.archive_only), detail
+
+
+def test_secrets_do_not_reach_a_summary(tmp_path):
+    user = Store(tmp_path).user("ann")
+    write(
+        user,
+        "sessions/2026/2026-06-20-0930-x.md",
+        FILL.format(
+            "My password is Hunter2!Hunter2 for the mill's wifi in Dedham.", "I paid with 4111 1111 1111 1111."
+        ),
+    )
+    compact(user)
+    summary = read(user, "summaries/2026/2026-06-conversations.md")
+    assert "Hunter2" not in summary
+    assert "4111" not in summary
