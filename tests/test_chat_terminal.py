@@ -157,6 +157,16 @@ def test_lines_pasted_together_are_one_message(store: Path, server: ScriptedServ
     assert len(server.requests) == 1
 
 
+def test_a_ctrl_d_typed_ahead_ends_the_talk_after_the_answer(store: Path, server: ScriptedServer) -> None:
+    server.script(say("Yes."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Are you there?\r\x04")
+        assert term.end() == 0
+        assert "Yes.\n" in term.screen
+    assert said(server) == "Are you there?"
+
+
 def test_wide_characters_are_edited_as_one(store: Path, server: ScriptedServer) -> None:
     server.script(say("好。"))
     with chat(store, server) as term:
