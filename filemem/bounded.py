@@ -22,7 +22,7 @@ _CHINESE_NAME = re.compile(
     r"|([\u4e00-\u9fff]{1,2})(?=先生|女士|老师|教授|医生|阿姨|叔叔)"
 )
 _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")  # captions, and dates that the tools wrote
-_STARTS = re.compile(r"(?:^|[.!?…:;\"“”\n]\s*|\*\s*)$")
+_STARTS = re.compile(r"(?:^|[.!?…。！？:;\"“\n]\s*|\*\s*)$")
 
 
 class Text(NamedTuple):
