@@ -88,8 +88,8 @@ def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
     """The details of the sources that the summary lacks, as they were written: to be found in the archive only."""
     of, kept = details(sources), list(summary)
     shown = details(kept)
-    text = _folded(" ".join(part.text for part in kept))
-    lost = [written for key, written in (of.names | of.titles).items() if key not in text]
+    text = _folded(_URL.sub(" ", " ".join(part.text for part in kept)))
+    lost = [written for key, written in (of.names | of.titles).items() if not _stands(key, text)]
     lost += [written for key, written in of.urls.items() if key not in shown.urls]
     lost += [written for key, written in of.numbers.items() if not re.search(rf"(?<!\d){re.escape(key)}(?!\d)", text)]
     lost += [
@@ -100,6 +100,12 @@ def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
     return sorted(dict.fromkeys(" ".join(item.split()) for item in lost))
 
 
+def _stands(name: str, text: str) -> bool:
+    """Does a folded name stand in folded text, not only inside a longer word?"""
+    edges = (r"(?<![a-z0-9])" if name[:1].isascii() else "", r"(?![a-z0-9])" if name[-1:].isascii() else "")
+    return re.search(edges[0] + re.escape(name) + edges[1], text) is not None
+
+
 def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     """The details of a summary that its sources do not have, as it wrote them.
 
@@ -107,7 +113,7 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     have the word in any form. A date may be less exact than the source's, never more so.
     """
     texts = list(sources)
-    known, source = details(texts), _folded("\n".join(part.text for part in texts))
+    known, source = details(texts), _folded(_URL.sub(" ", "\n".join(part.text for part in texts)))
     spans = [*known.dates, *((part.day, part.day) for part in texts if part.day)]
     stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
     counts = {str(COUNTS[word]) for word in source.split() if word in COUNTS}
