@@ -140,7 +140,7 @@ class Folder:
                     return candidate
         near = self.nearest(path)
         hint = (
-            f"the nearest are {', '.join(near)}"
+            f"nearest: {', '.join(near)}"
             if near
             else "list or search for it"
             if paths

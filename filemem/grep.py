@@ -123,7 +123,7 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
     if wanted and not files:
         near = folder.nearest(path or "")
-        hint = f"the nearest files are {', '.join(near)}" if near else "there are no memories yet"
+        hint = f"nearest: {', '.join(near)}" if near else "facts/** or sessions/2026/** are examples of globs"
         raise NotFound(f"no file matches {one_line(path or '')}; {hint}.")
     likely = listed.files_with(compiled.literals)
     stats = [

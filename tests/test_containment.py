@@ -286,7 +286,7 @@ def test_a_name_in_another_normal_form_is_the_same_name(alice: Folder, tmp_path:
 
 
 def test_a_wrong_path_names_the_nearest(alice: Folder, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"^facts/teas\.md does not exist; the nearest are facts/tea\.md"):
+    with pytest.raises(NotFound, match=r"^facts/teas\.md does not exist; nearest: facts/tea\.md"):
         alice.read("facts/teas.md")
     with pytest.raises(NotFound, match=r"there is no memory yet"):
         Folder(str(tmp_path / "nobody"), "nobody").read("facts/tea.md")

@@ -151,7 +151,7 @@ WRONG = [
     ("open", {"path": "a" * 5000}, "shorten it"),
     ("open", {"path": "\ud800"}, "no path inside ann's memories"),
     ("open", {"path": "facts"}, f"such as facts/2026-06-01-奶奶.md, {FACT}"),
-    ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"the nearest are {FACT}"),
+    ("open", {"path": "facts/2026/2026-05-01-olong.md"}, f"nearest: {FACT}"),
     ("open", {"path": "profile.md", "line": 4}, "from 1 to 3"),
     ("open", {"path": "profile.md", "line": 0}, "from 1 to"),
     ("open", {"path": "profile.md:9"}, "from 1 to 3"),

@@ -8,6 +8,7 @@ import click
 
 from filemem.cli.options import shared_options
 from filemem.errors import FilememError
+from filemem.plain import visible
 
 # Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.
 COMMANDS = {
@@ -70,14 +71,15 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
+    for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        _leave(_usage(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else the interpreter complains when it flushes at its end
         sys.exit(141)
@@ -89,6 +91,13 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _usage(error: click.ClickException) -> str:
+    """What is wrong with the words of a call, and where its help is."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "filemem"
+    return f"{error.format_message().rstrip('.').strip()}; see {path} --help."
+
+
 def _leave(sentence: str) -> None:
-    click.echo(f"filemem: {sentence}", err=True)
+    click.echo(f"filemem: {' '.join(visible(sentence).split())}", err=True)
     sys.exit(2)
