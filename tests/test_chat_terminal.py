@@ -217,7 +217,7 @@ def test_the_slash_commands(store: Path) -> None:
             ("/remember", "say what, as in: /remember Prefers oolong tea.\n"),
             ("/open profile.md", "profile.md  3 lines\n   1  # Ann\n   2\n   3  An engineer.\n"),
             (f"/open {FACT}:1", "   1  Likes oolong tea.\n"),
-            ("/open profle.md", "profle.md does not exist; the nearest are profile.md.\n"),
+            ("/open profle.md", "profle.md does not exist; nearest: profile.md.\n"),
             ("/open ../bob/x", "no path inside ann's memories"),
             ("/open", "name a memory, as in: /open profile.md\n"),
             ("/edit profile.md", ""),
