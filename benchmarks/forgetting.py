@@ -1,0 +1,165 @@
+"""What is left of recall once conversations are compacted and swept, and how long a sweep of a large store takes.
+
+    python benchmarks/forgetting.py [--set locomo|locomo-zh] [--sweep MEMORIES] [--users USERS]
+
+Lays the labelled conversations of ../shared/data out in a temporary folder (skipped where they are absent), compacts and
+sweeps each user one year after the last conversation, without a model, and asks every question as ../shared/eval/recall.py
+does: the share of the turns with the answer that stand in the first 2,000 tokens of one search_files answer, before, after,
+and after with the archive left out. With --sweep, plans a sweep over that many memories instead and ten times as many
+recalls; with --users, sweeps that many users.
+"""
+
+import argparse
+import datetime as dt
+import importlib
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from filemem import Store, recalls, sweeper
+from filemem.maintenance import compact, sweep
+from filemem.store import User
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+BUDGET = 8000  # characters: 2,000 tokens
+COLUMNS = ("before", "after", "archive left out")
+Scores = dict[Any, list[tuple[float, ...]]]
+
+
+def share(user: User, question: dict[str, Any], text: dict[str, str], norm: Any, **filters: str) -> float:
+    """The share of a question's evidence in one answer."""
+    answer = norm(user.tools().call("search_files", {"query": question["text"], **filters})[:BUDGET])
+    return sum(bool(text[turn]) and text[turn] in answer for turn in question["gold"]) / len(question["gold"])
+
+
+def size(user: User, *, live: bool) -> int:
+    """The bytes of a user's memories."""
+    return sum(stat.size for stat in user.files() if not live or not stat.path.startswith("archive/"))
+
+
+def forget(user: User, last: dt.datetime) -> list[str]:
+    """Compact and sweep one year after the last conversation; returns what was taken back or went wrong."""
+    at = last + dt.timedelta(days=365)
+    done = [compact(user, at, None, older_than=0), sweep(user, at)]
+    return [note for item in done[0].facts["summaries"] for note in (*item["taken_back"], *item["notes"])]
+
+
+def measured(name: str) -> tuple[Scores, list[float], list[str]]:
+    """Recall by kind of question, the live share of each user, and what was taken back."""
+    sys.path.insert(0, str(SHARED / "eval"))
+    data, norm = importlib.import_module("data"), importlib.import_module("recall").norm
+    scores: Scores = defaultdict(list)
+    left, notes = [], []
+    for talk in data.SETS[name]():
+        with tempfile.TemporaryDirectory() as root:
+            text = {turn: norm(said)[:120] for turn, *_, said in data.write_store(talk, root)}
+            user = Store(root).user(talk["name"])
+            before = [share(user, question, text, norm) for question in talk["questions"]]
+            whole = size(user, live=False)
+            notes += forget(user, talk["sessions"][-1]["date"])
+            left.append(size(user, live=True) / whole)
+            for question, was in zip(talk["questions"], before, strict=True):
+                now = share(user, question, text, norm)
+                scores[question["kind"]].append((was, now, share(user, question, text, norm, path="summaries/**")))
+    return scores, left, notes
+
+
+def table(scores: Scores) -> str:
+    """The figures as a Markdown table, in percent."""
+    rows = [("all", [row for rows in scores.values() for row in rows]), *sorted(scores.items(), key=str)]
+    out = [f"| questions | number | {' | '.join(COLUMNS)} |", "| --- | --- | --- | --- | --- |"]
+    for kind, found in rows:
+        means = [100 * sum(column) / len(found) for column in zip(*found, strict=True)]
+        label = kind if kind == "all" else f"kind {kind}"
+        kept = [f"{mean:.1f} ({100 * mean / means[0]:.0f} %)" for mean in means[1:]]
+        out.append(f"| {label} | {len(found)} | {means[0]:.1f} | {' | '.join(kept)} |")
+    return "\n".join(out)
+
+
+def large(root: str, count: int) -> User:
+    """A user with that many small memories over two years, and a log of ten times as many recalls."""
+    user, chance, start = Store(root).user("ann"), random.Random(1), dt.date(2025, 1, 1)
+    paths = []
+    for number in range(count):
+        day = start + dt.timedelta(chance.randrange(690))
+        kind = chance.choice(["facts", "facts", "sessions", "lessons"])
+        paths.append(f"{kind}/{day:%Y/%m}/{day}-memory-{number}.md")
+        place = Path(user.root, paths[-1])
+        place.parent.mkdir(parents=True, exist_ok=True)
+        front = f"---\nimportance: {chance.randint(1, 10)}\nsource: sessions/2026/talk-{number}.md:3\n---\n"
+        place.write_text((front if kind != "sessions" else "") + f"- **Ann**: Likes tea number {number}.\n")
+    user.make()
+    with open(user.bookkeeping(recalls.NAME), "w") as log:
+        for number in range(10 * count):
+            day = start + dt.timedelta(number * 690 // (10 * count))
+            log.write(f"{day}T09:31\topen\t{chance.choice(paths)}\n")
+    return user
+
+
+def sweeping(count: int) -> None:
+    """Print how long it takes to read the log and to plan a sweep, the index being there, and the most memory used."""
+    with tempfile.TemporaryDirectory() as root:
+        user = large(root, count)
+        user.index.corpus()
+        user = Store(root).user("ann")
+        start = time.perf_counter()
+        recalls.trails(user)
+        read = time.perf_counter() - start
+        found = sweeper.plan(user, dt.date(2026, 11, 20))
+        planned = time.perf_counter() - start - read
+        print(f"log of {10 * count:,} recalls read in {read:.2f} s")
+        print(
+            f"sweep of {count:,} memories planned in {planned:.2f} s, the log included: {len(found.going):,} to archive"
+        )
+        start = time.perf_counter()
+        done = sweeper.apply(user, found, dt.datetime(2026, 11, 20, 3))
+        print(f"{len(done.archived):,} moved in {time.perf_counter() - start:.2f} s")
+        print(
+            f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:.0f} MB, making the store included"
+        )
+
+
+def many(count: int) -> None:
+    """Print how long it takes to sweep so many users of three memories each."""
+    with tempfile.TemporaryDirectory() as root:
+        for number in range(count):
+            user = Store(root).user(f"user{number}")
+            for name in ("a", "b", "c"):
+                user.create(f"facts/2026/2026-01-01-{name}.md", "Likes tea.\n")
+        start = time.perf_counter()
+        for name in Store(root).users():
+            sweep(Store(root).user(name), dt.datetime(2026, 11, 20, 3))
+        print(f"{count:,} users swept in {time.perf_counter() - start:.1f} s")
+
+
+def main() -> None:
+    """Print the figures that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--set", default="locomo", choices=("locomo", "locomo-zh"))
+    parser.add_argument("--sweep", type=int, metavar="MEMORIES")
+    parser.add_argument("--users", type=int, metavar="USERS")
+    given = parser.parse_args()
+    if given.sweep:
+        sweeping(given.sweep)
+    if given.users:
+        many(given.users)
+    if given.sweep or given.users:
+        return
+    if not (SHARED / "data" / f"{given.set}-dev.json").exists():
+        sys.exit(f"skipped: there are no labelled conversations in {SHARED / 'data'}")
+    scores, left, notes = measured(given.set)
+    print(table(scores))
+    print(
+        f"\nLive bytes a user, of what was: {', '.join(f'{100 * part:.1f} %' for part in left)}; "
+        f"mean {100 * sum(left) / len(left):.1f} %"
+    )
+    print("\n".join(notes) or "Nothing was taken back.")
+
+
+if __name__ == "__main__":
+    main()
