@@ -26,11 +26,11 @@ from filemem.repository import MACHINE, PLAIN, Entry, Repository, find, merge_fi
 from filemem.store import User
 
 LOGS = (f"{BOOKKEEPING}/{RECALLS}", f"{BOOKKEEPING}/{RECORD}")  # bookkeeping that cannot be rebuilt
-IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS))
+IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
-_POSTPONED = "uncommitted.jsonl"
+POSTPONED = "uncommitted.jsonl"
 _SUBJECT = 72  # characters
 _WAIT = 30.0  # seconds for another filemem to finish its commit, hooks included
 
@@ -281,7 +281,7 @@ class History:
         """The jobs that wait for their commit."""
         jobs = []
         with contextlib.suppress(FilememError):
-            for line in disk.read(self.user.bookkeeping(_POSTPONED)).decode(errors="replace").split("\n"):
+            for line in disk.read(self.user.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     job = json.loads(line)
                     jobs.append(_Job(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
@@ -289,7 +289,7 @@ class History:
 
     def _postpone(self, add: _Job | None = None, done: _Job | None = None) -> None:
         """Let a job wait, or wait no longer."""
-        where = self.user.bookkeeping(_POSTPONED)
+        where = self.user.bookkeeping(POSTPONED)
         with self.user.locked():
             jobs = [job for job in self._postponed() if job != done] + ([add] if add else [])
             lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]

@@ -19,6 +19,7 @@ from filemem.repository import MACHINE, Identity
 
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
 _NO_LOGS = f":(top,exclude,glob)**/{BOOKKEEPING}/**"
+_MANY = 2_000  # commits to name on a command line
 _EMPTY_TREE = ("hash-object", "-t", "tree", "--stdin")
 
 
@@ -66,8 +67,7 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
         return []
     wanted: set[str] | None = None
     for word in about.split():
-        found = _commits_with(history, word, specs)
-        wanted = found if wanted is None else wanted & found
+        wanted = _commits_with(history, word, specs, wanted)
     commits = _commits(history, *follow, *([f"-{limit}"] if limit and wanted is None else []), "HEAD", "--", *specs)
     chosen = [commit for commit in commits if wanted is None or commit.commit in wanted]
     return chosen[:limit] if limit else chosen
@@ -92,15 +92,17 @@ def _commit(line: str) -> Commit:
     return Commit(commit, parents.split(), when, Identity(name, email), subject, named)
 
 
-def _commits_with(history: History, word: str, specs: list[str]) -> set[str]:
-    """The commits that added or took out a line with `word`, or speak of it."""
-    plain = [("--format=%H",), ("--regexp-ignore-case",)]
-    options = [option for group in plain for option in group]
-    lines = history.repository.text("log", *options, "--no-renames", "-G", _pattern(word), "HEAD", "--", *specs)
-    messages = history.repository.text(
-        "log", *options, "--extended-regexp", f"--grep={_pattern(word)}", "HEAD", "--", *specs
-    )
-    return {*lines.split(), *messages.split()}
+def _commits_with(history: History, word: str, specs: list[str], among: set[str] | None) -> set[str]:
+    """The commits, of all or `among` some, that added or took out a line with `word`, or speak of it."""
+    plain = ["--format=%H", "--regexp-ignore-case"]
+    start = ["HEAD"] if among is None else ["--no-walk=unsorted", *sorted(among)]
+    if among is not None and len(among) > _MANY:
+        start = ["HEAD"]
+    found: set[str] = set()
+    for search in (["--no-renames", "-G", _pattern(word)], ["--extended-regexp", f"--grep={_pattern(word)}"]):
+        if among != set():
+            found.update(history.repository.text("log", *plain, *search, *start, "--", *specs).split())
+    return found if among is None else found & among
 
 
 def _pattern(word: str) -> str:

@@ -12,7 +12,7 @@ import os
 import tempfile
 from typing import NamedTuple
 
-from filemem import conflicts, worktree
+from filemem import conflicts, disk, worktree
 from filemem.errors import FilememError
 from filemem.git import NETWORK, Done, GitError, reason
 from filemem.history import ATTRIBUTES, LOGS, History, message
@@ -20,6 +20,7 @@ from filemem.plain import one_line
 from filemem.repository import MACHINE, Changes, Entry, Repository
 from filemem.store import Store
 
+_LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 _TRIES = 6  # pushes that another machine may come before
 
 
@@ -45,8 +46,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
     what comes in meets uncommitted edits.
     """
     repository = history.require()
-    notes = _commit_all(history, at)
     where = _remote(repository, remote)
+    _resume(history, repository, where, at)
+    _commit_all(history, at)
     doubled: list[str] = []
     fetched = 0
     for _ in range(_TRIES):
@@ -60,13 +62,15 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
             continue
         if new != ours:
             fetched = _count(repository, ours, theirs)
-            _land(history, repository, changes, new, ours)
+            _land(history, repository, new, ours)
             doubled = _doubled(repository, changes)
         if refused:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
         told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
         pushed = _count(repository, theirs, new) if new != theirs else 0
-        return Synced(fetched, pushed, doubled, [*(f"{paths}: {words}." for paths, words in told.items()), *notes])
+        return Synced(
+            fetched, pushed, doubled, [*(f"{paths}: {words}." for paths, words in told.items()), *_left(history)]
+        )
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 
 
@@ -82,30 +86,45 @@ def _users(history: History) -> list[History]:
     return [one for one in found if one.found and one.found.where == history.repository.where]
 
 
-def _commit_all(history: History, at: dt.datetime) -> list[str]:
-    """Commit what the machine has not committed yet; returns a sentence on what a person has not."""
-    left = []
+def _commit_all(history: History, at: dt.datetime) -> None:
+    """Commit what the machine has not committed yet, and a person's edits where the settings say so."""
     for one in _users(history):
         one.before(at)
         one.catch_up()
         one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
-        left += [os.path.join(one.user.name, path) for path in one.edited()]
-    if not left:
-        return []
+
+
+def _left(history: History) -> list[str]:
+    """A sentence on what a person has not committed."""
+    left = [os.path.join(one.user.name, path) for one in _users(history) for path in one.edited()]
     few = ", ".join(map(one_line, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    return [f"Not committed by you, hence not sent: {few}."]
+    return [f"Not committed by you, hence not sent: {few}."] if left else []
 
 
-def _land(history: History, repository: Repository, changes: Changes, new: str, old: str) -> None:
-    """Bring the files, the index and the branch to the merged commit, in this order: a crash between is mended by the next
-    sync, as files that are ahead of the branch are taken for what they are."""
+def _land(history: History, repository: Repository, new: str, old: str) -> None:
+    """Bring the files, the index and the branch to the merged commit. What is cut off in between is noted, to be resumed."""
+    note = os.path.join(repository.folder, _LANDING)
     with contextlib.ExitStack() as held:
         held.enter_context(history.alone())
         for one in _users(history):
             held.enter_context(one.user.locked())
+        disk.write(note, new.encode())
+        changes = repository.changed(old, new)
         worktree.bring(repository, changes)
         if not repository.land(new, old):
             raise GitError("the branch has just moved; nothing is lost, try again.")
+        os.unlink(note)
+
+
+def _resume(history: History, repository: Repository, where: _Remote, at: dt.datetime) -> None:
+    """Finish what an earlier sync was killed in, on top of whatever was committed since: half of its files are there."""
+    note = os.path.join(repository.folder, _LANDING)
+    landing, ours = (worktree.read(note) or b"").decode(errors="replace"), repository.head()
+    if landing and ours and not repository.ask("cat-file", "-e", f"{landing}^{{commit}}").code:
+        new, _ = _merged(repository, ours, landing, where, at)
+        _land(history, repository, new, ours)
+    elif landing:
+        os.unlink(note)
 
 
 def _doubled(repository: Repository, changes: Changes) -> list[str]:

@@ -1,6 +1,7 @@
 """A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -214,6 +215,38 @@ def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[User]
     (Path(two.root) / FACT).write_text("Prefers black tea.\n")
     assert synced(two).fetched == 1
     assert git(two.root, "status", "--short") == ""
+
+
+def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[User]) -> None:
+    """No line is lost or doubled, and no lock stays behind."""
+    one, two = machines
+    chance = random.Random(4)
+    talk = "sessions/2026/2026-11-20-0930-tea.md"
+    change(one, talk, "- **mara** 09:30: hello\n")
+    synced(one), synced(two)
+    script = "import sys; from filemem.cli import main; main()"
+    command = [sys.executable, "-c", script, "--store", str(Path(two.root).parent), "sync"]
+    killed = 0
+    for number in range(8):
+        one.append(talk, f"- **mara** 10:00: number {number}\n")
+        History(one).record("Talk", [talk], {}, START)
+        change(one, f"facts/{number}.md", f"{number}\n")
+        change(two, f"facts/there-{number}.md", f"{number}\n")
+        synced(one)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=chance.uniform(0.2, 0.5))
+        except subprocess.TimeoutExpired:
+            killed += 1
+        process.kill()
+        process.wait()
+    assert killed
+    synced(two), synced(one)
+    assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
+    assert one.paths() == two.paths() and len(one.paths()) == 18
+    for user in machines:
+        assert git(user.root, "status", "--short") == ""
+        assert [passage.text for passage in user.memory(talk).passages][1:] == [f"number {n}" for n in range(8)]
 
 
 @pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
