@@ -9,6 +9,7 @@ from filemem.folder import Folder
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
 from filemem.problems import Problem
+from filemem.wording import NAMELESS
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 
@@ -39,6 +40,8 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
     for key in ("source", "supersedes", "superseded_by"):
         value = memory.particular(key)
         for entry in value if isinstance(value, list) else [value] if value is not None else []:
+            if entry == NAMELESS:
+                continue
             match = _SOURCE.match(str(entry))
             wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is no path"
             if wrong:

@@ -1,22 +1,339 @@
-"""Deletion on request: the one way in which anything leaves the store for good."""
+"""Deletion on request, first half: what there is of a memory, in the memories. `plan` looks; see `erasure` for what deletes.
 
+A memory goes with the turns that it came from, with what was distilled from these turns, with answers that cite it and with
+what repeats it word for word. Of a conversation, a summary, the profile or a note only the lines in question go.
+"""
+
+import datetime as dt
 import os
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from filemem import recalls
-from filemem.folder import Folder
-from filemem.importers import origins
+from filemem import cuts, disk
+from filemem.archive import live
+from filemem.cuts import Cut
+from filemem.errors import FilememError, NotFound
+from filemem.folder import BOOKKEEPING, Folder, passed_over
+from filemem.memory import LARGEST, Memory, Passage, slug
+from filemem.plain import one_line
+from filemem.search import STRONG, search_files
+from filemem.store import User
+from filemem.transcript import ASSISTANT, first_words
+from filemem.wording import FORGOTTEN, LINE, NAMELESS, SENTENCE, Wording, lines_named, words
+
+MOST = 200  # candidates for --about
+_SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
+
+ASKED = "as asked"
 
 
-def forget(folder: Folder, path: str) -> list[str]:
-    """Delete one memory and its recalls; returns sentences on what was deleted and what still remembers."""
-    with folder.locked():
-        memory = folder.memory(path)
-        os.unlink(folder.absolute(path))
-        recalls.drop(folder, path)
-        origins.forget(folder, memory)
-    said = [f"Deleted {path}."]
-    source = memory.particular("source")
-    for entry in source if isinstance(source, list) else [source] if source else []:
-        said.append(f"{entry} still says it; edit that line to remove it there too.")
-    said.append("Git history and backups, where there are any, still have it.")
-    return said
+class Item(NamedTuple):
+    """Something to be forgotten: the lines `line` to `end` of a memory or, with line 0, a whole file; and why."""
+
+    path: str
+    line: int
+    end: int
+    text: str
+    why: str
+
+    @property
+    def place(self) -> str:
+        """The path, with the line where only lines go."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+class Plan(NamedTuple):
+    """What is to go: whole files by path with their bytes, the asked ones last; lines by path; sessions that told it in
+    their name, with a new one. `notes` are sentences on what a person must look at.
+    """
+
+    items: list[Item]
+    whole: dict[str, bytes]
+    lines: dict[str, list[Cut]]
+    moved: dict[str, str]
+    wording: Wording
+    notes: list[str]
+
+
+def candidates(user: User, about: str, today: dt.date) -> list[Item]:
+    """The passages that are about some words: strong matches of a search, and those that hold the very words."""
+    wanted = Wording(about)
+    found: dict[tuple[str, int], Item] = {}
+    for hit in search_files(user.index, about, limit=MOST, today=today).hits:
+        if hit.strength >= STRONG and hit.has and FORGOTTEN not in hit.text:
+            found[hit.path, hit.line] = Item(hit.path, hit.line, hit.end_line, hit.text, ASKED)
+    for memory in _memories(user):
+        if wanted.asks(memory.text):
+            for passage in memory.passages:
+                if wanted.asks(passage.text):
+                    item = Item(memory.path, passage.line, passage.end_line, passage.text, ASKED)
+                    found.setdefault((memory.path, passage.line), item)
+    return [_whole_if_small(user, item) for item in found.values()]
+
+
+def at(user: User, path: str, line: int | None) -> Item:
+    """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
+    memory = user.memory(path)
+    if line is None:
+        return _file(memory, ASKED)
+    passage = _passage(memory, line)
+    if passage is None:
+        raise NotFound(f"{path} says nothing on line {line}; filemem open {path} shows its lines.")
+    return _whole_if_small(user, Item(path, passage.line, passage.end_line, passage.text, ASKED))
+
+
+def plan(user: User, asked: list[Item], about: str = "") -> Plan:
+    """Everything that goes with what is asked for; nothing is changed."""
+    gathering = _Gathering(user, Wording(about))
+    for item in asked:
+        gathering.ask(item)
+    gathering.follow()
+    leftovers, notes = _leftovers(user, gathering.wording)
+    whole = {item.path: disk.read(os.path.join(user.root, item.path)) for item in leftovers}
+    whole |= {path: gathering.memories[path].data for path in reversed(gathering.whole)}
+    items = [*gathering.whole.values(), *(i for found in gathering.lines.values() for i in found.values()), *leftovers]
+    lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
+    return Plan(
+        items=items,
+        whole=whole,
+        lines={path: found for path, found in lines.items() if found},
+        moved=gathering.moved,
+        wording=gathering.wording,
+        notes=[*gathering.notes, *notes],
+    )
+
+
+def _memories(folder: Folder) -> Iterator[Memory]:
+    for path in folder.paths():
+        try:
+            yield folder.memory(path)
+        except (FilememError, OSError):
+            continue
+
+
+def _passage(memory: Memory, line: int) -> Passage | None:
+    return next((p for p in memory.passages if p.line <= line <= p.end_line), None)
+
+
+def _passage_speaker(memory: Memory, line: int) -> str:
+    passage = _passage(memory, line)
+    return passage.speaker if passage else ""
+
+
+def _file(memory: Memory, why: str) -> Item:
+    title = memory.passages[0].text if memory.passages else ""
+    return Item(memory.path, 0, 0, title, why)
+
+
+def _one_statement(memory: Memory) -> bool:
+    """Is this one fact or lesson, which goes as a whole, rather than a file of many turns, bullets or notes?"""
+    return memory.kind in ("facts", "lessons") or memory.is_yaml
+
+
+def _whole_if_small(user: User, item: Item) -> Item:
+    memory = user.memory(item.path)
+    return item._replace(line=0, end=0) if _one_statement(memory) else item
+
+
+class _Gathering:
+    """What goes so far; it grows until nothing more follows from it."""
+
+    def __init__(self, user: User, wording: Wording) -> None:
+        self.user = user
+        self.wording = wording
+        self.memories = {memory.path: memory for memory in _memories(user)}
+        self.whole: dict[str, Item] = {}
+        self.lines: dict[str, dict[int, Item]] = {}
+        self.moved: dict[str, str] = {}
+        self.notes: list[str] = []
+
+    # -- what is asked for -----------------------------------------------------------------------------------------
+
+    def ask(self, item: Item) -> None:
+        """Take up what a person named, and the turns that it came from."""
+        memory = self.memories[item.path]
+        if not item.line:
+            self._take(_file(memory, item.why), SENTENCE if memory.kind == "sessions" else 0)
+            named = _texts(memory.front.get("source")) if memory.kind != "sessions" else []
+        else:
+            self._take(item)
+            named = []
+        if memory.kind == "summaries" and item.line:
+            named = re.findall(
+                r"[^\s()\[\],:][^()\[\],:]*\.\w+:\d[\d,-]*", "\n".join(memory.lines[item.line - 1 : item.end])
+            )
+        for entry in named:
+            self._take_source(item, entry)
+
+    def _take_source(self, item: Item, entry: str) -> None:
+        """Take the turns that a memory names as its source."""
+        match = _SOURCE.match(entry)
+        if not match:
+            return
+        try:
+            memory = self.memories[self.user.locate(match["path"])]
+        except (FilememError, KeyError):
+            return
+        if not match["lines"]:
+            self.notes.append(f"{one_line(entry)} is named as its source without a line; look there for what was said.")
+            return
+        for line in sorted(lines_named(match["lines"])):
+            passage = _passage(memory, line)
+            if passage and FORGOTTEN not in passage.text:
+                self._take_passage(memory, passage, f"the source of {item.path}")
+
+    # -- what follows from it --------------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """Take what was distilled from it, cites it or repeats it, until there is no more; then what tells it by name."""
+        size = -1
+        while size != len(self.whole) + sum(map(len, self.lines.values())):
+            size = len(self.whole) + sum(map(len, self.lines.values()))
+            for memory in self.memories.values():
+                if memory.path not in self.whole:
+                    self._derived(memory)
+                    self._repeated(memory)
+        self._own_words()
+        for path, found in self.lines.items():
+            for item in found.values():
+                self._rename(path, item)
+                self.wording.add_whole(item.text)
+        self.wording.names |= dict.fromkeys(map(live, self.whole), "")
+        self.wording.names |= {live(old): live(new) for old, new in self.moved.items()}
+
+    def _derived(self, memory: Memory) -> None:
+        near = [path for path in (*self.whole, *self.lines) if path.rpartition("/")[2].encode() in memory.data]
+        if not near:
+            return
+        entries = [entry for entry in _texts(memory.front.get("source")) if self._cites(entry, near, bare=True)]
+        if entries and _one_statement(memory):
+            self._take(_file(memory, f"distilled from {one_line(entries[0])}"))
+            return
+        if entries:
+            self.notes.append(f"{memory.path} was made from {one_line(entries[0])}; read it through.")
+        for passage in memory.passages:
+            if self._cites(passage.text, near) and FORGOTTEN not in passage.text:
+                self._take_passage(memory, passage, "cites it")
+
+    def _repeated(self, memory: Memory) -> None:
+        """Take the passages that hold a whole line or sentence of it."""
+        if not self.wording.texts or not self.wording.repeats(memory.text):
+            return
+        for passage in memory.passages:
+            if self.wording.repeats(passage.text) and FORGOTTEN not in passage.text:
+                self._take_passage(memory, passage, "repeats it")
+
+    def _cites(self, text: str, near: list[str], *, bare: bool = False) -> bool:
+        """Does a text name lines that go, or (`bare`) a file that goes?"""
+        for path in near:
+            for match in re.finditer(rf"(?<![\w-]){re.escape(live(path))}(?::(\d[\d,\s-]*))?", text):
+                if path in self.whole:
+                    if match[1] or bare:
+                        return True
+                elif match[1] and any(self._goes(path, line) for line in lines_named(match[1])):
+                    return True
+        return False
+
+    def _goes(self, path: str, line: int) -> bool:
+        return any(item.line <= line <= item.end for item in self.lines.get(path, {}).values())
+
+    def _take_passage(self, memory: Memory, passage: Passage, why: str) -> None:
+        if _one_statement(memory):
+            self._take(_file(memory, why))
+        else:
+            self._take(Item(memory.path, passage.line, passage.end_line, passage.text, why))
+
+    def _take(self, item: Item, least: int = 0) -> None:
+        """Add one thing; what was asked for, its sources and what was distilled from it are looked for elsewhere too."""
+        memory = self.memories[item.path]
+        if item.path in self.whole or item.line in self.lines.get(item.path, {}):
+            return
+        if item.line:
+            self.lines.setdefault(item.path, {})[item.line] = item
+        else:
+            self.lines.pop(item.path, None)
+            self.whole[item.path] = item
+        if item.why in ("repeats it", "cites it"):
+            return
+        if item.line and _passage_speaker(memory, item.line) == ASSISTANT:  # an answer quotes other memories as well
+            for line in filter(self.wording.asks, item.text.split("\n")):
+                self.wording.add(line)
+            return
+        texts = [item.text] if item.line else [passage.text for passage in memory.passages]
+        for text in texts:
+            self.wording.add(text, least or LINE)
+
+    def _own_words(self) -> None:
+        """The words of what goes that no text or name that stays has."""
+        left = {word for text in self.wording.texts for word in words(text)}
+        for path, memory in self.memories.items():
+            if left and path not in self.whole:
+                gone = {n for item in self.lines.get(path, {}).values() for n in range(item.line, item.end + 1)}
+                left -= words("\n".join(line for n, line in enumerate(memory.lines, 1) if n not in gone))
+                left -= words(path.replace("-", " ")) if not gone else set()
+        self.wording.words = left
+
+    def _rename(self, path: str, item: Item) -> None:
+        """A conversation is named by its first words; where these go, it gets a name that says nothing."""
+        folder, _, name = path.rpartition("/")
+        stem, extension = os.path.splitext(name)
+        date = _DATED.match(stem)
+        said = slug(first_words(item.text))
+        if (
+            date
+            and said
+            and path not in self.moved
+            and (stem[date.end() :] == said or self.wording.asks(stem.replace("-", " ")))
+        ):
+            taken = {*self.memories, *self.moved.values()}
+            names = (f"{folder}/{date[0]}{NAMELESS}{f'-{n}' if n > 1 else ''}{extension}" for n in range(1, 10_000))
+            self.moved[path] = next(name for name in names if name not in taken)
+
+    def cuts(self, path: str) -> list[Cut]:
+        """The lines of one memory that go, those of its front matter too that repeat it."""
+        memory = self.memories[path]
+        gone = memory.kind == "summaries"
+        found = [cuts.cut(memory.data, item.line, item.end, gone=gone) for item in self.lines.get(path, {}).values()]
+        for number, line in enumerate(memory.lines[: memory.front_end], 1):
+            if (found or path in self.moved) and (self.wording.repeats(line) or self.wording.asks(line)):
+                found.append(cuts.key_cut(memory.data, number, NAMELESS))
+        return found
+
+
+def _texts(value: object) -> list[str]:
+    return [str(entry) for entry in value] if isinstance(value, list) else [str(value)] if value else []
+
+
+def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
+    """Files that are no memories and repeat it: what a cut-off write or an editor left goes, others are named."""
+    found: list[Item] = []
+    notes: list[str] = []
+    for path in other_files(user.root):
+        name = path.rpartition("/")[2]
+        try:
+            data = disk.read(os.path.join(user.root, path), LARGEST)
+        except (FilememError, OSError):
+            continue
+        if not wording.stands_in(data):
+            continue
+        if name.startswith(disk.TEMPORARY):
+            found.append(Item(path, 0, 0, "", "left by a write that was cut off"))
+        elif passed_over(name.lstrip(".")):
+            found.append(Item(path, 0, 0, "", "an editor's copy"))
+        else:
+            notes.append(f"{one_line(path)} says it too; it is no memory, so look at it and delete it yourself.")
+    return found, notes
+
+
+def other_files(root: str, wanted: Callable[[str], bool] = passed_over) -> Iterator[str]:
+    """The plain files under a folder that are no memories, bookkeeping and git aside, as paths in it."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (BOOKKEEPING, ".git")]
+        inside = os.path.relpath(folder, root).replace(os.sep, "/")
+        prefix = "" if inside == "." else inside + "/"
+        hidden = any(part[0] == "." for part in prefix.split("/") if part)
+        for name in names:
+            if (hidden or wanted(name)) and os.path.isfile(os.path.join(folder, name)):
+                yield prefix + name

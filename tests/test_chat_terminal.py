@@ -222,7 +222,7 @@ def test_the_slash_commands(store: Path) -> None:
             ("/open", "name a memory, as in: /open profile.md\n"),
             ("/edit profile.md", ""),
             ("/memory", "tokens  open files\n"),
-            ("/forget facts/hostile.md", "Delete facts/hostile.md for good? [y/N]: "),
+            ("/forget facts/hostile.md", "Delete all this for good? [y/N]: "),
             ("n", "Nothing was deleted.\n"),
             ("/forget facts/hostile.md", "[y/N]: "),
             ("y", "Deleted facts/hostile.md.\n"),

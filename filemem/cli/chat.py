@@ -12,16 +12,17 @@ from typing import TextIO
 
 import click
 
-from filemem import prompt, tokens
+from filemem import erasure, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
-from filemem.cli.common import colours, dim, say, say_json, split_line
+from filemem.cli.common import colours, dim, say, say_aside, say_json, split_line
+from filemem.cli.forgetting import report, show_plan
 from filemem.cli.setup import edited, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
-from filemem.forget import forget
 from filemem.model import OpenAIModel
 from filemem.offline import NOTICE
 from filemem.plain import visible
+from filemem.wording import Wording
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
@@ -29,7 +30,7 @@ with contextlib.suppress(ImportError):  # a Python built without it reads plain 
 HELP = """\
 /memory         what is in the prompt, with token counts
 /remember TEXT  keep one fact
-/forget PATH    delete one memory, after a question
+/forget PATH    delete a memory and what tells of it, after a question
 /open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
 /quit           end; so does Ctrl-D
@@ -214,12 +215,16 @@ class Chat:
 
     def _forget(self, path: str) -> None:
         user = self._talk.user
-        name, _ = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
-        where = user.locate(name)
-        if not sys.stdin.isatty() or not click.confirm(f"Delete {visible(where)} for good?"):
+        name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
+        found = forget.plan(user, [forget.at(user, user.locate(name), line)])
+        self._say("\n".join(show_plan(found)))
+        if not sys.stdin.isatty() or not click.confirm("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
-        self._say("\n".join(forget(user, where)))
+        done = erasure.apply(user, found, self._talk.now())
+        self._say("\n".join(report(done, erasure.remaining(user, found.wording))))
+        _forget_typed(found.wording)
+        say_aside(done.note)
 
     def _open(self, path: str) -> None:
         name, line = split_line(self._talk.user, _needed(path, "/open profile.md"))
@@ -264,6 +269,14 @@ def _needed(argument: str, example: str) -> str:
     if not argument:
         raise FilememError(f"name a memory, as in: {example}")
     return argument
+
+
+def _forget_typed(wording: Wording) -> None:
+    """Take what tells of something out of the lines that were typed, which are kept when the chat ends."""
+    if "readline" in globals():
+        for number in range(readline.get_current_history_length(), 0, -1):
+            if wording.tells(readline.get_history_item(number) or ""):
+                readline.remove_history_item(number - 1)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,331 @@
+"""Forgetting means it: after it no byte of the store says it, what has nothing to do with it is as it was byte for byte, and
+every path:line that named another turn still names it."""
+
+import json
+import multiprocessing
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repositories import START, git, plain_git  # noqa: F401
+
+from filemem import Store, User, cuts, erasure, forget, recalls
+from filemem.check import problems
+from filemem.cli import cli
+from filemem.history import History, set_up
+from filemem.importers import import_file
+from filemem.memory import Memory, format_turn, turns
+
+PROJECT = Path(__file__).parents[1]
+WORD = "zyzzyva"
+TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
+TURNS = [
+    ("mara", "09:00", "Good morning. Nothing to report."),
+    ("assistant", "09:00", "Good morning, Mara."),
+    ("mara", "09:01", f"My password word is {WORD}-4711, and the {WORD}\nis a weevil from the end of the dictionary."),
+    ("assistant", "09:01", "I did not hear that."),
+    ("mara", "09:02", "The cat sleeps in the tuba case again."),
+]
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> User:
+    """A copy of the sample store with a conversation, what was distilled from it, and all that filemem keeps beside it."""
+    shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
+    user = Store(tmp_path / "memory_store").user("mara")
+    user.create(TALK, "---\ndate: 2026-11-18T09:00:00\n---\n\n" + "".join(format_turn(*turn) for turn in TURNS))
+    user.create(
+        "facts/2026/2026-11-18-the-word.md", f"---\nsource: {TALK}:7\n---\n\nMara's word is {WORD}, from beetles.\n"
+    )
+    user.create(
+        "lessons/2026/2026-11-18-the-word.md", f"---\nsource: [{TALK}:7, profile.md:1]\n---\n\nNever say {WORD}.\n"
+    )
+    user.create(
+        "facts/2026/2026-11-18-the-cat.md", f"---\nsource: {TALK}:10\n---\n\nThe cat sleeps in the tuba case.\n"
+    )
+    user.create(
+        "summaries/2026/2026-11-conversations.md",
+        f"# Conversations of November 2026\n\n## 2026-11-18-0900-a-beetle\n\n- **mara**: Her word is {WORD}. ({TALK}:7,8)\n"
+        f"- **mara**: The cat is in the case. ({TALK}:10)\n",
+    )
+    user.create(
+        "archive/sessions/2026/2026-10-01-0800-earlier.md",
+        format_turn(
+            "assistant",
+            "08:00",
+            f"You said:\n- Mara's word is {WORD}, from beetles.\n  facts/2026/2026-11-18-the-word.md:5",
+        )
+        + format_turn("mara", "08:01", "Thank you."),
+    )
+    recalls.note(user, "facts/2026/2026-11-18-the-word.md", "open", START)
+    recalls.note(user, "facts/2026/2026-11-18-the-cat.md", "open", START)
+    traces = Path(user.bookkeeping("traces"))
+    traces.mkdir()
+    steps = [{"name": "grep", "arguments": json.dumps({"pattern": WORD})}, {"name": "grep", "answer": "tea"}]
+    (traces / "2026-10-01-0800-earlier.jsonl").write_text("".join(json.dumps(step) + "\n" for step in steps))
+    Path(user.bookkeeping("history")).write_text(f"Mara's word is {WORD}, from beetles.\nhello\n")
+    Path(user.root, "facts/2026/.filemem-0123456789abcdef").write_text(f"Mara's word is {WORD}, from beetles.\n")
+    Path(user.root, "facts/2026/2026-11-18-the-word.md~").write_text(f"Mara's word is {WORD}, from beetles.\n")
+    user.search_files("word")
+    return user
+
+
+def holding(root: str | Path, word: str = WORD) -> list[str]:
+    """The files under a folder, git's own aside, with a word in their bytes or in their name."""
+    found = []
+    for path in sorted(Path(root).rglob("*")):
+        inside = path.relative_to(root).as_posix()
+        if ".git/" not in f"{inside}/" and (word in inside or (path.is_file() and word.encode() in path.read_bytes())):
+            found.append(inside)
+    return found
+
+
+def bytes_of(user: User) -> dict[str, bytes]:
+    return {path: user.read(path) for path in user.paths()}
+
+
+def run(user: User, *args: str, **given: str) -> Result:
+    return CliRunner().invoke(
+        cli, ["--store", user.store.root, "--user", "mara", "forget", *args], env={"HOME": user.root}, **given
+    )
+
+
+# -- what goes and what stays --------------------------------------------------------------------------------------
+
+
+def test_a_fact_goes_with_its_source_what_came_of_it_and_all_that_repeats_it(mara: User) -> None:
+    before = bytes_of(mara)
+    result = run(mara, "facts/2026/2026-11-18-the-word.md", "--yes")
+    assert result.exit_code == 0, result.output
+    assert holding(mara.store.root) == []
+    after = bytes_of(mara)
+    assert before.keys() - after.keys() == {"facts/2026/2026-11-18-the-word.md", "lessons/2026/2026-11-18-the-word.md"}
+    changed = {path for path in after if after[path] != before[path]}
+    assert changed == {
+        TALK,
+        "summaries/2026/2026-11-conversations.md",
+        "archive/sessions/2026/2026-10-01-0800-earlier.md",
+    }
+    assert "No file of the store says it any more." in result.output
+    assert [problem for problem in problems(mara) if problem.path in after] == []
+
+
+def test_a_redacted_turn_keeps_its_lines_and_every_other_byte(mara: User) -> None:
+    before = mara.memory(TALK).lines
+    run(mara, f"{TALK}:8", "--yes")
+    after = mara.memory(TALK).lines
+    assert after[6:8] == ["- **mara** 09:01: [forgotten]", ""]
+    assert after[:6] + after[8:] == before[:6] + before[8:]
+    assert [turn.text for turn in turns(after)] == [TURNS[0][2], TURNS[1][2], "[forgotten]", TURNS[3][2], TURNS[4][2]]
+
+
+def test_of_a_summary_only_the_bullets_that_cite_a_forgotten_line_go(mara: User) -> None:
+    path = "summaries/2026/2026-11-conversations.md"
+    before = mara.memory(path).lines
+    run(mara, f"{TALK}:7", "--yes")
+    assert mara.memory(path).lines == [*before[:4], "", *before[5:]]
+
+
+def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: User) -> None:
+    run(mara, "--about", WORD, "--yes")
+    assert [recall.path for recall in recalls.read(mara)] == ["facts/2026/2026-11-18-the-cat.md"]
+    assert (
+        Path(mara.bookkeeping("traces/2026-10-01-0800-earlier.jsonl")).read_text()
+        == '{"name": "grep", "answer": "tea"}\n'
+    )
+    assert Path(mara.bookkeeping("history")).read_text() == "hello\n"
+    assert holding(mara.store.root) == []
+    assert mara.search_files(WORD, limit=1) == [] or WORD not in mara.search_files(WORD, limit=1)[0].text
+
+
+def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: User) -> None:
+    old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
+    mara.create(
+        old, format_turn("mara", "09:00", f"My {WORD} is secret.") + format_turn("mara", "09:01", "Rain again.")
+    )
+    mara.create("facts/2026/2026-11-19-rain.md", f"---\nsource: {old}:2\n---\n\nIt rains.\n")
+    recalls.note(mara, old, "open", START)
+    run(mara, "--about", WORD, "--yes")
+    assert holding(mara.store.root) == []
+    new = "sessions/2026/2026-11-19-0900-forgotten.md"
+    assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
+    assert mara.memory(new).lines == ["- **mara** 09:00: [forgotten]", "- **mara** 09:01: Rain again."]
+    assert new in [recall.path for recall in recalls.read(mara)]
+
+
+def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: User) -> None:
+    quoted = (
+        "- **assistant** 10:00: From your memories:\n  - It was zyzzyva.\n  - The cat sleeps in the tuba case again.\n"
+    )
+    mara.create("sessions/2026/2026-11-19-1000-answer.md", quoted)
+    run(mara, "--about", WORD, "--yes")
+    assert "The cat sleeps in the tuba case again." in mara.memory(TALK).text
+
+
+def test_what_names_a_forgotten_file_names_it_no_more(mara: User) -> None:
+    name = "2026-11-18-the-word"
+    mara.create(
+        "facts/2026/2026-11-20-newer.md", f"---\nsupersedes: facts/2026/{name}.md   # mine\n---\n\nSee [[{name}]].\n"
+    )
+    run(mara, f"facts/2026/{name}.md", "--yes")
+    assert (
+        mara.read("facts/2026/2026-11-20-newer.md")
+        == b"---\nsupersedes: forgotten   # mine\n---\n\nSee [[forgotten]].\n"
+    )
+    assert [problem for problem in problems(mara) if "newer" in problem.path] == []
+
+
+def test_an_imported_conversation_that_was_forgotten_does_not_come_back(mara: User, tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"I keep a {WORD} in a jar."}, {"role": "assistant", "content": "Alive?"}]
+    export = tmp_path / "chat.jsonl"
+    export.write_text("".join(json.dumps(message) + "\n" for message in said))
+    taken = import_file(mara.store, "openai-jsonl", str(export), user="mara").added[0].path
+    assert run(mara, taken, "--yes").exit_code == 0
+    assert not import_file(mara.store, "openai-jsonl", str(export), user="mara").added
+    assert "in a jar" not in "".join(map(str, bytes_of(mara).values()))
+
+
+def test_what_others_and_other_programs_have_is_reported_and_never_touched(mara: User) -> None:
+    bob = Path(mara.store.root, "bob/facts/2026-11-18-a.md")
+    bob.parent.mkdir(parents=True)
+    bob.write_text(f"Mara's word is {WORD}, from beetles.\n")
+    workspace = Path(mara.root, ".obsidian/workspace.json")
+    workspace.parent.mkdir()
+    workspace.write_text(json.dumps({"text": f"Mara's word is {WORD}, from beetles."}))
+    out = run(mara, "facts/2026/2026-11-18-the-word.md", "--yes").output
+    assert f"bob/facts/2026-11-18-a.md: Mara's word is {WORD}" in out
+    assert ".obsidian/workspace.json says it too" in out
+    assert WORD in bob.read_text() and WORD in workspace.read_text()
+
+
+# -- asking --------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_deleted_unasked(mara: User) -> None:
+    before = bytes_of(mara)
+    for args in (["facts/2026/2026-11-18-the-word.md"], ["--about", WORD], []):
+        assert run(mara, *args).exit_code != 0
+        assert run(mara, *args, "--dry-run").exit_code == 0
+    assert bytes_of(mara) == before
+    assert holding(mara.bookkeeping("index"))
+
+
+def test_a_whole_user_goes_with_everything(mara: User) -> None:
+    Path(mara.store.root, "bob").mkdir()
+    out = run(mara, "--yes").output
+    assert not os.path.exists(mara.root)
+    assert mara.store.users() == ["bob"]
+    assert holding(mara.store.root) == []
+    assert "No file of the store says it any more." in out
+    assert run(mara, "--yes").exit_code != 0
+
+
+# -- hostile and odd files -----------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["Ann", "外婆", "B**b"]), st.text(max_size=40)), min_size=1, max_size=6),
+    st.data(),
+    st.sampled_from(["utf-8", "utf-16", "latin-1"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_cut_changes_the_lines_of_one_turn_alone(
+    said: list[tuple[str, str]], data: st.DataObject, encoding: str, newline: str
+) -> None:
+    """For any turns, in any encoding and with any line ends: as many lines, and every other line byte for byte."""
+    text = "---\ndate: 2026-11-20\n---\n\n" + "".join(format_turn(name, "09:30", words) for name, words in said)
+    raw = text.replace("\n", newline).encode(encoding, "replace")
+    memory = Memory("sessions/a.md", raw)
+    passages = memory.passages
+    passage = data.draw(st.sampled_from(passages))
+    after = cuts.apply(raw, [cuts.cut(raw, passage.line, passage.end_line)])
+    other = Memory("sessions/a.md", after)
+    assert len(other.lines) == len(memory.lines) or not memory.lines[-1].strip()
+    assert other.lines[: passage.line - 1] == memory.lines[: passage.line - 1]
+    assert other.lines[passage.end_line :] == memory.lines[passage.end_line :]
+    assert after.count(newline.encode(encoding)[-2:]) == raw.count(newline.encode(encoding)[-2:])
+
+
+def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: User, tmp_path: Path) -> None:
+    secret = tmp_path / "outside.md"
+    secret.write_text("- **x**: outside\n")
+    mara.create(
+        "facts/2026/a.md", "---\nsource: [../../outside.md:1, /etc/passwd:1, nowhere.md:3, profile.md, '%']\n---\nA\n"
+    )
+    found = forget.plan(mara, [forget.at(mara, "facts/2026/a.md", None)])
+    assert [item.path for item in found.items] == ["facts/2026/a.md"]
+    assert "profile.md is named" in found.notes[0]
+    erasure.apply(mara, found, START)
+    assert secret.read_text() == "- **x**: outside\n"
+
+
+# -- interrupted and disturbed -------------------------------------------------------------------------------------
+
+fork = multiprocessing.get_context("fork")
+
+
+def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: User, tmp_path: Path) -> None:
+    """What was asked for goes last, and a mark tells of caches that still hold it."""
+    path = "facts/2026/2026-11-18-the-word.md"
+    dice, cut_off = random.Random(5), 0
+    saved = tmp_path / "saved"
+    shutil.copytree(mara.store.root, saved)
+    for _ in range(20):
+        shutil.rmtree(mara.store.root)
+        shutil.copytree(saved, mara.store.root)
+        found = forget.plan(mara, [forget.at(mara, path, None)])
+        process = fork.Process(target=erasure.apply, args=(mara, found, START))
+        process.start()
+        process.join(dice.random() * 0.06)
+        cut_off += process.exitcode is None
+        process.kill()
+        process.join()
+        again = [path] if path in mara.paths() else ["--about", "no such thing anywhere"]
+        assert run(mara, *again, "--yes").exit_code == (again != [path])
+        assert [left for left in holding(mara.store.root) if "/.filemem-" not in left] == []
+        assert not erasure.unfinished(mara)
+    assert cut_off
+
+
+def test_what_a_person_saves_after_the_list_was_made_stays(mara: User) -> None:
+    path = "facts/2026/2026-11-18-the-word.md"
+    found = forget.plan(mara, [forget.at(mara, path, None)])
+    Path(mara.root, path).write_text("Another text, just saved.\n")
+    talk = Path(mara.root, TALK)
+    talk.write_text("A line on top.\n" + talk.read_text())
+    done = erasure.apply(mara, found, START)
+    assert mara.read(path) == b"Another text, just saved.\n"
+    assert "just been changed" in done.stayed[0]
+    assert WORD not in talk.read_text()
+    assert talk.read_text().startswith("A line on top.\n---\n")
+
+
+# -- git -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_commit_tells_nothing_and_a_persons_edits_stay_theirs(mara: User) -> None:
+    set_up(mara.store.root, "mara", START)
+    Path(mara.root, "profile.md").write_text("# Mara\n\nEdited.\n")
+    run(mara, "--about", WORD, "--yes")
+    assert git(mara.store.root, "log", "-1", "--format=%an %s") == "filemem Forget 4 files and 3 passages"
+    assert git(mara.store.root, "status", "--short") == " M mara/profile.md"
+    assert WORD not in git(mara.store.root, "ls-tree", "-r", "--name-only", "HEAD")
+    assert git(mara.store.root, "grep", WORD, "HEAD", fails=True) == ""
+
+
+def test_a_commit_that_waits_tells_nothing_either(mara: User) -> None:
+    set_up(mara.store.root, "mara", START)
+    Path(mara.store.root, ".git/MERGE_HEAD").write_text(git(mara.store.root, "rev-parse", "HEAD") + "\n")
+    path = mara.create("facts/2026/2026-11-20-jar.md", f"The {WORD} is in the jar.\n")
+    History(mara).record(f"Remember: The {WORD} is in the jar.", [path], {"Job": "remember"}, START)
+    run(mara, "--about", WORD, "--yes")
+    assert holding(mara.store.root, "in the jar") == []
+    Path(mara.store.root, ".git/MERGE_HEAD").unlink()
+    History(mara).catch_up()
+    assert WORD not in git(mara.store.root, "log", "--format=%B")
