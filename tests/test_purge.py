@@ -1,0 +1,213 @@
+"""With --purge-history no object of the repository says it any more, everything else that was ever committed is as it was,
+and what stands in the way is said before anything is touched."""
+
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from repositories import START, git, plain_git  # noqa: F401
+
+from filemem import Store, User, recalls
+from filemem.cli import cli
+from filemem.history import History, set_up
+from filemem.memory import format_turn
+from filemem.purge import objects
+
+WORD = "zyzzyva"
+TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
+FACT = "facts/2026/2026-11-18-the-zyzzyva-of-mara.md"
+
+
+def commit(user: User, subject: str, *paths: str) -> None:
+    assert History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START).commit
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> User:
+    """A store in a bigger repository with a history: told, distilled, moved, edited, on two branches, merged and tagged."""
+    top = tmp_path / "top"
+    top.mkdir()
+    git(top, "init", "--quiet")
+    (top / "README").write_text("Mine.\n")
+    git(top, "add", "README")
+    git(top, "commit", "--quiet", "--message", "Begin")
+    user = Store(top / "store").user("mara")
+    user.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
+    set_up(str(top / "store"), "mara", START)
+    commit(user, "Remember: The cat sleeps in the tuba case.", "facts/2026/2026-11-17-the-cat.md")
+    (top / "store/bob").mkdir()
+    (top / "store/bob/a.md").write_text(f"Bob keeps his own {WORD}.\n")
+    git(top, "add", "store/bob/a.md")
+    git(top, "commit", "--quiet", "--message", "Bob")
+    user.create(
+        TALK,
+        format_turn("mara", "09:00", "Good morning.") + format_turn("mara", "09:01", f"I saw a {WORD} in the jar."),
+    )
+    commit(user, f"Talk with mara: I saw a {WORD} in", TALK)
+    user.create(FACT, f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n")
+    recalls.note(user, FACT, "open", START)
+    commit(user, f"Remember: Mara saw a {WORD} in a jar, and told nobody else about it.", FACT)
+    git(top, "tag", "light")
+    git(top, "switch", "--quiet", "--create", "side")
+    user.append(TALK, format_turn("mara", "09:02", "It rains."))
+    commit(user, "Talk on", TALK)
+    git(top, "switch", "--quiet", "main")
+    user.move(FACT, f"archive/{FACT}")
+    commit(user, "Archive what has faded", FACT, f"archive/{FACT}")
+    git(top, "merge", "--quiet", "--no-edit", "side")
+    git(top, "tag", "--annotate", "heavy", "--message", "A tag on it")
+    return user
+
+
+def top(user: User) -> Path:
+    return Path(user.store.root).parent
+
+
+def run(user: User, *args: str) -> Result:
+    root = user.store.root
+    return CliRunner().invoke(cli, ["--store", root, "--user", user.name, "forget", *args], env={"HOME": root})
+
+
+def saying(where: Path, word: str = WORD) -> list[str]:
+    """Every object that holds the word, other people's files aside."""
+    found = []
+    for oid, kind, data in objects(History(Store(where / "store").user("mara")).repository):
+        if word.encode() in data and b"Bob keeps his own" not in data:
+            found.append(f"{kind} {oid}")
+    return found
+
+
+def trees(where: Path, branch: str) -> list[str]:
+    """What each commit of a branch has of everything but the memories in question."""
+    found = []
+    for name in git(where, "rev-list", "--reverse", branch).split():
+        listed = git(where, "ls-tree", "-r", name).split("\n")
+        found.append("\n".join(line for line in listed if "the-cat" in line or "bob" in line or "README" in line))
+    return found
+
+
+def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: User) -> None:
+    where = top(mara)
+    before = set(trees(where, "main"))
+    first = git(where, "log", "--format=%H", "--reverse", "main").split()[:4]
+    work = {path: mara.read(path) for path in mara.paths()}
+    result = run(mara, f"archive/{FACT}", "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert saying(where) == []
+    assert set(trees(where, "main")) == before
+    assert git(where, "log", "--format=%H", "--reverse", "main").split()[:4] == first
+    assert git(where, "status", "--porcelain") == ""
+    git(where, "fsck", "--full", "--strict")
+    assert mara.read(TALK) == work[TALK].replace(f"I saw a {WORD} in the jar.".encode(), b"[forgotten]")
+    assert "It rains." in git(where, "show", f"main:store/mara/{TALK}")
+    assert "Remember: The cat sleeps in the tuba case." in git(where, "log", "--format=%s", "main")
+    assert git(where, "log", "--merges", "--format=%s", "main")
+
+
+def test_branches_and_tags_come_along(mara: User) -> None:
+    where = top(mara)
+    old = {name: git(where, "rev-parse", name) for name in ("main", "side", "light", "heavy")}
+    run(mara, f"archive/{FACT}", "--yes", "--purge-history")
+    new = {name: git(where, "rev-parse", name) for name in old}
+    assert all(new[name] != old[name] for name in old)
+    assert git(where, "cat-file", "-t", "heavy") == "tag"
+    assert git(where, "tag", "--list", "--format=%(contents:subject)", "heavy") == "A tag on it"
+    assert git(where, "merge-base", "--is-ancestor", "light", "main") == ""
+    assert "[forgotten]" in git(where, "show", f"side:store/mara/{TALK}")
+
+
+def test_a_whole_user_leaves_the_history(mara: User) -> None:
+    where = top(mara)
+    result = run(mara, "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert saying(where) == [] and saying(where, "tuba case") == []
+    assert git(where, "ls-tree", "-r", "--name-only", "main", "store/mara") == ""
+    assert git(where, "show", "main:store/bob/a.md") == f"Bob keeps his own {WORD}."
+    git(where, "fsck", "--full", "--strict")
+
+
+def test_a_repository_of_ones_own_goes_with_its_user(tmp_path: Path) -> None:
+    ann = Store(tmp_path / "store").user("ann")
+    ann.create("facts/a.md", f"A {WORD}.\n")
+    set_up(ann.root, "ann", START)
+    assert run(ann, "--yes").exit_code == 0
+    assert git(ann.root, "log", "-1", "--format=%s") == "Forget the memories of one user"
+    assert [path.name for path in Path(ann.root).iterdir()] == [".git"]
+    Path(ann.root, "profile.md").write_text("Again.\n")
+    assert run(ann, "--yes", "--purge-history").exit_code == 0
+    assert not Path(ann.root).exists()
+
+
+def test_what_remembers_is_named_without_a_purge(mara: User, tmp_path: Path) -> None:
+    where = top(mara)
+    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
+    git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    out = run(mara, f"archive/{FACT}", "--yes").output
+    assert "Git remembers" in out
+    assert f"The remote origin ({tmp_path}/remote.git) has what was pushed there." in out
+    assert saying(where)
+
+
+def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: User, tmp_path: Path) -> None:
+    where = top(mara)
+    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
+    git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(where, "push", "--quiet", "--set-upstream", "origin", "main")
+    there = git(tmp_path / "remote.git", "rev-parse", "main")
+    out = run(mara, f"archive/{FACT}", "--yes", "--purge-history").output
+    assert "Dropped origin/main, this repository's copy of a remote branch." in out
+    assert "git push --force" in out
+    assert saying(where) == []
+    assert git(tmp_path / "remote.git", "rev-parse", "main") == there
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "words"),
+    [
+        ("echo x >> store/mara/archive/FACT", "changes that are not committed"),
+        ("echo x > staged && git add staged", "staged changes"),
+        ("git worktree add -q ../other side", "several work trees"),
+        ("echo x >> README && git stash -q", "stashed changes"),
+        ("git checkout -q --detach", "HEAD is detached"),
+        ("git replace -f HEAD~1 HEAD~2", "replacement refs"),
+        ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
+    ],
+)
+def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: User, obstacle: str, words: str) -> None:
+    where = top(mara)
+    subprocess.run(["sh", "-c", obstacle.replace("FACT", FACT)], cwd=where, check=True)
+    before = {path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")
+    result = run(mara, f"archive/{FACT}", "--yes", "--purge-history")
+    assert words in str(result.exception)
+    assert ({path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")) == before
+
+
+def test_names_with_quotes_spaces_and_other_scripts(mara: User) -> None:
+    where = top(mara)
+    names = ['notes/a "quoted" name.md', "notes/外婆 的.md", "notes/tab.md"]
+    for name in names:
+        mara.create(name, f"Nobody shall know of the {WORD} in here.\n\nKept.\n")
+    commit(mara, "Notes", *names)
+    for name in names:
+        assert run(mara, f"{name}:1", "--yes", "--purge-history").exit_code == 0
+    run(mara, "--about", WORD, "--yes", "--purge-history")
+    assert saying(where) == []
+    for name in names:
+        assert mara.read(name) == b"[forgotten]\n\nKept.\n"
+        assert git(where, "show", f"main:store/mara/{name}") == "[forgotten]\n\nKept."
+    git(where, "fsck", "--full", "--strict")
+
+
+def test_the_search_of_objects_sees_loose_packed_and_unreachable_ones(mara: User) -> None:
+    """So that the tests above cannot pass by looking at too little."""
+    where = top(mara)
+    git(where, "gc", "--quiet")
+    oid = git(where, "hash-object", "-w", "--stdin", stdin=b"adrift\n")
+    found = {name: data for name, _, data in objects(History(mara).repository)}
+    assert found[oid] == b"adrift\n"
+    assert zlib.decompress((where / ".git/objects" / oid[:2] / oid[2:]).read_bytes()).endswith(b"adrift\n")
+    assert len(saying(where)) > 5
+    assert shutil.which("git")
