@@ -37,6 +37,7 @@ COMMANDS = {
     "diff": ("history", "Show what is not committed yet, or what a commit changed."),
     "undo": ("history", "Take back what one commit did."),
     "blame": ("history", "Show who wrote each line of a memory."),
+    "watch": ("watching", "Print what changes as memories change."),
     "sync": ("history", "Share the memories with your other machines by git."),
 }
 

@@ -1,0 +1,49 @@
+"""The command that shows memories as they change: watch."""
+
+import sys
+import time
+
+import click
+
+from filemem.cli.common import colours, say, say_json, the_user
+from filemem.cli.options import shared_options
+from filemem.follow import MOVED, Change, Watch
+from filemem.plain import one_line
+
+EVERY = 0.5  # seconds between two looks
+
+
+@click.command("watch")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@shared_options
+def watch_command(as_json: bool) -> int:
+    """Print what changes as memories change.
+
+    New, changed, moved and deleted memories, with the lines that came and went; to see it learn. Ctrl-C ends.
+
+    Example: filemem watch
+    """
+    user = the_user(must_exist=False)
+    watch = Watch(user)
+    if as_json:
+        say_json({"event": "watching", "user": user.name, "memories": len(watch)})
+    else:
+        say(f"Watching {len(watch)} memories of {user.name}; Ctrl-C ends.")
+    try:
+        while True:
+            sys.stdout.flush()
+            time.sleep(EVERY)
+            for change in watch.changes():
+                _show(change, as_json=as_json)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _show(change: Change, *, as_json: bool) -> None:
+    if as_json:
+        say_json({"event": change.what, "path": change.path, "was": change.was, "lines": change.lines})
+        return
+    say(f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}")
+    for line in change.lines:
+        mark = {"+": "green", "-": "red"}.get(line[0]) if colours() else None
+        click.echo("  " + (click.style(one_line(line, 200), fg=mark) if mark else one_line(line, 200)))
