@@ -19,13 +19,13 @@ from filemem import config, disk
 from filemem.errors import Busy, FilememError
 from filemem.folder import BOOKKEEPING, passed_over
 from filemem.git import Git, GitError, fields, spec
-from filemem.importers.origins import RECORD
 from filemem.plain import one_line
-from filemem.recalls import NAME as RECALLS
 from filemem.repository import MACHINE, PLAIN, Entry, Repository, find, merge_file
 from filemem.store import User
 
-LOGS = (f"{BOOKKEEPING}/{RECALLS}", f"{BOOKKEEPING}/{RECORD}")  # bookkeeping that cannot be rebuilt
+LOGS = tuple(
+    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+)  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User
-from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+from filemem import FilememError, Store, User, recalls, sections
+from filemem.history import ATTRIBUTES, IGNORE, LOGS, History, Recorded, set_up
+from filemem.importers import origins
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -25,6 +26,12 @@ def learn(user: User, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
 
 def files_of(where: Path, commit: str = "HEAD") -> set[str]:
     return set(git(where, "show", "--format=", "--name-only", commit).split("\n")) - {""}
+
+
+def test_every_log_is_kept_in_git() -> None:
+    """As the modules that write them name them."""
+    names = {recalls.NAME, origins.RECORD, sections.LOG}
+    assert {f".filemem/{name}" for name in names} <= set(LOGS)
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------
