@@ -42,6 +42,9 @@ class Config:
     summary_share: float = 0.27  # of the text of a conversation, what its summary keeps
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
+    consolidate: bool = True  # make memories of what was said when a chat ends
+    review: bool = False  # propose them only, for filemem review
+    redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     git_person_edits: str = "leave"  # or "commit": your own uncommitted edits, under your name, before a job's commit
 
 

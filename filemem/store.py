@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from filemem import names
-from filemem.errors import FilememError, Refused
+from filemem.errors import Refused
 from filemem.folder import Folder
-from filemem.memory import Memory, slug
+from filemem.memory import Memory
 
 if TYPE_CHECKING:
     from filemem.config import Config
@@ -58,24 +58,13 @@ class User(Folder):
         tags: Iterable[str] = (),
         today: dt.date | None = None,
     ) -> Memory:
-        """Keep one fact as a file of its own, dated `today`; raises FilememError for empty text or a wrong importance."""
-        body = text.replace("\r\n", "\n").replace("\0", "").strip()
-        if not body:
-            raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
-        if importance is not None and not 1 <= importance <= 10:
-            raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-        day = today or local_now().date()
-        front: dict[str, str] = {}
-        if importance is not None:
-            front["importance"] = str(importance)
-        if pinned:
-            front["pinned"] = "true"
-        if tags:
-            front["tags"] = f"[{', '.join(map(_module('front').quoted, tags))}]"
-        head = "".join(f"{key}: {value}\n" for key, value in front.items())
-        name = f"facts/{day:%Y}/{day}-{slug(body) or 'fact'}.md"
-        path = self.create(name, f"---\n{head}---\n\n{body}\n" if head else f"{body}\n")
-        return self.memory(path)
+        """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
+
+        What it contradicts is superseded. Raises FilememError for empty text or a wrong importance.
+        """
+        at = dt.datetime.combine(today, dt.time()) if today else local_now()
+        memory: Memory = _module("remembering").remember(self, text, at, importance, pinned, tags).memory
+        return memory
 
     def search_files(self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any) -> list["Hit"]:
         """The best passages for a question, best first; `filters` are path, speaker, after, before."""

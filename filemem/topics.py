@@ -119,10 +119,11 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      r"[，。；])", "home", "attribute"),
     (r"^[^，。]{0,16}?(?:搬家?[到去]了?|移居到?|定居在?|搬进了?|住在|住到)(?P<value>[^，。；]{1,12}?)(?:住|生活|"
      r"居住)?了?(?=$|[，。；])", "home", "attribute"),
-    (r"^[^，。]{0,14}?(?:换了?(?:新)?工作，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
+    (r"^[^，。]{0,14}?(?:换了?(?:新)?工作了?，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
      r"加入了)(?P<value>[^，。；]{2,16}?)(?:工作|上班)?了?(?=$|[，。；])", "job", "event"),
     (r"^(?:现在|目前|最近|开始|一直|，)*在(?P<value>[^，。；]{2,16}?)(?:工作|上班|任职)", "job", "attribute"),
-    (r"^(?:现在|目前|最近|开始|一直)*在(?P<value>[^，。；在]{2,12}?(?:做|当|担任)[^，。；]{2,10})(?=$|"
+    (r"^(?:现在|目前|最近|开始|一直)*在(?P<value>(?![给为帮跟和学])[^，。；在]{2,12}?(?:做(?!一[个件只条道顿些]|[了出完好])|当|"
+     r"担任)[^，。；]{2,10})(?=$|"
      r"[，。；])", "job", "attribute"),
     (r"^(?:现在|目前|已经)*(?:是|当|做|当上了?|成为了?)(?:一?[名个位])(?P<value>[^，。；的]{2,12})(?=$|"
      r"[，。；])", "job", "attribute"),
@@ -135,7 +136,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      r"变成了?)(?P<value>[^，。；]{1,16})", "favourite {rel}", "preference"),
     (r"^(?:现在|其实|还是|已经)*最(?:喜欢|爱)(?:[喝吃看听玩])?(?P<value>[^，。；的]{1,12}?)(?:了)?(?=$|"
      r"[，。；])", "favourite {head}", "preference"),
-    (r"^(?:现在|其实|还是|已经|，)*(?:更喜欢|偏爱|改|换成?|改成?)(?:[喝吃看听用])?(?P<value>[^，。；]{1,12}?)(?:了|"
+    (r"^(?:现在|其实|还是|已经|，)*(?:更喜欢|偏爱|换成|改成|[改换](?=[喝吃看听用]))(?:[喝吃看听用])?(?P<value>[^，。；]{1,12}?)(?:了|"
      r"而不是.*)?(?=$|[，。；])", "favourite {head}", "preference"),
     (r"^(?P<no>)[^，。]{0,6}?(?:不(?:太|再|怎么)?(?:喜欢|爱)|讨厌|受不了|"
      r"戒了)(?:[喝吃看听玩])?(?P<value>[^，。；]{1,12}?)了?(?=$|[，。；])", "liking {value}", "preference"),
@@ -149,6 +150,7 @@ _COFFEES = r"^(?:espresso|latte|cappuccino|americano|macchiato|mocha|decaf)$"
 _TEAS_ZH = r"乌龙|龙井|普洱|铁观音|碧螺春|毛尖|大红袍|抹茶|茉莉花?$"
 _COFFEES_ZH = r"拿铁|美式|卡布奇诺|摩卡|浓缩"
 _SINGLE = frozenset("name home job birthday age diet".split()) | {"relationship status"}
+_OWNED = frozenset({"name", "birthday"})  # 小雨的生日 is 小雨's, while 小雨的老板住在… is about somebody else
 
 
 def exclusive(topic: Topic) -> bool:
@@ -161,7 +163,7 @@ def slot(sentence: str, speaker: str) -> Slot | None:
     text = sentence.rstrip(".。!！ ")
     for subject, rest in _subjects(text, speaker):
         for pattern, relation, kind in _CHINESE if is_chinese(text.replace(speaker, "")) else _ENGLISH:
-            if m := regex(pattern).search(rest):
+            if (m := regex(pattern).search(rest)) and not (rest.startswith("的") and relation in _SINGLE - _OWNED):
                 return _filled(subject, m, relation, kind)
     return None
 
@@ -185,7 +187,8 @@ def _subjects(text: str, speaker: str) -> list[tuple[str, str]]:
 
 _SOMEBODY_OF_THEIRS = (
     r"^('s (?:\w+ )?\w+?|的[^，。]{0,3}?(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|朋友|儿子|女儿|妻子|老婆|丈夫|"
-    r"老公))(?= (?:is|has|lives?|works?|moved|loves?|likes?|hates?|prefers?|was|just|now|doesn't|can't)\b|"
+    r"老公)(?:[^，。的叫住在搬喜对是今换不]{1,3}(?=住|搬))?)"
+    r"(?= (?:is|has|lives?|works?|moved|loves?|likes?|hates?|prefers?|was|just|now|doesn't|can't)\b|"
     r"'s (?:birthday|new job)\b|(?:现在|在|住|搬|喜欢|对|是|的生日|今年|[\d一二三四五六七八九十]{1,3}岁|换|不))"
 )
 

@@ -14,7 +14,8 @@ from filemem.plain import visible
 COMMANDS = {
     "init": ("setup", "Create a store."),
     "chat": ("talk", "Talk with an assistant that remembers."),
-    "remember": ("setup", "Keep one fact."),
+    "remember": ("remembering", "Keep one fact."),
+    "consolidate": ("remembering", "Make memories of what was said."),
     "search": ("searching", "Find the passages that best answer a question."),
     "grep": ("recall", "Find the lines that match a regular expression."),
     "open": ("recall", "Read a memory by line."),
@@ -28,6 +29,7 @@ COMMANDS = {
     "call": ("recall", "Call one of the four tools as an agent does."),
     "users": ("setup", "List the users of the store."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
+    "report": ("reporting", "Write a page with the memories' timeline, curves, archive, names and problems."),
     "why": ("jobs", "Say why a memory is where it is, and when it will fade."),
     "restore": ("jobs", "Bring memories back from the archive."),
     "sweep": ("jobs", "Archive what has faded."),

@@ -16,7 +16,8 @@ from filemem import erasure, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
 from filemem.cli.common import colours, dim, say, say_aside, say_json, split_line
 from filemem.cli.forgetting import report, show_plan
-from filemem.cli.setup import edited, remembered
+from filemem.cli.setup import edited
+from filemem.cli.telling import remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
 from filemem.model import OpenAIModel
@@ -211,7 +212,7 @@ class Chat:
     def _remember(self, text: str) -> None:
         if not text:
             raise FilememError("say what, as in: /remember Prefers oolong tea.")
-        self._say(f"Remembered {remembered(self._talk.user, text).path}")
+        self._say("\n".join(remembered(self._talk.user, text)[1]))
 
     def _forget(self, path: str) -> None:
         user = self._talk.user

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-from typing import Any
 
 import click
 
@@ -14,7 +13,6 @@ from filemem.cli.common import (
     now,
     progress,
     say,
-    say_aside,
     say_json,
     split_line,
     store_path,
@@ -23,7 +21,7 @@ from filemem.cli.common import (
 )
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
-from filemem.history import History, set_up
+from filemem.history import set_up
 from filemem.memory import Memory
 from filemem.problems import Problem
 from filemem.store import Store, User
@@ -81,30 +79,6 @@ def _create(root: str, *, as_well: bool) -> None:
     if Store(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
     say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
-
-
-@click.command("remember")
-@click.argument("text", nargs=-1, required=True)
-@click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not given.")
-@click.option("--pinned", is_flag=True, help="Never fades.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
-@shared_options
-def remember_command(text: tuple[str, ...], **how: Any) -> int:
-    """Keep one fact.
-
-    TEXT gets a file of its own, dated today.
-
-    Example: filemem remember "Prefers oolong tea."
-    """
-    say(f"Remembered {remembered(the_user(must_exist=False), ' '.join(text), **how).path}")
-    return 0
-
-
-def remembered(user: User, text: str, **how: Any) -> Memory:
-    """Keep one fact, and commit it where the memories are kept in git."""
-    memory = user.remember(text, today=now().date(), **how)
-    say_aside(History(user).record(f"Remember: {text}", [memory.path], {"Job": "remember"}, now()).note)
-    return memory
 
 
 @click.command("edit")

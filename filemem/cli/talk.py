@@ -13,6 +13,7 @@ from filemem.agent import Conversation
 from filemem.cli.chat import Chat
 from filemem.cli.common import now, say, say_aside, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.telling import after_talk
 from filemem.history import History
 from filemem.model import Model, OpenAIModel
 from filemem.offline import OfflineModel
@@ -55,10 +56,14 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
     talk = Chat(conversation, as_json=as_json)
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
-            return talk.run()
-        if message in (None, "-"):
-            message = sys.stdin.buffer.read().decode(errors="replace")
-        return talk.once(message or "")
+            code = talk.run()
+        else:
+            if message in (None, "-"):
+                message = sys.stdin.buffer.read().decode(errors="replace")
+            code = talk.once(message or "")
+    if code == 0:  # what was cut off is remembered when the next chat ends
+        after_talk(conversation, json=as_json)
+    return code
 
 
 @contextlib.contextmanager

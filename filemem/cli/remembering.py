@@ -1,0 +1,117 @@
+"""Commands that make memories of what was said: consolidate, remember."""
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from filemem import archive, consolidation
+from filemem.cli.common import now, progress, say, say_json, the_store, the_user
+from filemem.cli.options import shared_options
+from filemem.cli.talk import the_model
+from filemem.cli.telling import as_json as decision_json
+from filemem.cli.telling import committed, lines, remembered
+from filemem.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.consolidation import Decision
+from filemem.errors import FilememError
+from filemem.extraction import listener
+from filemem.store import User
+
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not given.")
+@click.option("--pinned", is_flag=True, help="Never fades.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
+@shared_options
+def remember_command(text: tuple[str, ...], **how: Any) -> int:
+    """Keep one fact.
+
+    TEXT gets a file of its own, dated today. Told twice it stays one fact; told otherwise, it supersedes what was known.
+
+    Example: filemem remember "Prefers oolong tea."
+    """
+    for line in remembered(the_user(must_exist=False), " ".join(text), **how)[1]:
+        say(line)
+    return 0
+
+
+@click.command("consolidate")
+@click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
+@click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
+@click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
+@_json
+@shared_options
+def consolidate_command(all_users: bool, dry_run: bool, model: str | None, as_json: bool) -> int:
+    """Make memories of what was said.
+
+    Every session is read once; what it tells becomes facts, lessons and lines of the profile, each with its source. Exit
+    code 2 where it failed for one of the users.
+
+    Example: filemem consolidate --dry-run
+    """
+    store = the_store()
+    users = [store.user(name) for name in store.users()] if all_users else [the_user()]
+    failed = False
+    for user in users:
+        try:
+            _consolidate(user, model, dry_run=dry_run, as_json=as_json, named=all_users)
+        except FilememError as error:
+            if not all_users:
+                raise
+            failed = True
+            click.echo(f"{user.name}: {error}", err=True)
+    return 2 if failed else 0
+
+
+def _consolidate(user: User, model: str | None, *, dry_run: bool, as_json: bool, named: bool) -> None:
+    listen = listener(the_model(user, model), lambda sentence: click.echo(sentence, err=True))
+    label = f"remembering {user.name}" if named else "remembering"
+    made: list[Decision] = []
+    notes: list[str] = []
+    with contextlib.nullcontext() if dry_run else archive.alone(user), progress(label) as show:
+        if dry_run:
+            for found in consolidation.plan(user, now(), listen, None, show):
+                made += found.decisions
+                notes += found.notes
+        else:
+            for session, done in consolidation.run(user, now(), listen, None, show):
+                made += done.decisions
+                notes += done.notes
+                committed(user, done, session, now())
+    _report(user, made, notes, dry_run=dry_run, as_json=as_json, named=named)
+
+
+def _report(
+    user: User, made: Iterable[Decision], notes: Iterable[str], *, dry_run: bool, as_json: bool, named: bool
+) -> None:
+    made = list(made)
+    whose = {"user": user.name} if named else {}
+    if as_json:
+        for one in made:
+            say_json({**whose, **decision_json(one)})
+        for note in notes:
+            say_json({**whose, "event": "notice", "text": note})
+        return
+    for one in made:
+        for line in lines(one, whole=True):
+            say(line)
+    for note in notes:
+        say(note)
+    say(f"{user.name + ': ' if named else ''}{_summary(made)}{' Nothing was written.' if dry_run else ''}")
+
+
+def _summary(made: list[Decision]) -> str:
+    """What was decided, in one sentence."""
+    counts = [
+        (sum(one.action in (ADD, SUPERSEDE, LATE) for one in made), "new"),
+        (sum(len(one.replaces) for one in made if one.action == SUPERSEDE), "superseded"),
+        (sum(one.action == UPDATE for one in made), "told again"),
+        (sum(one.action == NOOP for one in made), "known"),
+        (sum(one.action == DROP for one in made), "dropped"),
+    ]
+    told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+    return f"{told[:1].upper()}{told[1:]}." if told else "Nothing new was said."

@@ -1,0 +1,120 @@
+"""What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import click
+
+from filemem import archive, consolidation, remembering
+from filemem.agent import Conversation
+from filemem.cli.common import dim, now, say_aside, say_json
+from filemem.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.consolidation import Applied, Decision, Listener
+from filemem.errors import Busy, FilememError
+from filemem.extraction import listener
+from filemem.history import History
+from filemem.memory import Memory
+from filemem.plain import one_line, visible
+from filemem.store import User
+
+_WORDS = {
+    ADD: "remembered",
+    SUPERSEDE: "remembered",
+    LATE: "remembered",
+    UPDATE: "updated",
+    NOOP: "knew",
+    DROP: "dropped",
+}
+
+
+def lines(one: Decision, *, whole: bool) -> Iterator[str]:
+    """A decision as lines; `whole` tells what was left out as well."""
+    text = one_line(one.text, 160)
+    if one.action in (ADD, SUPERSEDE, UPDATE, LATE):
+        reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
+        yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
+        if one.action == SUPERSEDE:
+            yield from (f"superseded {old}" for old in one.replaces)
+    elif whole:
+        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.sources)}: {text} ({one.reason})"
+
+
+def as_json(one: Decision) -> dict[str, Any]:
+    """A decision for a script."""
+    return {
+        "event": "memory",
+        "action": one.action.lower(),
+        "path": one.path,
+        "text": one.text,
+        "reason": one.reason,
+        "source": list(one.sources),
+        "supersedes": list(one.replaces),
+    }
+
+
+def subject(decisions: Iterable[Decision]) -> str:
+    """What a person would write of a consolidation."""
+    written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
+    if len(written) == 1:
+        return f"Learn: {written[0].text}"
+    return f"Learn {len(written)} facts" if written else "Confirm what was known"
+
+
+def committed(user: User, done: Applied, session: str, at: dt.datetime) -> None:
+    """Commit what consolidation wrote, where the memories are kept in git."""
+    if done.paths:
+        trailers = {"Job": "consolidate", "Session": session}
+        say_aside(History(user).record(subject(done.decisions), done.paths, trailers, at).note)
+
+
+def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:
+    """Keep one fact, and commit it where the memories are kept in git; the memory, and lines that say what was decided."""
+    done = remembering.remember(user, text, now(), **how)
+    paths = list(dict.fromkeys([done.memory.path, *done.paths]))
+    say_aside(History(user).record(f"Remember: {text}", paths, {"Job": "remember"}, now()).note)
+    return done.memory, [*remembering.said(done.decision), *done.notes]
+
+
+def after_talk(talk: Conversation, *, json: bool) -> None:
+    """Make memories of the conversation that has ended, and of those that were cut off; what fails waits for the next time."""
+    user = talk.user
+    if not talk.transcript.path or not user.config.consolidate:
+        return
+    try:
+        with archive.alone(user):
+            told(user, listener(talk.model, _aside(json=json)), consolidation.interrupted(user), json=json)
+    except KeyboardInterrupt:
+        _aside(json=json)(
+            "Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate."
+        )
+    except Busy:
+        return  # another job is at it; the next one finds these turns
+    except (FilememError, OSError) as error:
+        _aside(json=json)(f"Nothing was remembered of this: {error}")
+
+
+def told(user: User, listen: Listener | None, paths: list[str], *, json: bool) -> None:
+    """Consolidate the sessions at `paths`, showing every memory that is made."""
+    for session, done in consolidation.run(user, now(), listen, paths):
+        for one in done.decisions:
+            if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
+                say_json(as_json(one))
+            elif not json:
+                for line in lines(one, whole=False):
+                    click.echo(dim(visible(line)))
+        for note in done.notes:
+            _aside(json=json)(note)
+        committed(user, done, session, now())
+
+
+def _aside(*, json: bool) -> Callable[[str], None]:
+    """A function that says a sentence in the background."""
+
+    def tell(sentence: str) -> None:
+        if json:
+            say_json({"event": "notice", "text": sentence})
+        else:
+            click.echo(dim(visible(sentence)), err=True)
+
+    return tell

@@ -1,0 +1,109 @@
+"""What consolidation has read and what it made of it: `.filemem/consolidated.jsonl`, beside the memories and never in them.
+
+Lines are only ever added, so that two clones merge by union:
+
+    {"read": "sessions/2026/….md", "turns": ["1f0c…", …], "size": 1234}      turns of a session that need no second look
+    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]], "topic": ["Mara", "home"], "value": "Porto"}
+    {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
+    {"refused": ["1f0c…", "77aa…"]}                                          a statement that the person did not want
+
+A turn is known by a digest of its words, so that an edit above it, or another name for its file, changes nothing.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from filemem import disk
+from filemem.archive import live
+from filemem.errors import FilememError
+from filemem.folder import Folder
+from filemem.memory import Passage
+
+NAME = "consolidated.jsonl"
+Origin = tuple[str, str]  # digests of a turn and of what was made of it
+
+
+class Written(NamedTuple):
+    """A memory as the program left it: the digest of its bytes, what it came from, what it settles."""
+
+    digest: str
+    origins: tuple[Origin, ...]
+    topic: tuple[str, str] | None
+    value: str | None
+
+
+def digest(text: str | bytes) -> str:
+    """Twelve hexadecimal digits that name these words."""
+    return hashlib.sha256(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def turn_digest(turn: Passage) -> str:
+    """What names a turn: who said what, wherever it stands."""
+    return digest(f"{turn.speaker}\0{turn.text}")
+
+
+class Ledger:
+    """The ledger of one user as it was when it was read; `add` writes and takes in new lines."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.read: dict[str, set[str]] = {}
+        self.sizes: dict[str, int] = {}
+        self.written: dict[str, Written] = {}
+        self.lines: dict[str, set[str]] = {}
+        self.made: dict[Origin, str] = {}
+        self.refused: set[Origin] = set()
+        with contextlib.suppress(FilememError):
+            for line in disk.read(folder.bookkeeping(NAME)).decode(errors="replace").split("\n"):
+                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                    self._take(json.loads(line))
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        if "read" in entry:
+            path = str(entry["read"])
+            self.read.setdefault(path, set()).update(map(str, entry["turns"]))
+            self.sizes[path] = int(entry["size"])
+        elif "wrote" in entry:
+            path, before = str(entry["wrote"]), self.written.get(str(entry["wrote"]))
+            origins = tuple((str(turn), str(said)) for turn, said in entry["from"])
+            whose, what = entry.get("topic") or (before and before.topic) or ("", "")
+            self.written[path] = Written(
+                str(entry["digest"]),
+                (*(before.origins if before else ()), *origins),
+                (str(whose), str(what)) if what else None,
+                entry.get("value") or (before.value if before else None),
+            )
+            self.made.update((origin, path) for origin in origins)
+        elif "line" in entry:
+            self.lines.setdefault(str(entry["line"]), set()).add(str(entry["digest"]))
+        elif "refused" in entry:
+            turn, said = entry["refused"]
+            self.refused.add((str(turn), str(said)))
+
+    def add(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Append lines, durably, in one go."""
+        entries = list(entries)
+        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+        with self.folder.locked():
+            place = self.folder.bookkeeping(NAME)
+            if not os.path.exists(place):
+                disk.write(place, b"")
+            disk.append(place, lines.encode("utf-8", "replace"))
+        for entry in entries:
+            self._take(entry)
+
+    def unread(self, session: str, said: Sequence[str]) -> list[int]:
+        """The places of the turns, given by their digests, that were not read yet in this session, whatever its name was."""
+        known = self.read.get(live(session))
+        if known is None:
+            known = next((turns for turns in self.read.values() if said and turns.issuperset(said)), set())
+        return [place for place, name in enumerate(said) if name not in known]
+
+    def untouched(self, path: str, data: bytes) -> bool:
+        """Is the memory just as the program left it?"""
+        known = self.written.get(live(path))
+        return known is not None and known.digest == digest(data)
