@@ -5,6 +5,7 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 
 import contextlib
 import difflib
+import functools
 import os
 import re
 import threading
@@ -94,13 +95,19 @@ class Folder:
 
     def absolute(self, path: str) -> str:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
-        root, where = os.path.realpath(self.root), self._named(path)
-        real = os.path.realpath(where)
-        if real == where and not os.path.islink(real):  # a link that leads to itself has no other place
-            return real
-        if real.startswith(root + os.sep):
-            raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
-        raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+        where, place = self._named(path), self._real
+        for part in path.split("/"):
+            place = f"{place}{os.sep}{part}"
+            if os.path.islink(place):
+                if os.path.realpath(place).startswith(self._real + os.sep) and os.path.exists(place):
+                    raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
+                raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+        return where
+
+    @functools.cached_property
+    def _real(self) -> str:
+        """The folder itself, whatever links lead to it."""
+        return os.path.realpath(self.root)
 
     def _named(self, path: str) -> str:
         """The place on disk that a path names; raises Refused for what is no path of a memory."""
@@ -111,8 +118,8 @@ class Folder:
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
             raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
-        where = os.path.join(os.path.realpath(self.root), path)
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or len(where.encode()) > LONGEST_PATH:
+        where = os.path.join(self._real, path)
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or len(os.fsencode(where)) > LONGEST_PATH:
             raise Refused(f"{one_line(path, 80)} is longer than a file's name can be; shorten it.")
         return where
 
@@ -139,13 +146,7 @@ class Folder:
                 if unicodedata.normalize("NFC", candidate) in wanted:
                     return candidate
         near = self.nearest(path)
-        hint = (
-            f"nearest: {', '.join(near)}"
-            if near
-            else "list or search for it"
-            if paths
-            else "there is no memory yet"
-        )
+        hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
     def nearest(self, path: str, count: int = 3) -> list[str]:
@@ -177,7 +178,7 @@ class Folder:
         except NotFound:
             raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
         except Refused as error:
-            raise Refused(str(error).replace(os.path.join(os.path.realpath(self.root), ""), "")) from None
+            raise Refused(str(error).replace(os.path.join(self._real, ""), "")) from None
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now."""
