@@ -14,6 +14,7 @@ import datetime as dt
 import importlib
 import random
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,11 +22,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from filemem import Store, recalls, sweeper
+from filemem import Store, recalls
 from filemem.maintenance import compact, sweep
 from filemem.store import User
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+COMMAND = (sys.executable, "-c", "from filemem.cli import main; main()")
 BUDGET = 8000  # characters: 2,000 tokens
 COLUMNS = ("before", "after", "archive left out")
 Scores = dict[Any, list[tuple[float, ...]]]
@@ -102,26 +104,23 @@ def large(root: str, count: int) -> User:
 
 
 def sweeping(count: int) -> None:
-    """Print how long it takes to read the log and to plan a sweep, the index being there, and the most memory used."""
+    """Print how long it takes to read the log, and the command as a person waits for it, the index being there."""
     with tempfile.TemporaryDirectory() as root:
         user = large(root, count)
-        user.index.corpus()
-        user = Store(root).user("ann")
+        subprocess.run([*COMMAND, "status", "--store", root], check=True, capture_output=True)
         start = time.perf_counter()
         recalls.trails(user)
-        read = time.perf_counter() - start
-        found = sweeper.plan(user, dt.date(2026, 11, 20))
-        planned = time.perf_counter() - start - read
-        print(f"log of {10 * count:,} recalls read in {read:.2f} s")
-        print(
-            f"sweep of {count:,} memories planned in {planned:.2f} s, the log included: {len(found.going):,} to archive"
-        )
-        start = time.perf_counter()
-        done = sweeper.apply(user, found, dt.datetime(2026, 11, 20, 3))
-        print(f"{len(done.archived):,} moved in {time.perf_counter() - start:.2f} s")
-        print(
-            f"most memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:.0f} MB, making the store included"
-        )
+        print(f"log of {10 * count:,} recalls read in {time.perf_counter() - start:.2f} s")
+        for option in (["--dry-run"], []):
+            start = time.perf_counter()
+            command = [*COMMAND, "sweep", "--store", root, "--today", "2026-11-20", *option]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            seconds = time.perf_counter() - start
+            print(
+                f"sweep {' '.join(option)} over {count:,} memories: {seconds:.2f} s, {done.stdout.count('rchived'):,} go"
+            )
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
+        print(f"most memory of a command, that which made the index among them: {most:.0f} MB")
 
 
 def many(count: int) -> None:

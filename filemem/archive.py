@@ -49,10 +49,8 @@ def alone(folder: Folder, wait: float = 0.5) -> Iterator[None]:
 def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = unwatched) -> list[str]:
     """Move live memories to the archive, having noted it in the log; returns a sentence for each that stayed."""
     wanted = list(paths)
-    stamp, known = f"{at:%Y-%m-%dT%H:%M}".encode(), recalls.trails(folder) if wanted else {}
-    new = [path for path in wanted if path not in known or known[path].archived != stamp]
-    if new:
-        recalls.note_all(folder, new, recalls.ARCHIVED, at)
+    if wanted:
+        recalls.note_all(folder, wanted, recalls.ARCHIVED, at)
     return _move_all(folder, [(path, archived(path)) for path in wanted], progress)
 
 
@@ -62,46 +60,57 @@ def back(folder: Folder, paths: Iterable[str], progress: Progress = unwatched) -
 
 
 def _move_all(folder: Folder, pairs: list[tuple[str, str]], progress: Progress) -> list[str]:
-    """Rename files, and make the names durable once for each folder."""
+    """Rename files, and make the names durable once for each folder, those that files went to first."""
     said: list[str] = []
     for start in range(0, len(pairs), BATCH):
         progress(start, len(pairs))
-        touched: dict[str, None] = {}
         with folder.locked():
+            places = _Places(folder)
             for source, target in pairs[start : start + BATCH]:
-                said += _move(folder, source, target, touched)
-            for place in touched:
+                try:
+                    _move(places.of(source), places.of(target, make=True), source, target)
+                except FilememError as error:
+                    said.append(str(error))
+            for place in [*places.made, *places.known.values()]:
                 disk.sync_folder(place)
     progress(len(pairs), len(pairs))
     return said
 
 
-def _move(folder: Folder, source: str, target: str, touched: dict[str, None]) -> list[str]:
-    """Rename one file; `touched` gathers the folders whose names have changed, targets' ones first."""
+class _Places:
+    """Where paths of memories are on disk; each folder is looked at once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.known: dict[str, str] = {}
+        self.made: dict[str, None] = {}
+
+    def of(self, path: str, *, make: bool = False) -> str:
+        """The place of a path; raises Refused where it would lead out of the folder."""
+        parent, _, name = path.rpartition("/")
+        place = self.known.get(parent)
+        if place is None:
+            place = os.path.dirname(self.folder.absolute(path))
+            self.known[parent] = place
+        if make and place not in self.made:
+            disk.make_folder(place)
+            self.made[place] = None
+        return os.path.join(place, name)
+
+
+def _move(origin: str, goal: str, source: str, target: str) -> None:
+    """Rename one file; raises FilememError where it is gone, or another text has its name.
+
+    Where both names are the same text, a move was cut off between its two steps, and is finished.
+    """
     try:
-        origin, goal = folder.absolute(source), folder.absolute(target)
-        if not os.path.lexists(origin):
-            raise NotFound(f"{source} is gone; nothing was moved.")
-        if os.path.dirname(goal) not in touched:
-            disk.make_folder(os.path.dirname(goal))
-        if os.path.lexists(goal):
-            _settle(origin, goal, source, target)
-        else:
-            disk.rename_new(origin, goal)
-    except FilememError as error:
-        return [str(error)]
+        disk.rename_new(origin, goal)
+    except FileNotFoundError:
+        raise NotFound(f"{source} is gone; nothing was moved.") from None
     except FileExistsError:
-        return [f"{source} stays: {target} was made at this very moment."]
-    touched[os.path.dirname(goal)] = touched[os.path.dirname(origin)] = None
-    return []
-
-
-def _settle(origin: str, goal: str, source: str, target: str) -> None:
-    """Finish a move that was cut off between its two steps; raises FilememError where the two files differ."""
-    if os.path.samefile(origin, goal) or disk.read(origin) == disk.read(goal):
+        if not os.path.samefile(origin, goal) and disk.read(origin) != disk.read(goal):
+            raise FilememError(f"{source} stays: {target} is another text; rename one of the two.") from None
         os.unlink(origin)
-        return
-    raise FilememError(f"{source} stays: {target} is another text; rename one of the two.")
 
 
 def places(folder: Folder, path: str) -> Iterator[str]:

@@ -51,11 +51,11 @@ def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progres
 
 
 def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Callable[[], Done]]:
-    """The jobs of `maintain`."""
+    """The jobs of `maintain`, in its order."""
     return [
         lambda: _compact(user, at, model, None, progress),
         lambda: _sweep(user, at, progress),
-        lambda: _index(user, progress),
+        lambda: _tidy(user, progress),
     ]
 
 
@@ -102,11 +102,10 @@ def compacted(item: Compaction) -> list[str]:
 
 def _sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
     done = sweeper.apply(user, sweeper.plan(user, at.date(), progress), at, progress)
-    folded = recalls.fold(user)
     gone, back = len(done.archived), len(done.restored)
     said = [f"Archived {path}." for path in done.archived] + [f"Brought back {path}." for path in done.restored]
     said += done.notes or ([] if said else ["Nothing has faded, and nothing was recalled in the archive."])
-    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes, "recalls_folded": folded}
+    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
     subject = f"Archive {gone} faded memor{'y' if gone == 1 else 'ies'}" + (f", bring back {back}" if back else "")
     return Done("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
@@ -119,7 +118,9 @@ def _restore(user: User, paths: list[str], at: dt.datetime) -> Done:
     return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {spread(map(live, found))}")
 
 
-def _index(user: User, progress: Progress) -> Done:
-    corpus = user.index.corpus(progress)
+def _tidy(user: User, progress: Progress) -> Done:
+    """Fold the log of recalls, and bring the index up to date."""
+    folded, corpus = recalls.fold(user), user.index.corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    return Done("index", said, {"files": corpus.files, "passages": corpus.count}, [], "")
+    said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
+    return Done("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")

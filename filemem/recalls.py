@@ -55,7 +55,22 @@ def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wa
         log = folder.bookkeeping(NAME)
         if not os.path.exists(log):
             disk.write(log, b"")
-        disk.append(log, lines.encode("utf-8", "replace"))
+        data = lines.encode("utf-8", "replace")
+        (disk.append if len(data) <= disk.PAGE else _append_many)(log, data)
+
+
+def _append_many(log: str, data: bytes) -> None:
+    """Append more lines than a page holds without rewriting the log, which may be a large one.
+
+    A kill may cut the last line off inside a path: it then names no memory, and the job that wrote it is done again.
+    """
+    with open(disk.open_regular(log, os.O_RDWR | os.O_APPEND), "r+b", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        whole = not end or os.pread(file.fileno(), 1, end - 1) == b"\n"
+        left = memoryview(data if whole else b"\n" + data)
+        while left:
+            left = left[file.write(left) or 0 :]
+        os.fsync(file.fileno())
 
 
 def read(folder: Folder) -> list[Recall]:

@@ -8,12 +8,13 @@ compaction makes them shorter instead.
 import bisect
 import datetime as dt
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, recalls, retention
+from filemem import archive, disk, recalls, retention
 from filemem.archive import Progress, unwatched
 from filemem.config import Config, ConfigError
 from filemem.corpus import Entry
@@ -216,7 +217,7 @@ def apply(user: User, found: Plan, at: dt.datetime, progress: Progress = unwatch
 def _held(user: User, path: str) -> str:
     """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
     try:
-        if b"pinned" not in user.read(path, HEAD):
+        if b"pinned" not in disk.read(os.path.join(user.root, path), HEAD):
             return ""
         memory = user.memory(path)
     except NotFound:
@@ -239,15 +240,11 @@ def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
     """
     said: list[str] = []
     found = [user.locate(path) for path in paths]
-    trails = recalls.trails(user)
     for path in dict.fromkeys(found):
         if not path.startswith(ARCHIVE + "/"):
             said.append(f"{path} is not in the archive.")
             continue
-        if trails.get(archive.live(path), _NO_TRAIL).last != f"{at:%Y-%m-%dT%H:%M}".encode():
-            recalls.note_all(
-                user, [path], recalls.RESTORED, at
-            )  # first, so that a run that is cut off reinforces it too
+        recalls.note_all(user, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
         stayed = archive.back(user, [path])
         said += stayed or [f"Restored {archive.live(path)}."]
     return said

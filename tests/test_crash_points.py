@@ -61,10 +61,10 @@ def store(place):
 
 
 def tree(root):
-    """Every memory and log with its bytes."""
+    """Every memory with its bytes, every log with its lines: a run that is done again may say the same thing twice."""
     found = {path: Path(root, "ann", path).read_bytes() for path in Store(root).user("ann").paths()}
     logs = {name: Path(root, "ann", name) for name in BOOKS}
-    return found | {name: place.read_bytes() for name, place in logs.items() if place.exists()}
+    return found | {name: set(place.read_bytes().splitlines()) for name, place in logs.items() if place.exists()}
 
 
 @pytest.mark.parametrize("name", ["sweep", "compact", "restore"])

@@ -60,3 +60,15 @@ def test_lines_that_are_none_are_passed_over(tmp_path):
         log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
     assert recalls.trails(user)["facts/a.md"].days == [dt.date(2026, 2, 1)]
     assert "facts/a.md" in recalls.trails(user)
+
+
+def test_many_lines_are_added_behind_a_line_that_was_cut_off(tmp_path):
+    user = Store(tmp_path).user("ann")
+    user.make()
+    with open(user.bookkeeping(recalls.NAME), "wb") as log:
+        log.write(b"2026-02-01T09:00\topen\tfac")
+    paths = [f"archive/facts/{number}.md" for number in range(2000)]
+    recalls.note_all(user, paths, recalls.RESTORED, dt.datetime(2026, 2, 2, 9))
+    found = recalls.trails(user)
+    assert all(found[f"facts/{number}.md"].days == [dt.date(2026, 2, 2)] for number in range(2000))
+    assert len(found) == 2001

@@ -96,7 +96,7 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
     write(user, "archive/facts/2026/2026-07-01-by-hand.md")
     write(user, "archive/facts/2026/2026-07-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
     swept(user)
-    assert swept(user, AT + dt.timedelta(1)) == {"archived": [], "restored": [], "notes": [], "recalls_folded": 0}
+    assert swept(user, AT + dt.timedelta(1)) == {"archived": [], "restored": [], "notes": []}
     toolbox = user.tools(lambda: AT + dt.timedelta(days=2))
     for name in ("a", "by-hand", "replaced"):
         toolbox.call("open", {"path": f"facts/2026/2026-07-01-{name}.md"})
