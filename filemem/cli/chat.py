@@ -15,8 +15,8 @@ import click
 from filemem import erasure, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
 from filemem.cli.common import colours, dim, say, say_aside, say_json, split_line
+from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
-from filemem.cli.setup import edited
 from filemem.cli.telling import remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError

@@ -3,18 +3,15 @@
 import os
 import re
 import shlex
-import subprocess
 
 import click
 
 from filemem import check, config, disk
 from filemem.cli.common import (
-    complete_path,
     now,
     progress,
     say,
     say_json,
-    split_line,
     store_path,
     the_store,
     the_user,
@@ -22,9 +19,8 @@ from filemem.cli.common import (
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
 from filemem.history import set_up
-from filemem.memory import Memory
 from filemem.problems import Problem
-from filemem.store import Store, User
+from filemem.store import Store
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 SETTINGS = """\
@@ -79,40 +75,6 @@ def _create(root: str, *, as_well: bool) -> None:
     if Store(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
     say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
-
-
-@click.command("edit")
-@click.argument("path", shell_complete=complete_path)
-@shared_options
-def edit_command(path: str) -> int:
-    """Open a memory in your editor.
-
-    The editor is $VISUAL or $EDITOR; PATH:LINE opens it at a line. What was saved is checked.
-
-    Example: filemem edit profile.md
-    """
-    user = the_user()
-    name, line = split_line(user, path)
-    problems = edited(user, user.locate(name), line)
-    _show(problems)
-    return 1 if problems else 0
-
-
-def edited(user: User, path: str, line: int | None) -> list[Problem]:
-    """Open one memory in the editor; returns the problems of what was saved."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    command = shlex.split(editor)
-    if line and os.path.basename(command[0]) in ("vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak"):
-        command.append(f"+{line}")
-    try:
-        code = subprocess.run([*command, user.absolute(path)], check=False).returncode
-    except OSError as error:
-        raise FilememError(
-            f"{editor} cannot be started ({error.strerror}); set EDITOR to an editor of yours."
-        ) from None
-    if code:
-        raise FilememError(f"{editor} ended with code {code}; {path} is as it left it.")
-    return Memory(path, user.read(path)).problems
 
 
 @click.command("check")
