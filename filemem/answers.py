@@ -8,14 +8,16 @@ from filemem import dates, reading, tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped
-from filemem.memory import ARCHIVE, When, when_of
+from filemem.memory import ARCHIVE, Passage, When, when_of
 from filemem.plain import visible
 
 if TYPE_CHECKING:
-    from filemem.search import Found, Hit
+    from filemem.hits import Hit
+    from filemem.search import Found
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
+LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 GREP_TOKENS = 4000  # in one answer of grep
 
 
@@ -142,18 +144,25 @@ def _archived(count: int) -> str:
 
 
 def searched(found: "Found", asked: dict[str, Any]) -> str:
-    """The passages that search_files found, best file first, each file once."""
+    """The passages that search_files found: the strongest by file, best file first, then the further ones by file."""
     files = dict.fromkeys(hit.path for hit in found.hits)
     archived = sum(path.startswith(ARCHIVE + "/") for path in files)
-    out = [
-        f"{_count(len(found.hits), 'passage')} in {_count(len(files), '', of=found.files)}{_archived(archived)}{found.strength}"
-    ]
-    out += found.notes
+    counted = f"{_count(len(found.hits), 'passage')} in {_count(len(files), '', of=found.files)}"
+    out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
+    shown = {(hit.path, hit.line) for hit in found.hits}
+    headed: set[str] = set()
     path = ""
-    for hit in found.hits:
+    for number, hit in enumerate(found.hits):
+        if number == found.further:
+            out.append("Further passages:")
+            path = ""
         if hit.path != path:
             path = hit.path
-            out.append(heading(path, hit.when, hit.note))
+            out.append(path if path in headed else heading(path, hit.when, hit.note))
+            headed.add(path)
+        if hit.before and (path, hit.before.line) not in shown:
+            shown.add((path, hit.before.line))
+            out.append(_lead(hit, hit.before))
         out.append(_passage(hit))
     if found.more:
         more = next_call("search_files", {**asked, "limit": found.more})
@@ -161,16 +170,24 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+def _lead(hit: "Hit", before: Passage) -> str:
+    """The turn that a passage leans on, on one line, its end where it is long: that is what was replied to."""
+    text = " ".join(before.text.split())
+    text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
+    return f"{before.line:>4}- {visible(before.speaker)}: {line_text(text, hit.when, hit.path, before.line)}"
+
+
 def _passage(hit: "Hit") -> str:
     """One passage: its line number, who said it, what; further lines are indented under it."""
     clock = f" {hit.time}" if hit.time and (hit.when is None or hit.time != hit.when.time) else ""
     speaker = f"{visible(hit.speaker)}{clock}: " if hit.speaker else ""
-    kept = hit.text[:LONGEST_LINE]
+    start, end = hit.shown
+    kept = ("… " if start else "") + hit.text[start:end]
     first, *rest = [line_text(line, hit.when, hit.path, hit.line) for line in kept.split("\n")]
     shown = "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
-    if kept == hit.text:
+    if end - start == len(hit.text):
         return shown
-    return shown + _clipped(len(hit.text), hit.path, hit.line, hit.end_line - hit.line + 1)
+    return f"{shown} …{_clipped(len(hit.text), hit.path, hit.line, hit.end_line - hit.line + 1)}"
 
 
 def today_heading(now: dt.datetime) -> str:

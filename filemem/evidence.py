@@ -99,4 +99,4 @@ def held(units: Sequence[Unit], stands: Callable[[int], bool], share: Callable[[
         whole += unit.weight
         (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
     strength = total / whole if whole else 1.0
-    return Held(round(strength, 4), tuple(has), tuple(near), tuple(lacks))
+    return Held(strength, tuple(has), tuple(near), tuple(lacks))

@@ -19,21 +19,25 @@ from filemem.question import Query
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
+CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it says nothing of its own
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
+NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
 SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
+ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
 LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
 SLIGHT = (
     0.2,
     0.15,
     0.1,
 )  # held back for having only 0, 1 or 2 words besides stop words: there is little to learn from it
+ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
@@ -60,6 +64,7 @@ class Corpus(Protocol):
     lengths: Sequence[int]
     flags: Sequence[int]
     speakers: Sequence[int]
+    speaker_names: Sequence[str]
 
     def concept(self, stem: str) -> list[str]: ...
     def frequency(self, token: str) -> int: ...
@@ -153,6 +158,8 @@ def _add(corpus: Corpus, term: _Term, values: dict[int, float], ranges: list[tup
     """Raises the values of a word to what `term` gives in its places."""
     lengths, per_token = corpus.lengths, K1 * B / max(1.0, corpus.mean_length)
     for number, count in _counts(corpus, term, ranges).items():
+        if corpus.flags[number] & terms.CITES and corpus.speakers[number]:
+            count *= CITING
         value = term.weight * count * (1 + K1) / (count + K1 * (1 - B) + per_token * lengths[number])
         if value > values.get(number, 0.0):
             values[number] = value
@@ -232,7 +239,8 @@ def _around(corpus: Corpus, entry: Entry, number: int) -> Iterator[tuple[int, fl
     for step in (1, -1):
         place, away = number + step, 0
         while entry.first <= place < end:
-            away += 1 if speakers[place] == speakers[place - step] else 2
+            speaker, last = speakers[place], speakers[place - step]
+            away += NOTES if not (speaker or last) else 1 if speaker == last else 2
             if away >= len(REACH):
                 break
             yield place, REACH[away]
@@ -254,6 +262,20 @@ def _spread(values: dict[int, float], corpus: Corpus, file: _File) -> dict[int, 
     return {place: ONCE * best[place] + (1 - ONCE) * total[place] for place in total}
 
 
+_Named = Callable[[int], bool]
+
+
+def _named(query: Query, corpus: Corpus) -> _Named:
+    """Whether a passage that nobody speaks names one of the people asked about: a fact is told of somebody."""
+    names = {token for speaker in query.speakers for token in terms.tokens(corpus.speaker_names[speaker])}
+    found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
+
+    def test(number: int) -> bool:
+        return any(number in numbers[place : place + 1] for numbers in found for place in [bisect_left(numbers, number)])
+
+    return test
+
+
 def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
     """Whether what stands before, leaving out what the same person said just before, is a question."""
     before = number - 1
@@ -262,12 +284,13 @@ def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
     return before >= entry.first and bool(corpus.flags[before] & terms.IS_QUESTION)
 
 
-def _signs(query: Query, corpus: Corpus, entry: Entry, number: int) -> Iterable[tuple[str, float]]:
+def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Named) -> Iterable[tuple[str, float]]:
     """What marks a passage as an answer, as shares of the question's weight."""
     flags = corpus.flags[number]
-    if corpus.speakers[number] in query.speakers:
+    speaker = corpus.speakers[number]
+    if speaker in query.speakers or (not speaker and query.speakers and named(number)):
         yield "speaker", SPEAKER
-        if flags & terms.FIRST_PERSON:
+        if not speaker or flags & terms.FIRST_PERSON:
             yield "own words", OWN_WORDS
     if query.asks_when and flags & terms.HAS_TIME_WORD:
         yield "time word", TIME
@@ -323,20 +346,34 @@ def rank(
     for term in lookups:
         _add(corpus, term, values[term.word], ranges)
     mass = sum(weights) or max((term.weight for term in lookups), default=1.0)
+    named = _named(query, corpus)
     scored: list[tuple[float, int, str, int, _Scores]] = []
     for file in _by_file(corpus, sorted({number for places in values for number in places}), worth):
         scores = _score_file(corpus, file, values)
         for number in sorted({place for word in scores.spread for place in word}):
             if speakers is None or corpus.speakers[number] in speakers:
-                share = sum(part for _, part in _signs(query, corpus, file.entry, number))
+                share = sum(part for _, part in _signs(query, corpus, file.entry, number, named))
                 score = sum(word.get(number, 0.0) for word in scores.spread) + scores.session + mass * share
-                score = round(file.worth * max(score, 0.001), 6)
-                scored.append((-score, -file.entry.date, file.entry.path, number, scores))
+                score = max(score, 0.001) * file.worth * _own(query, corpus, number, values)
+                scored.append((-round(score, 6), -file.entry.date, file.entry.path, number, scores))
     best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
     numbers = [number for _, _, _, number, _ in best]
     standing = [_standing(corpus, word.stem, numbers) for word in query.words]
+    factors = {number: _own(query, corpus, number, values) for number in numbers}
     units = evidence.units(query, weights, _idf(corpus, 0), corpus.frequency)
-    return [_explain(query, corpus, _Whole(units, weights, standing, mass), item) for item in best]
+    return [_explain(query, corpus, _Whole(units, weights, standing, mass, factors, named), item) for item in best]
+
+
+def _own(query: Query, corpus: Corpus, number: int, values: list[dict[int, float]]) -> float:
+    """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
+    flags = corpus.flags[number]
+    if not corpus.speakers[number] or not flags & (terms.CITES | terms.IS_QUESTION):
+        return 1.0
+    if flags & terms.CITES:
+        return CITING
+    asked = sum(number in places for places in values)
+    echo = asked >= 0.8 * len(query.words) and corpus.lengths[number] <= 1 + 1.25 * len(query.words)
+    return ECHO if echo else 1.0
 
 
 def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> _Scores:
@@ -359,12 +396,14 @@ def _standing(corpus: Corpus, stem: str, numbers: list[int]) -> set[int]:
 
 class _Whole(NamedTuple):
     """What is the same for all passages: the question's units, what its words weigh, and of each word the passages found
-    that hold it; what the question weighs."""
+    that hold it; what the question weighs; what is left of the scores; who is named."""
 
     units: list[evidence.Unit]
     weights: list[float]
     standing: list[set[int]]
     mass: float
+    factors: dict[int, float]
+    named: _Named
 
 
 def _explain(query: Query, corpus: Corpus, whole: _Whole, item: tuple[float, int, str, int, _Scores]) -> Scored:
@@ -378,7 +417,12 @@ def _explain(query: Query, corpus: Corpus, whole: _Whole, item: tuple[float, int
     )
     parts = [(word.text, value) for word, value in zip(query.words, given, strict=True) if value]
     parts.append(("session", scores.session))
-    parts.extend((name, whole.mass * share) for name, share in _signs(query, corpus, scores.file.entry, number))
-    if scores.file.worth != 1.0:
-        parts.append(("worth", scores.file.worth))
-    return Scored(number, -score, held.strength, held.has, held.near, held.lacks, tuple(parts))
+    signs = _signs(query, corpus, scores.file.entry, number, whole.named)
+    parts.extend((name, whole.mass * share) for name, share in signs)
+    factor = scores.file.worth * whole.factors[number]
+    if factor != 1.0:
+        parts.append(("times", factor))
+    speaker = corpus.speakers[number]
+    another = bool(query.speakers and speaker and speaker not in query.speakers)
+    strength = held.strength * (ANOTHER if another else 1.0)
+    return Scored(number, -score, round(strength, 4), held.has, held.near, held.lacks, tuple(parts))

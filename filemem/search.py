@@ -1,56 +1,36 @@
 """search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
 
 import datetime as dt
-from collections.abc import Callable
 from typing import NamedTuple
 
-from filemem import dates, globs, question, ranking, terms
+from filemem import dates, evidence, filters, question, ranking, selection, terms
 from filemem.corpus import Corpus, Entry
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.folder import Current, Folder
+from filemem.hits import Hit, excerpt, leans
 from filemem.index import Index
-from filemem.memory import Memory, Passage, When
+from filemem.memory import ARCHIVE, Memory
 from filemem.plain import one_line
 from filemem.question import Query
 from filemem.ranking import Scored
 
+__all__ = ["Found", "Hit", "search_files"]
+
 MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
-FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
-WORTH = 0.2  # of the best score, under which a passage is not worth its room
-STRONG = 0.6  # share of the question's weight from which on a match is called strong
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
-ARCHIVED = 0.6  # what an archived memory counts beside a live one
-OUTDATED = 0.5  # what a superseded or expired one counts
-
-
-class Hit(NamedTuple):
-    """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither."""
-
-    path: str
-    line: int
-    end_line: int
-    date: dt.date | None
-    score: float
-    text: str
-    archived: bool
-    speaker: str
-    time: str
-    strength: float
-    note: str
-    has: tuple[str, ...]
-    near: tuple[str, ...]
-    lacks: tuple[str, ...]
-    parts: dict[str, float]
-    when: When | None
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called strong, and partial; docs/search.md has the table
+CHAIN = 10  # times that a memory is followed to what replaced it
 
 
 class Found(NamedTuple):
-    """The hits in the order of the answer, each file once; `files` were looked at; `notes` are whole sentences.
+    """The hits in the order of the answer, those from `further` on in its second part; `files` were looked at.
 
-    `strength` continues the line that counts; `more` is a limit that would show more, 0 where nothing was left out.
+    `strength` continues the line that counts, `notes` are whole sentences; `more` is a limit that would show more, 0 where
+    nothing was left out.
     """
 
     hits: list[Hit]
+    further: int
     files: int
     strength: str
     notes: list[str]
@@ -76,84 +56,22 @@ def search_files(
     conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
     """
     corpus = index.corpus()
-    asked = _asked(
-        index.folder, corpus, path, speaker, _bound(after, today, end=False), _bound(before, today, end=True)
-    )
+    first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
+    asked = filters.asked(index.folder, corpus, path, speaker, first, last)
     parsed = _parsed(query, anchor, corpus)
-    wanted = (limit or MOST) + MARGIN
-    scored = ranking.rank(parsed, corpus, limit=wanted, worth=asked.worth(today), speakers=asked.speakers)
-    hits = _outdated_below(_hits(index.folder, corpus, scored, current, today))
-    shown = _chosen(hits, limit)
-    more = min(200, 2 * len(shown)) if 0 < len(shown) < min(len(hits), 200) else 0
-    return Found(shown, asked.files, _strength(shown), _unknown(corpus, parsed), more)
-
-
-# -- filters -----------------------------------------------------------------------------------------------------
-
-
-class _Asked(NamedTuple):
-    """Which files and whose passages are asked for."""
-
-    test: Callable[[Entry], bool] | None
-    files: int
-    speakers: frozenset[int] | None
-
-    def worth(self, today: dt.date) -> Callable[[Entry], float]:
-        """What a file counts: nothing where it is not asked for, less where it is archived or no longer true."""
-
-        def factor(entry: Entry) -> float:
-            if self.test and not self.test(entry):
-                return 0.0
-            return (ARCHIVED if entry.archived else 1.0) * (OUTDATED if _outdated(entry, today) else 1.0)
-
-        return factor
-
-
-def _asked(
-    folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, after: int | None, before: int | None
-) -> _Asked:
-    """The filters; raises NotFound where the path or the speaker is unknown."""
-    wanted = globs.matcher(path) if path else None
-
-    def test(entry: Entry) -> bool:
-        if (after is not None and entry.date < after) or (before is not None and not 0 < entry.date <= before):
-            return False
-        return wanted is None or wanted(entry.path)
-
-    if wanted is None and after is None and before is None:
-        return _Asked(None, corpus.files, _speakers(corpus, speaker))
-    files = sum(map(test, corpus.entries()))
-    if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
-        near = folder.nearest(path or "")
-        raise NotFound(f"no file matches {one_line(path or '')}; the nearest are {', '.join(near) or 'none'}.")
-    return _Asked(test, files, _speakers(corpus, speaker))
-
-
-def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
-    """The numbers of the speakers that a name means: the whole name, else any word of it."""
-    if speaker is None:
-        return None
-    wanted = terms.fold(speaker).strip()
-    names = [terms.fold(name) for name in corpus.speaker_names]
-    found = [n for n, name in enumerate(names) if name == wanted] or [
-        n for n, name in enumerate(names) if wanted in name.split()
-    ]
-    if not found or not wanted:
-        known = ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"
-        raise NotFound(
-            f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {one_line(known)}."
-        )
-    return frozenset(found)
-
-
-def _bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
-    """The ordinal of a day given as `after` or `before`; raises FilememError for one that cannot be read."""
-    if text is None:
-        return None
-    try:
-        return dates.parse_bound(text, today, end).toordinal()
-    except ValueError as error:
-        raise FilememError(str(error)) from None
+    reader = _Reader(index.folder, corpus, parsed, today, current)
+    worth = asked.worth(today, past=parsed.past)
+    scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
+    free = asked.test is None and asked.speakers is None
+    hits = selection.with_sources(reader.hits(scored), reader.source if free else lambda cited, fact: None)
+    if not parsed.past:
+        hits = _current_above(reader, hits, asked)
+    chosen, further = selection.chosen(hits, limit, parsed.order)
+    more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
+    notes = _unknown(corpus, parsed)
+    if not hits:
+        notes += _nothing(corpus, asked, {"path": path, "speaker": speaker, "after": after, "before": before})
+    return Found(chosen, further, asked.files, _strength(chosen, parsed), notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -176,7 +94,7 @@ def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
 
 def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
-    folded = f" {' '.join(terms.words(terms.fold(query)))} "
+    folded = f" {' '.join(terms.words(query))} "
     words = list(parsed.words)
     for name, others in corpus.names().items():
         if (f" {name} " if name.isascii() else name) not in folded:
@@ -191,67 +109,112 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
 
 def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
+    known = [float(bool(corpus.concept(word.stem))) for word in parsed.words]
     said = []
-    for word in parsed.words:
-        if not corpus.concept(word.stem) and not word.of_date:
-            near = corpus.near(word.text, 2)
-            said.append(f"{word.text} (nearest: {', '.join(near)})" if near else word.text)
+    for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
+        if not unit.known:
+            near = corpus.near(unit.text, 2)
+            said.append(f"{unit.text} (nearest: {', '.join(near)})" if near else unit.text)
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
 
 
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(folder: Folder, corpus: Corpus, scored: list[Scored], current: Current | None, today: dt.date) -> list[Hit]:
-    """The passages as their files have them now, best first."""
-    read: dict[str, Memory | None] = {}
-    found = []
-    for item in scored:
-        entry = corpus.file(item.number)
-        if entry.path not in read:
-            read[entry.path] = _memory(folder, entry.path)
-        memory = read[entry.path]
-        place = item.number - entry.first
+class _Reader:
+    """Reads the passages found as their files have them now."""
+
+    def __init__(self, folder: Folder, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
+        self._folder = folder
+        self._corpus = corpus
+        self._today = today
+        self._current = current
+        self._read: dict[str, Memory | None] = {}
+        self._stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+        self.entries: dict[str, Entry] = {}
+
+    def hits(self, scored: list[Scored]) -> list[Hit]:
+        """The passages, best first; without those that have gone, or stand in the prompt already."""
+        found = []
+        for item in scored:
+            entry = self._corpus.file(item.number)
+            hit = self.hit(entry.path, item.number - entry.first, item, entry)
+            found += [hit] if hit else []
+        return found
+
+    def hit(self, path: str, place: int, item: Scored, entry: Entry | None) -> Hit | None:
+        """One passage by its place in its file."""
+        memory = self._memory(path)
         if memory is None or place >= len(memory.passages):
-            continue
+            return None
         passage = memory.passages[place]
-        if current is None or entry.path != current.path or passage.line < current.line:
-            found.append(_hit(memory, passage, item, _note(entry, today)))
-    return found
+        if self._current and path == self._current.path and passage.line >= self._current.line:
+            return None
+        before = memory.passages[place - 1] if place else None
+        particulars = entry.particulars if entry else {}
+        return Hit(
+            path=path,
+            line=passage.line,
+            end_line=passage.end_line,
+            date=memory.date,
+            score=item.score,
+            text=passage.text,
+            archived=memory.archived,
+            speaker=passage.speaker,
+            time=passage.time,
+            strength=item.strength,
+            note=_note(entry, self._today) if entry else "",
+            has=item.has,
+            near=item.near,
+            lacks=item.lacks,
+            parts=dict(item.parts),
+            when=memory.when,
+            shown=excerpt(passage.text, self._stems),
+            before=before if before and leans(passage, before) else None,
+            sources=_listed(particulars.get("source")),
+            newer=str(particulars.get("superseded_by") or ""),
+        )
 
-
-def _memory(folder: Folder, path: str) -> Memory | None:
-    try:
-        return folder.memory(path)
-    except FilememError:
+    def source(self, cited: str, fact: Hit) -> Hit | None:
+        """The turn that a fact cites as `path:line`, as a hit that holds what the fact holds."""
+        path, _, line = cited.rpartition(":")
+        memory = self._memory(path) if line.isascii() and line.isdigit() else None
+        for place, passage in enumerate(memory.passages if memory else ()):
+            if passage.line == int(line):
+                item = Scored(0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, (("said", fact.score),))
+                return self.hit(path, place, item, None)
         return None
 
+    def _memory(self, path: str) -> Memory | None:
+        if path not in self._read:
+            try:
+                self._read[path] = self._folder.memory(path)
+            except FilememError:
+                self._read[path] = None
+        return self._read[path]
 
-def _hit(memory: Memory, passage: Passage, item: Scored, note: str) -> Hit:
-    return Hit(
-        path=memory.path,
-        line=passage.line,
-        end_line=passage.end_line,
-        date=memory.date,
-        score=item.score,
-        text=passage.text,
-        archived=memory.archived,
-        speaker=passage.speaker,
-        time=passage.time,
-        strength=item.strength,
-        note=note,
-        has=item.has,
-        near=item.near,
-        lacks=item.lacks,
-        parts=dict(item.parts),
-        when=memory.when,
-    )
+    def replacement(self, old: Hit) -> Hit | None:
+        """What holds now instead of a superseded memory, as a hit of the same score; None where it cannot be told."""
+        path, memory = old.newer, None
+        for _ in range(CHAIN):
+            try:
+                path = self._folder.locate(path)
+            except FilememError:
+                return None
+            memory = self._memory(path)
+            following = memory and memory.particular("superseded_by")
+            if not following:
+                break
+            path = str(following)
+        if memory is None or not memory.passages or path == old.path:
+            return None
+        item = Scored(0, old.score, old.strength, old.has, old.near, old.lacks, (("replaces", old.score),))
+        return self.hit(path, 0, item, None)
 
 
-def _outdated(entry: Entry, today: dt.date) -> bool:
-    """Has something replaced this memory, or is its time over?"""
-    until = entry.particulars.get("valid_until")
-    return bool(entry.particulars.get("superseded_by")) or bool(until and str(until)[:10] < today.isoformat())
+def _listed(value: object) -> tuple[str, ...]:
+    """A front matter value that is a text or a list of them."""
+    return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()
 
 
 def _note(entry: Entry, today: dt.date) -> str:
@@ -259,57 +222,51 @@ def _note(entry: Entry, today: dt.date) -> str:
     by, until = entry.particulars.get("superseded_by"), entry.particulars.get("valid_until")
     if by:
         return f"superseded by {one_line(str(by))}"
-    return f"held until {str(until)[:10]}" if until and str(until)[:10] < today.isoformat() else ""
+    return f"held until {str(until)[:10]}" if filters.outdated(entry, today) else ""
 
 
-def _outdated_below(hits: list[Hit]) -> list[Hit]:
-    """The hits with every superseded one behind what replaced it, where both were found."""
-    out = list(hits)
-    for hit in hits:
-        if hit.note.startswith("superseded by "):
-            newer = hit.note.removeprefix("superseded by ")
-            last = max((n for n, other in enumerate(out) if other.path.endswith(newer)), default=-1)
-            if last > out.index(hit):
-                out.remove(hit)
-                out.insert(last, hit)
+def _current_above(reader: _Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
+    """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
+    out: list[Hit] = []
+    waiting = list(hits)
+    while waiting:
+        hit = waiting.pop(0)
+        if not hit.newer:
+            out.append(hit)
+            continue
+        newer = reader.replacement(hit)
+        if newer and not any(other.path == newer.path for other in out):
+            found = [other for other in waiting if other.path == newer.path]
+            waiting = [other for other in waiting if other.path != newer.path]
+            if found:
+                out += [found[0]._replace(score=max(found[0].score, hit.score)), *found[1:]]
+            elif not asked.test:
+                out.append(newer)
+        out.append(hit)
     return out
 
 
-# -- the answer --------------------------------------------------------------------------------------------------
+# -- what the answer says ----------------------------------------------------------------------------------------
 
 
-def _chosen(hits: list[Hit], limit: int | None) -> list[Hit]:
-    """The hits to show: the `limit` best, or as many as are worth their room; the first page's worth of them first.
-
-    Gathering all passages of the best file at once would push the other files' best ones down the page, so the strongest
-    are shown by file, and then, by file again, the rest.
-    """
-    first: list[Hit] = []
-    rest: list[Hit] = []
-    spent = 0
-    for hit in hits[: limit or MOST]:
-        part = first if spent < FIRST else rest
-        spent += len(hit.text) + (10 if any(other.path == hit.path for other in part) else len(hit.path) + 30)
-        if not limit and part and (spent > ROOM or hit.score < WORTH * hits[0].score):
-            break
-        (first if spent < FIRST else rest).append(hit)
-    return _by_file(first) + _by_file(rest)
-
-
-def _by_file(hits: list[Hit]) -> list[Hit]:
-    """Hits by file, the file with the best one first, each file's by line."""
-    files: dict[str, list[Hit]] = {}
-    for hit in hits:
-        files.setdefault(hit.path, []).append(hit)
-    return [hit for group in files.values() for hit in sorted(group, key=lambda hit: hit.line)]
-
-
-def _strength(hits: list[Hit]) -> str:
+def _strength(hits: list[Hit], parsed: Query) -> str:
     """How well the best hit answers, in a way that compares across questions."""
     if not hits:
         return ""
     best = max(hits, key=lambda hit: hit.strength)
-    word = "strong match" if best.strength >= STRONG else "no strong match"
+    word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
     has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
     lacks = f"; lacks {', '.join(best.lacks)}" if best.lacks else ""
-    return f"; {word}: {best.strength:.0%} of the question (has {has}{lacks})"
+    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
+    return f"; {word or 'no strong match'}: {best.strength:.0%} of the question (has {has}{lacks}){order}"
+
+
+def _nothing(corpus: Corpus, asked: filters.Asked, given: dict[str, str | None]) -> list[str]:
+    """Sentences that say what was searched for nothing."""
+    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
+    notes = [f"Searched by {limits}; without that there are {corpus.files:,} files."] if limits else []
+    if not asked.test and corpus.archived:
+        notes.append(f"The archive was searched too: {corpus.archived:,} of the files lie there.")
+    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
+        notes.append(f'The archive holds {corpus.archived:,} files; path "archive/**" asks for them alone.')
+    return notes

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME = 1, 2, 4, 8, 16, 32
+HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 8, 16, 32, 64
 
 CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -54,6 +54,7 @@ _TIME_WORD = re.compile(
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+|《")
+_CITES = re.compile(r"[\w)]\.(?:md|txt|ya?ml):\d|^(?:Nowhere in memory:|记忆里没有：)", re.MULTILINE)
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ def _word_flags(word: str) -> int:
 
 
 def flags(text: str, found: Iterable[str] | None = None) -> int:
-    """What kind of passage it is, as the sum of HAS_NUMBER … HAS_NAME; captions count for HAS_CAPTION alone.
+    """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for HAS_CAPTION alone.
 
     `found` are the tokens of its speech, where the caller has them.
     """
@@ -145,6 +146,8 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
         bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
     if ("?" in speech or not plain) and _QUESTION.search(speech):
         bits |= IS_QUESTION
+    if ":" in text and _CITES.search(text):
+        bits |= CITES
     return bits | (HAS_NAME if _NAME.search(speech) else 0)
 
 

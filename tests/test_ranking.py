@@ -70,7 +70,7 @@ class MemoryCorpus:
         return len(self._postings[token][0]) if token in self._postings else 0
 
     def postings(self, token: str) -> list[tuple[list[int], bytearray]]:
-        return [self._postings[token]]
+        return [self._postings[token]] if token in self._postings else []
 
     def alive(self, number: int) -> bool:
         return True

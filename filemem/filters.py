@@ -1,0 +1,88 @@
+"""What a search is limited to: files by path and date, passages by speaker; and what a file counts that no longer holds."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import NamedTuple
+
+from filemem import dates, globs, terms
+from filemem.corpus import Corpus, Entry
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
+from filemem.plain import one_line
+
+ARCHIVED = 0.6  # what an archived memory counts beside a live one
+OUTDATED = 0.5  # what a superseded or expired one counts
+
+
+class Asked(NamedTuple):
+    """Which files and whose passages are asked for."""
+
+    test: Callable[[Entry], bool] | None
+    files: int
+    speakers: frozenset[int] | None
+
+    def worth(self, today: dt.date, *, past: bool) -> Callable[[Entry], float]:
+        """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
+        question is about the past."""
+
+        def factor(entry: Entry) -> float:
+            if self.test and not self.test(entry):
+                return 0.0
+            if past:
+                return 1.0
+            return (ARCHIVED if entry.archived else 1.0) * (OUTDATED if outdated(entry, today) else 1.0)
+
+        return factor
+
+
+def asked(
+    folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, after: int | None, before: int | None
+) -> Asked:
+    """The filters; raises NotFound where the path or the speaker is unknown."""
+    wanted = globs.matcher(path) if path else None
+
+    def test(entry: Entry) -> bool:
+        if (after is not None and entry.date < after) or (before is not None and not 0 < entry.date <= before):
+            return False
+        return wanted is None or wanted(entry.path)
+
+    if wanted is None and after is None and before is None:
+        return Asked(None, corpus.files, _speakers(corpus, speaker))
+    files = sum(map(test, corpus.entries()))
+    if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
+        near = folder.nearest(path or "")
+        raise NotFound(f"no file matches {one_line(path or '')}; the nearest are {', '.join(near) or 'none'}.")
+    return Asked(test, files, _speakers(corpus, speaker))
+
+
+def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
+    """The numbers of the speakers that a name means: the whole name, else any word of it."""
+    if speaker is None:
+        return None
+    wanted = terms.fold(speaker).strip()
+    names = [terms.fold(name) for name in corpus.speaker_names]
+    found = [n for n, name in enumerate(names) if name == wanted] or [
+        n for n, name in enumerate(names) if wanted in name.split()
+    ]
+    if not found or not wanted:
+        known = ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"
+        raise NotFound(
+            f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {one_line(known)}."
+        )
+    return frozenset(found)
+
+
+def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
+    """The ordinal of a day given as `after` or `before`; raises FilememError for one that cannot be read."""
+    if text is None:
+        return None
+    try:
+        return dates.parse_bound(text, today, end).toordinal()
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+
+
+def outdated(entry: Entry, today: dt.date) -> bool:
+    """Has something replaced this memory, or is its time over?"""
+    until = entry.particulars.get("valid_until")
+    return bool(entry.particulars.get("superseded_by")) or bool(until and str(until)[:10] < today.isoformat())

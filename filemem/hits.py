@@ -1,0 +1,95 @@
+"""One passage found, and what of it and of the turn before it an answer needs to show."""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from filemem import terms
+from filemem.memory import Passage, When
+
+LONGEST = 1000  # characters of a passage that are shown; of a longer one, the part with most of the question's words
+LOOKED_AT = 200_000  # characters of a passage that such a part is looked for in
+SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; and of one with a pronoun for its subject
+
+_WORD = re.compile(r"\w+")
+_WIDE = re.compile(f"[{terms.CJK}]")
+_QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
+_LEANING = re.compile(
+    r"(?:yes|yeah|yep|no|nope|sure|of course|definitely|exactly|absolutely|it|it's|that|that's|they|he|she|those|these)\b"
+    r"|[对對是没沒不嗯它那他她这這]",
+    re.IGNORECASE,
+)
+
+
+class Hit(NamedTuple):
+    """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
+
+    `shown` is the part of the text that an answer shows, as places in it; `before` the turn that it leans on; `sources` where
+    a fact was said, as `path:line`; `newer` the path of what replaced it.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    date: dt.date | None
+    score: float
+    text: str
+    archived: bool
+    speaker: str
+    time: str
+    strength: float
+    note: str
+    has: tuple[str, ...]
+    near: tuple[str, ...]
+    lacks: tuple[str, ...]
+    parts: dict[str, float]
+    when: When | None
+    shown: tuple[int, int]
+    before: Passage | None
+    sources: tuple[str, ...]
+    newer: str
+
+
+def leans(passage: Passage, before: Passage) -> bool:
+    """Does a turn say little without the one before it: a short reply to a question, a bare yes, a pronoun?"""
+    if not passage.speaker or passage.speaker == before.speaker:
+        return False
+    width = len(passage.text) + len(_WIDE.findall(passage.text))
+    if width <= SHORT and _QUESTION.search(before.text):
+        return True
+    return width <= SLIGHT and _LEANING.match(passage.text) is not None
+
+
+def excerpt(text: str, stems: frozenset[str]) -> tuple[int, int]:
+    """The part of a passage to show, as places in it: all of a usual one; of a long one the LONGEST characters that hold
+    most different words of a question, given by their stems, begun a little before them."""
+    if len(text) <= LONGEST:
+        return 0, len(text)
+    found = list(_found(text[:LOOKED_AT], stems))
+    best, start, left = 0, 0, 0
+    for right, (place, _) in enumerate(found):
+        while place - found[left][0] > LONGEST * 3 // 4:
+            left += 1
+        words = len({stem for _, stem in found[left : right + 1]})
+        if words > best:
+            best, start = words, found[left][0]
+    start = max(0, min(start - LONGEST // 8, len(text) - LONGEST))
+    space = text.find(" ", start, start + 40)
+    start = space + 1 if start and space >= 0 else start
+    return start, start + LONGEST
+
+
+def _found(text: str, stems: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Where words with these stems stand."""
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if word.isascii():
+            stem = terms.stem(word.lower())
+            if stem in stems:
+                yield match.start(), stem
+            continue
+        for place in range(len(word)):
+            for token in terms.tokens(word[place : place + 2]):
+                if token in stems:
+                    yield match.start() + place, token

@@ -1,0 +1,81 @@
+"""Which of the passages found an answer shows, and in what order: the strongest by file, then the rest by file."""
+
+from collections.abc import Callable
+
+from filemem.filters import OUTDATED
+from filemem.hits import Hit
+
+FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
+WORTH = 0.3  # of the best score, under which a passage is not worth its room
+LEAST = 0.0  # of the best strength, under which one without any word of the question itself is not
+MOST = 120  # passages in an answer without a limit
+WHOLE = 0.95  # strength of a fact that holds the whole question
+CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
+
+
+def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
+    """The hits, best first, with each fact and the turns that it was taken from made one piece of evidence.
+
+    The turns count what the fact does, and are brought in where they were not found themselves: `turn` gives the hit for
+    a `path:line`. The best fact that holds the whole question stands first; of the others,
+    those are shown that clearly outrank every turn: else the turns tell the same in full.
+    """
+    turns = [hit for hit in hits if not hit.sources]
+    best = max((hit.score for hit in turns), default=0.0)
+    most = max([WHOLE, *(hit.strength for hit in turns)])
+    out = {f"{hit.path}:{hit.line}": hit for hit in hits}
+    first = True
+    for key, fact in list(out.items()):
+        told = [(source, hit) for source in fact.sources if (hit := out.get(source) or turn(source, fact))]
+        whole = first and bool(told) and fact.strength >= most and not fact.note
+        if whole:
+            first = False
+            out[key] = fact = fact._replace(score=max(fact.score, 1.01 * best))
+        for source, hit in told:
+            score = hit.score * OUTDATED if fact.newer else max(hit.score, 0.999 * fact.score)
+            out[source] = hit._replace(score=score)
+        if told and not fact.note and not whole and fact.score < CLEARLY * best:
+            del out[key]
+    return sorted(out.values(), key=lambda hit: -hit.score)
+
+
+def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], int]:
+    """The hits to show, and how many of them stand in the first part.
+
+    Without a limit those that are worth their room. Gathering all passages of the best file at once would push the other
+    files' best ones down the page, so the strongest are shown by file, and then, by file again, the rest; in time where
+    the question asks for an order (1: oldest first, -1: newest first).
+    """
+    first: list[Hit] = []
+    rest: list[Hit] = []
+    spent = 0
+    best = max((hit.score for hit in hits), default=0.0)
+    strongest = max((hit.strength for hit in hits[:10]), default=0.0)
+    for hit in hits[: limit or MOST]:
+        if not limit and first and not _worth(hit, best, strongest):
+            continue
+        part = first if spent < FIRST else rest
+        size = hit.shown[1] - hit.shown[0]
+        spent += size + (10 if any(other.path == hit.path for other in part) else len(hit.path) + 30)
+        if not limit and part and spent > ROOM:
+            break
+        (first if spent < FIRST else rest).append(hit)
+    return _by_file(first, order) + _by_file(rest, order), len(first)
+
+
+def _worth(hit: Hit, best: float, strongest: float) -> bool:
+    """Is a passage worth its room?"""
+    return hit.score >= WORTH * best and (bool(hit.has) or hit.strength >= LEAST * strongest)
+
+
+def _by_file(hits: list[Hit], order: int) -> list[Hit]:
+    """Hits by file, the file with the best one first, or the oldest or newest one; each file's by line."""
+    files: dict[str, list[Hit]] = {}
+    for hit in hits:
+        files.setdefault(hit.path, []).append(hit)
+    groups = list(files.values())
+    if order:
+        dated = [group for group in groups if group[0].date]
+        dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=order < 0)
+        groups = dated + [group for group in groups if not group[0].date]
+    return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
