@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from filemem import conflicts
+from filemem import conflicts, grounds
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE, LARGEST, Memory
@@ -11,6 +11,10 @@ from filemem.plain import one_line
 from filemem.problems import Problem
 from filemem.wording import NAMELESS
 
+_COPY = re.compile(
+    r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",
+    re.IGNORECASE,
+)
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 
 
@@ -26,12 +30,22 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         except (FilememError, OSError) as error:
             found.append(Problem(path, 1, str(error).rstrip("."), "put its permissions right, or delete it"))
             continue
+        found += _copies(path)
         found += memory.problems
         found += conflicts.problems(memory)
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
-    return sorted(found)
+    return sorted([*found, *grounds.problems(folder)])
+
+
+def _copies(path: str) -> list[Problem]:
+    """A second version of a memory that Syncthing, Dropbox or Nextcloud has put beside it; both are read and searched."""
+    match = _COPY.match(path)
+    if not match:
+        return []
+    remedy = f"bring both together in {one_line(match['stem'] + match['end'])}, then delete this one"
+    return [Problem(path, 1, "a copy that a program for sharing files made where two machines had changed it", remedy)]
 
 
 def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[str, int]) -> list[Problem]:

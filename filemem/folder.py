@@ -21,7 +21,16 @@ from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
-_EDITOR_FILES = re.compile(r".*~$|#.*#$|4913$|.*\.(?:tmp|swp|swo|part|crdownload|bak|orig)$", re.IGNORECASE)
+_EDITOR_FILES = re.compile(
+    r"""
+    .*~$ | ~\$.* | \#.*\#$ | 4913$                            # backups; Word's lock; Emacs's autosave; Vim's trial
+    | .*\.(?:tmp|vsctmp|sw[a-p]|part|crdownload|bak|orig|rej)$  # Vim, VS Code, browsers, diff3, patch
+    | .*___jb_(?:tmp|old|bak)___$                              # JetBrains
+    | .*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$         # nano; Qt's QSaveFile (Kate)
+    | (?:Thumbs\.db|desktop\.ini|Icon\r)$                      # Windows, macOS
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 class Stat(NamedTuple):

@@ -1,0 +1,225 @@
+"""What editors and programs that share files leave beside a memory is never taken for one and never written over; a real
+editor's save is read whole; Obsidian finds a vault."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from repositories import START, git, plain_git  # noqa: F401
+from terminal import Terminal
+
+from filemem import Store, User
+from filemem.check import problems
+from filemem.cli import cli
+from filemem.cli.editing import _command
+from filemem.history import set_up
+from filemem.memory import Memory
+
+PROJECT = Path(__file__).parents[1]
+FACT = "facts/2026/2026-11-18-tea.md"
+LEFT = {
+    "Vim": [".2026-11-18-tea.md.swp", ".2026-11-18-tea.md.swo", "2026-11-18-tea.md~", ".2026-11-18-tea.md.un~", "4913"],
+    "Emacs": ["#2026-11-18-tea.md#", ".#2026-11-18-tea.md", "2026-11-18-tea.md~", "2026-11-18-tea.md.~3~"],
+    "nano": [".2026-11-18-tea.md.swp", "2026-11-18-tea.md.save", "2026-11-18-tea.md.save.1"],
+    "VS Code": ["2026-11-18-tea.md.vsctmp", ".vscode"],
+    "JetBrains": ["2026-11-18-tea.md___jb_tmp___", "2026-11-18-tea.md___jb_old___", ".idea"],
+    "Sublime Text": [".sublAbC.tmp", "tea.sublime-workspace.tmp"],
+    "GNOME": [".goutputstream-QWERTY", ".2026-11-18-tea.md.swp"],
+    "Kate": [".2026-11-18-tea.md.kate-swp", "2026-11-18-tea.md.AbCdEf"],
+    "Office": ["~$26-11-18-tea.md", ".~lock.2026-11-18-tea.md#"],
+    "Syncthing": [".syncthing.2026-11-18-tea.md.tmp", "~syncthing~2026-11-18-tea.md.tmp", ".stfolder"],
+    "rsync": [".2026-11-18-tea.md.Xy12Zz"],
+    "systems": [".DS_Store", "._2026-11-18-tea.md", "Thumbs.db", "desktop.ini"],
+    "git and patch": ["2026-11-18-tea.md.orig", "2026-11-18-tea.md.rej"],
+}
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> User:
+    user = Store(tmp_path / "store").user("mara")
+    user.create(FACT, "Prefers oolong tea.\n")
+    return user
+
+
+@pytest.mark.parametrize("editor", LEFT)
+def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: User, editor: str) -> None:
+    folder = Path(mara.root, os.path.dirname(FACT))
+    for name in LEFT[editor]:
+        (folder / name).write_text("tea, unsaved\n")
+    assert mara.paths() == [FACT]
+    assert [hit.path for hit in mara.search_files("tea")] == [FACT]
+    assert [match.path for match in mara.grep("tea")] == [FACT]
+    mara.create(FACT, "Another.\n")
+    mara.append(FACT, "One more.\n")
+    mara.move(FACT, f"archive/{FACT}")
+    assert {(folder / name).read_text() for name in LEFT[editor]} == {"tea, unsaved\n"}
+    set_up(mara.store.root, "mara", START)
+    tracked = git(mara.store.root, "ls-files").split("\n")
+    assert not [name for name in LEFT[editor] if any(path.endswith("/" + name) for path in tracked)]
+
+
+def test_ordinary_names_are_memories(mara: User) -> None:
+    """So that the patterns above take nothing that a person wrote."""
+    names = [
+        "tea.md",
+        "c++.md",
+        "4913.md",
+        "swap.swapped",
+        "part 2.md",
+        "résumé.final.md",
+        "外婆.txt",
+        "a.b.c.yaml",
+        "tmp",
+        "~.md",
+    ]
+    for name in names:
+        Path(mara.root, name).write_text("x\n")
+    assert set(mara.paths()) == {FACT, *names}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "2026-11-18-tea.sync-conflict-20261120-093000-ABCDEFG.md",
+        "2026-11-18-tea (Mara's conflicted copy 2026-11-20).md",
+        "2026-11-18-tea (conflicted copy 2026-11-20 093000).md",
+        "2026-11-18-tea (Case Conflict 1).md",
+    ],
+)
+def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: User, name: str) -> None:
+    """It holds what a person wrote on another machine, so it must not be hidden; nor may it go unnoticed."""
+    path = f"facts/2026/{name}"
+    Path(mara.root, path).write_text("Prefers pu-erh now.\n")
+    assert mara.search_files("pu-erh")[0].path == path
+    (problem,) = problems(mara)
+    assert problem.path == path
+    assert f"in {FACT}" in problem.remedy
+
+
+@pytest.mark.parametrize("half", [b"", b"---\nsource: [a", b"---\ntags: [tea]\n", b"Prefers \xe9", b"\xef\xbb"])
+def test_a_partial_save_stops_nothing(mara: User, half: bytes) -> None:
+    Path(mara.root, FACT).write_bytes(half)
+    assert mara.paths() == [FACT]
+    mara.search_files("tea")
+    mara.append(FACT, "One more.\n")
+    assert mara.read(FACT).startswith(half)
+
+
+# -- real editors --------------------------------------------------------------------------------------------------
+
+
+def editor(name: str) -> str:
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.parametrize("how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"])
+def test_vim_saves_in_place_and_by_renaming(mara: User, how: str) -> None:
+    """While its swap file lies there, and with every way of keeping a backup."""
+    command = [editor("vim"), "-Nu", "NONE", "-es", f"+set {how} swapfile", "+normal GoLikes pu-erh too.", "+wq"]
+    subprocess.run([*command, mara.absolute(FACT)], check=False, stdin=subprocess.DEVNULL)
+    assert mara.read(FACT) == b"Prefers oolong tea.\nLikes pu-erh too.\n"
+    assert mara.search_files("pu-erh")[0].line == 1
+    assert mara.paths() == [FACT]
+    assert problems(mara) == []
+
+
+def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(mara: User) -> None:
+    """The swap file is passed over, the program's line is in the file, and Vim, asked to save, notices it."""
+    command = [editor("vim"), "-Nu", "NONE", mara.absolute(FACT)]
+    with Terminal(command, {**os.environ, "TERM": "xterm"}, mara.root) as term:
+        term.expect("Prefers oolong tea.")
+        term.type("GoUnsaved.\x1b")
+        term.expect("Unsaved.")
+        assert list(Path(mara.absolute(FACT)).parent.glob(".*.swp"))
+        mara.append(FACT, "One more.\n")
+        assert mara.paths() == [FACT]
+        term.type(":w\r")
+        term.expect("changed since reading it")
+    assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"
+
+
+def test_filemem_edit_with_vim_reports_what_was_saved(mara: User) -> None:
+    vim = f"{editor('vim')} -Nu NONE -es '+normal ggO---' '+normal opinned: maybe' '+normal o---' +wq"
+    given = {"VISUAL": "", "EDITOR": f"sh -c '{vim.replace(chr(39), chr(34))} \"$0\"; true'"}
+    result = CliRunner().invoke(cli, ["--store", mara.store.root, "--user", "mara", "edit", FACT], env=given)
+    assert result.output == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
+    assert mara.read(FACT) == b"---\npinned: maybe\n---\nPrefers oolong tea.\n"
+
+
+def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
+    """On a terminal, until what is saved is right or the person has had enough."""
+    (tmp_path / "memory_store/mara").mkdir(parents=True)
+    (tmp_path / "memory_store/mara/profile.md").write_text("Mara\n")
+    script = tmp_path / "vi"
+    script.write_text(
+        '#!/bin/sh\necho "$@" >> args\nn=$(wc -l < args)\nfor file; do :; done\n'
+        'if [ $n = 3 ]; then p=true; else p=maybe; fi\nprintf -- "---\\ntags: [a]\\npinned: $p\\n---\\n" > "$file"\n'
+    )
+    script.chmod(0o700)
+    code = f"import sys; sys.path.insert(0, {str(PROJECT)!r}); from filemem.cli import main; main()"
+    env = {**os.environ, "VISUAL": "", "EDITOR": str(script), "NO_COLOR": "1"}
+    with Terminal([sys.executable, "-c", code, "edit", "profile.md"], env, str(tmp_path)) as term:
+        for _ in range(2):
+            term.expect("profile.md:3: pinned is 'maybe'; pinned is true or false.\nOpen it again at line 3? [Y/n]: ")
+            term.type("\r")
+        assert term.end() == 0
+    file = f"{tmp_path}/memory_store/mara/profile.md"
+    assert (tmp_path / "args").read_text().split("\n") == [file, f"+3 {file}", f"+3 {file}", ""]
+
+
+@pytest.mark.parametrize(
+    ("given", "line", "command"),
+    [
+        (["vim"], 3, ["vim", "+3", "f.md"]),
+        (["/usr/bin/nano", "-w"], 3, ["/usr/bin/nano", "-w", "+3", "f.md"]),
+        (["code"], None, ["code", "--wait", "f.md"]),
+        (["code", "--wait"], 3, ["code", "--wait", "--goto", "f.md:3"]),
+        (["subl"], 3, ["subl", "--wait", "f.md:3"]),
+        (["hx"], 3, ["hx", "f.md:3"]),
+        (["my-editor"], 3, ["my-editor", "f.md"]),
+    ],
+)
+def test_each_editor_is_told_the_line_in_its_own_way(given: list[str], line: int | None, command: list[str]) -> None:
+    assert _command(given, "f.md", line) == command
+
+
+# -- Obsidian ------------------------------------------------------------------------------------------------------
+
+
+def test_what_obsidian_keeps_in_its_folders_is_no_memory(mara: User) -> None:
+    for name in (".obsidian/workspace.json", ".obsidian/plugins/x/data.md", ".trash/tea.md"):
+        path = Path(mara.root, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("tea\n")
+    assert mara.paths() == [FACT]
+    assert problems(mara) == []
+
+
+def test_the_sample_store_is_a_vault() -> None:
+    """Properties are YAML that Obsidian takes: one mapping, lists of text for tags and aliases, one type for each key. No
+    file name holds what its links cannot."""
+    root = PROJECT / "memory_store/mara"
+    kinds: dict[str, set[type]] = {}
+    linked: dict[str, int] = {}
+    for path in root.rglob("*.md"):
+        if ".filemem" in path.parts:
+            continue
+        assert not set(path.name) & set('[]#^|\\:*"<>?'), path
+        memory = Memory(path.relative_to(root).as_posix(), path.read_bytes())
+        front = yaml.safe_load("\n".join(memory.lines[1 : memory.front_end - 1])) if memory.front_end else {}
+        assert isinstance(front, dict)
+        for key, value in front.items():
+            kinds.setdefault(key, set()).add(type(value))
+            if key in ("tags", "aliases"):
+                assert all(isinstance(entry, str) for entry in value)
+                assert not [tag for tag in value if key == "tags" and re.search(r"[\s#,]", tag)]
+        for _, name in memory.links:
+            linked[name] = linked.get(name, 0) + 1
+    assert all(len(found) == 1 for key, found in kinds.items() if key != "source"), kinds
+    assert max(linked.values()) > 2  # a name that several memories share is what its graph shows
