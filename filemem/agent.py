@@ -13,6 +13,7 @@ from filemem.folder import Current
 from filemem.memory import Passage
 from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall
 from filemem.plain import one_line
+from filemem.redaction import redact
 from filemem.store import User
 from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
@@ -68,7 +69,7 @@ class Conversation:
 
         Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
         """
-        line = self.transcript.add(self.user.name, text, self.now())
+        line = self.keep(self.user.name, text, listen)
         self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
         said: list[str] = []
 
@@ -82,7 +83,7 @@ class Conversation:
         except (ModelError, KeyboardInterrupt) as error:
             self._keep("".join(said), error)
             raise
-        self.transcript.add(ASSISTANT, answer, self.now())
+        self.keep(ASSISTANT, answer)
         self._note_citations(answer)
         return answer
 
@@ -90,7 +91,16 @@ class Conversation:
         """Keep an interrupted answer, marked; note the error in the trace."""
         self._trace.note(self.now(), "error", text=str(error) or "stopped with Ctrl-C")
         if partial.strip() or isinstance(error, KeyboardInterrupt):
-            self.transcript.add(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip(), self.now())
+            self.keep(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip())
+
+    def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
+        """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
+        if self.user.config.redact:
+            text, found = redact(text)
+            if found:
+                kinds = ", ".join(dict.fromkeys(one.kind for one in found))
+                listen(Notice(f"Taken out of what is kept: {kinds}."))
+        return self.transcript.add(speaker, text, self.now())
 
     @property
     def _trace(self) -> Trace:

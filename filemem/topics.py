@@ -121,6 +121,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      r"居住)?了?(?=$|[，。；])", "home", "attribute"),
     (r"^[^，。]{0,14}?(?:换了?(?:新)?工作了?，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
      r"加入了)(?P<value>[^，。；]{2,16}?)(?:工作|上班)?了?(?=$|[，。；])", "job", "event"),
+    (r"^的(?:新)?工作(?:现在)?(?:是|变成了?)(?P<value>[^，。；]{2,16}?)(?=$|[，。；])", "job", "attribute"),
     (r"^(?:现在|目前|最近|开始|一直|，)*在(?P<value>[^，。；]{2,16}?)(?:工作|上班|任职)", "job", "attribute"),
     (r"^(?:现在|目前|最近|开始|一直)*在(?P<value>(?![给为帮跟和学])[^，。；在]{2,12}?(?:做(?!一[个件只条道顿些]|[了出完好])|当|"
      r"担任)[^，。；]{2,10})(?=$|"
@@ -150,7 +151,6 @@ _COFFEES = r"^(?:espresso|latte|cappuccino|americano|macchiato|mocha|decaf)$"
 _TEAS_ZH = r"乌龙|龙井|普洱|铁观音|碧螺春|毛尖|大红袍|抹茶|茉莉花?$"
 _COFFEES_ZH = r"拿铁|美式|卡布奇诺|摩卡|浓缩"
 _SINGLE = frozenset("name home job birthday age diet".split()) | {"relationship status"}
-_OWNED = frozenset({"name", "birthday"})  # 小雨的生日 is 小雨's, while 小雨的老板住在… is about somebody else
 
 
 def exclusive(topic: Topic) -> bool:
@@ -163,7 +163,9 @@ def slot(sentence: str, speaker: str) -> Slot | None:
     text = sentence.rstrip(".。!！ ")
     for subject, rest in _subjects(text, speaker):
         for pattern, relation, kind in _CHINESE if is_chinese(text.replace(speaker, "")) else _ENGLISH:
-            if (m := regex(pattern).search(rest)) and not (rest.startswith("的") and relation in _SINGLE - _OWNED):
+            # 小雨的生日 is 小雨's, while 小雨的老板住在… is about somebody else.
+            foreign = rest.startswith("的") and relation in _SINGLE and not pattern.startswith("^的")
+            if not foreign and (m := regex(pattern).search(rest)):
                 return _filled(subject, m, relation, kind)
     return None
 

@@ -16,7 +16,7 @@ from filemem.front import quoted
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.origins import Imported, Origins
 from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
-from filemem.importers.spoken import cleaned, last_day, missing, written
+from filemem.importers.spoken import cleaned, last_day, missing, without_secrets, written
 from filemem.memory import ARCHIVE, slug
 from filemem.plain import one_line, visible
 from filemem.store import Store, User
@@ -112,6 +112,7 @@ class _Intake:
 
     def _conversation(self, item: Conversation, origin: str) -> None:
         conversation, replaced = cleaned(item, self.user.name)
+        conversation, secrets = without_secrets(conversation) if self.user.config.redact else (conversation, 0)
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
         imported, path = self.origins.of(origin), self.origins.session(origin)
         known = set(imported.parts) if imported else set[str]()
@@ -125,6 +126,8 @@ class _Intake:
             new = self._continue(path, conversation, known) if path else len(ids)
             path = path or self._begin(conversation, origin)
             self._record(origin, path, [id for id in ids if id not in known])
+            if new and secrets:
+                self._skip(title, f"taken, but {secrets} secret{'s' * (secrets != 1)} were left out")
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
 

@@ -6,6 +6,7 @@ from datetime import date
 
 from filemem.importers.shapes import Conversation, Turn
 from filemem.memory import Memory, Passage, format_turn, turns
+from filemem.redaction import redact
 
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
@@ -31,6 +32,17 @@ def cleaned(conversation: Conversation, person: str) -> tuple[Conversation, int]
         said.append(turn._replace(speaker=speaker, text=text, id=_one_line(id, LONGEST_TITLE)))
         replaced += count
     return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
+
+
+def without_secrets(conversation: Conversation) -> tuple[Conversation, int]:
+    """The conversation without keys, passwords and the like, and how many there were."""
+    title, found = redact(conversation.title)
+    said, count = [], len(found)
+    for turn in conversation.turns:
+        text, found = redact(turn.text)
+        said.append(turn._replace(text=text))
+        count += len(found)
+    return conversation._replace(title=title, turns=said), count
 
 
 def written(said: list[Turn], day: date | None) -> str:
