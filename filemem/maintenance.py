@@ -1,16 +1,18 @@
-"""The jobs that may run at any time: compact, sweep, restore, and all of them in order. One at a time for each user.
+"""The jobs that may run at any time: compact, sweep, restore, and `maintain`: all that keeps a memory in order.
 
-A job ends with what it did in words, in numbers, and as the paths that it wrote or moved, which go into git where there is
-a repository. A conversation going on meanwhile is not disturbed: it holds the user's lock for its own moments only.
+One job at a time works on a user's memories. It ends with what it did in words, in numbers, and as the paths that it wrote
+or moved, which go into git where there is a repository. A conversation going on meanwhile is not disturbed: jobs hold the
+user's lock for moments only.
 """
 
 import datetime as dt
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filemem import archive, compaction, recalls, sweeper
+from filemem import archive, compaction, consolidation, recalls, sweeper
 from filemem.archive import Progress, live, spread, unwatched
 from filemem.compaction import Compaction
+from filemem.extraction import listener
 from filemem.history import History
 from filemem.model import Model
 from filemem.store import User
@@ -53,6 +55,7 @@ def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progres
 def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Callable[[], Done]]:
     """The jobs of `maintain`, in its order."""
     return [
+        lambda: _consolidate(user, at, model, progress),
         lambda: _compact(user, at, model, None, progress),
         lambda: _sweep(user, at, progress),
         lambda: _tidy(user, progress),
@@ -73,6 +76,19 @@ def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
         return done
     recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
     return done._replace(said=[*done.said, *([recorded.note] if recorded.note else [])])
+
+
+def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
+    """Make facts of what was said since the last time."""
+    notes: list[str] = []
+    paths: list[str] = []
+    facts: list[dict[str, str]] = []
+    for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
+        facts += [{"action": one.action, "path": one.path} for one in done.decisions if one.path]
+        paths += done.paths
+        notes += done.notes
+    said = [f"{fact['action']} {fact['path']}" for fact in facts] + notes or ["Nothing new was said."]
+    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), f"Remember {spread(paths)}")
 
 
 def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:

@@ -35,7 +35,7 @@ COMMANDS = {
     "restore": ("jobs", "Bring memories back from the archive."),
     "sweep": ("jobs", "Archive what has faded."),
     "compact": ("jobs", "Summarise old conversations, and archive them."),
-    "maintain": ("jobs", "Compact, sweep and index: for cron, systemd or a git hook."),
+    "maintain": ("jobs", "Consolidate, compact, sweep, index: for cron, systemd or a git hook."),
     "log": ("history", "Show the diary that git keeps of the memories."),
     "diff": ("history", "Show what is not committed yet, or what a commit changed."),
     "undo": ("history", "Take back what one commit did."),

@@ -102,7 +102,7 @@ def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
 @_json
 @shared_options
 def maintain_command(model: str | None, all_users: bool, as_json: bool) -> int:
-    """Do all that keeps a memory in order: compact, sweep, index. Safe at any time, from cron or a git hook.
+    """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
     Example: filemem maintain --all-users
     """

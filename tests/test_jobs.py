@@ -1,0 +1,100 @@
+"""The jobs from the command line: dry runs say what the real ones do, scripts get JSON, git gets one commit a job."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from filemem.store import Store
+
+TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
+
+
+@pytest.fixture
+def store(tmp_path):
+    for path, text in {
+        "sessions/2026/2026-09-03-0930-the-loom.md": TALK,
+        "facts/2026/2026-06-01-rye.md": "Likes rye.\n",
+        "facts/2026/2026-11-19-tea.md": "Likes tea.\n",
+        "profile.md": "Ann, weaver.\n",
+    }.items():
+        place = tmp_path / "ann" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return tmp_path
+
+
+def run(store, *arguments, code=0):
+    """What a command prints; the day is 20 November 2026."""
+    command = [sys.executable, "-c", "from filemem.cli import main; main()", *arguments]
+    done = subprocess.run(
+        [*command, "--store", store, "--today", "2026-11-20"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+def lines(store, *arguments):
+    return [json.loads(line) for line in run(store, *arguments, "--json").splitlines()]
+
+
+def test_a_dry_run_says_what_the_job_does_and_touches_nothing(store):
+    before = Store(store).user("ann").paths()
+    (planned,) = lines(store, "sweep", "--dry-run")
+    (due,) = lines(store, "compact", "--dry-run", "--older-than", "4w")
+    assert Store(store).user("ann").paths() == before
+    (made,) = lines(store, "compact", "--older-than", "4w")
+    assert {item["summary"]: item["sources"] for item in made["summaries"]} == due["summaries"]
+    (swept,) = lines(store, "sweep")
+    assert swept["archived"] == [path for path in planned["going"] if path.startswith("facts/")]
+
+
+def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):
+    assert [job["job"] for job in lines(store, "maintain")] == ["consolidate", "compact", "sweep", "tidy"]
+    live = [path for path in Store(store).user("ann").paths() if not path.startswith("archive/")]
+    assert "summaries/2026/2026-09-conversations.md" in live
+    assert "facts/2026/2026-06-01-rye.md" not in live
+    before = {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").paths()}
+    run(store, "maintain")
+    assert {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").paths()} == before
+
+
+def test_restore_and_why_take_paths_as_a_person_types_them(store):
+    run(store, "sweep")
+    assert "is in the archive" in run(store, "why", "facts/2026/2026-06-01-rye.md")
+    typed = str(store / "ann" / "archive/facts/2026/2026-06-01-rye.md")
+    assert run(store, "restore", typed) == "Restored facts/2026/2026-06-01-rye.md.\n"
+    assert "is live" in run(store, "why", "facts/2026/2026-06-01-rye.md")
+    run(store, "restore", "facts/none.md", code=2)
+
+
+def test_status_shows_what_fades_in_words_and_as_json(store):
+    said = run(store, "status")
+    assert "facts            2 live (22 bytes)" in said
+    assert "Fading within 30 days: 3." in said
+    (found,) = lines(store, "status")
+    assert found["kinds"]["sessions"]["live"] == 1
+    assert sum(found["spread"]) == 3
+
+
+def test_each_job_is_one_commit_of_its_own_files(store):
+    def git(*arguments):
+        return subprocess.run(["git", "-C", store, *arguments], check=True, capture_output=True, text=True).stdout
+
+    run(store, "init", "--git", str(store))
+    git("add", ".")
+    git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--allow-empty", "-qm", "Mine")
+    (store / "ann/profile.md").write_text("Ann, weaver and eel catcher.\n")
+    run(store, "compact")
+    run(store, "sweep")
+    log = git("log", "--format=%s/%(trailers:key=Job,valueonly,separator=%x2C)").splitlines()
+    assert log[:2] == ["Archive 1 faded memory/sweep", "Summarise 1 old conversation/compact"]
+    assert "profile.md" not in git("log", "-2", "--name-only", "--format=")
+    assert "summaries/2026/2026-09-conversations.md" in git("log", "-2", "--name-only", "--format=")
+
+
+@pytest.mark.parametrize("wrong", [["compact", "--older-than", "soon"], ["sweep", "--all-users", "--user", "ann"]])
+def test_wrong_options_are_one_sentence(store, wrong):
+    run(store, *wrong, code=2)
