@@ -10,7 +10,7 @@ from filemem.memory import Passage, When
 
 LONGEST = 1000  # characters of a passage that are shown; of a longer one, the part with most of the question's words
 LOOKED_AT = 200_000  # characters of a passage that such a part is looked for in
-SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; and of one with a pronoun for its subject
+SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
 
 _WORD = re.compile(r"\w+")
 _WIDE = re.compile(f"[{terms.CJK}]")

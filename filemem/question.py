@@ -25,7 +25,7 @@ _ASKED = re.compile(
 )
 _SPELT = re.compile(f"[^\\W_{terms.CJK}]+")
 _PAST = re.compile(
-    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|once|in the past|back then|at (?:that|the) time|earlier|old)\b"
+    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|at that time)\b"
     r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
     re.IGNORECASE,
 )
@@ -35,8 +35,9 @@ _LATEST = re.compile(
     re.IGNORECASE,
 )
 _IN_ORDER = re.compile(
-    r"\b(?:(?:in|by) (?:time |date |chronological )?order|in (?:the )?order of (?:time|date)|chronolog\w*|timeline|over time"
-    r"|(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first|earliest)|for the first time|earliest|when .{0,60}\bfirst)\b"
+    r"\b(?:(?:in|by) (?:time |date |chronological )?order(?! to\b)|in (?:the )?order of (?:time|date)|chronolog\w*"
+    r"|timeline|over time|(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first(?! name)|earliest)"
+    r"|for the first time|earliest|when .{0,60}\bfirst)\b"
     r"|按时间|按時間|时间顺序|時間順序|时间线|時間線|先后|先後|第一次|最早|首次|依次",
     re.IGNORECASE,
 )
@@ -66,8 +67,6 @@ class Query(NamedTuple):
     runs: tuple[str, ...] = ()
     order: int = 0
     past: bool = False
-
-
 
 
 def parse(

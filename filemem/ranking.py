@@ -19,7 +19,7 @@ from filemem.question import Query
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
-CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it says nothing of its own
+CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
@@ -271,7 +271,9 @@ def _named(query: Query, corpus: Corpus) -> _Named:
     found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
 
     def test(number: int) -> bool:
-        return any(number in numbers[place : place + 1] for numbers in found for place in [bisect_left(numbers, number)])
+        return any(
+            number in numbers[place : place + 1] for numbers in found for place in [bisect_left(numbers, number)]
+        )
 
     return test
 

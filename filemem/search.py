@@ -18,7 +18,7 @@ __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
-STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called strong, and partial; docs/search.md has the table
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
 CHAIN = 10  # times that a memory is followed to what replaced it
 
 
@@ -181,7 +181,9 @@ class _Reader:
         memory = self._memory(path) if line.isascii() and line.isdigit() else None
         for place, passage in enumerate(memory.passages if memory else ()):
             if passage.line == int(line):
-                item = Scored(0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, (("said", fact.score),))
+                item = Scored(
+                    0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, (("said", fact.score),)
+                )
                 return self.hit(path, place, item, None)
         return None
 

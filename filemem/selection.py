@@ -6,8 +6,8 @@ from filemem.filters import OUTDATED
 from filemem.hits import Hit
 
 FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
-WORTH = 0.3  # of the best score, under which a passage is not worth its room
-LEAST = 0.0  # of the best strength, under which one without any word of the question itself is not
+WORTH = 0.33  # of the best score, under which a passage is not worth its room
+TOLD = 0.4  # likewise, where a fact that holds the whole question stands first
 MOST = 120  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
@@ -30,13 +30,18 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
         whole = first and bool(told) and fact.strength >= most and not fact.note
         if whole:
             first = False
-            out[key] = fact = fact._replace(score=max(fact.score, 1.01 * best))
+            out[key] = fact = _counting(fact, max(fact.score, 1.01 * best))
         for source, hit in told:
             score = hit.score * OUTDATED if fact.newer else max(hit.score, 0.999 * fact.score)
-            out[source] = hit._replace(score=score)
+            out[source] = _counting(hit, score)
         if told and not fact.note and not whole and fact.score < CLEARLY * best:
             del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
+
+
+def _counting(hit: Hit, score: float) -> Hit:
+    """A hit with another score, and in its parts what was added."""
+    return hit._replace(score=score, parts={**hit.parts, "fact": score - hit.score}) if score != hit.score else hit
 
 
 def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], int]:
@@ -50,9 +55,10 @@ def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], i
     rest: list[Hit] = []
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
-    strongest = max((hit.strength for hit in hits[:10]), default=0.0)
+    told = bool(hits and hits[0].sources and hits[0].strength >= WHOLE)
+    least = best * (TOLD if told else WORTH)
     for hit in hits[: limit or MOST]:
-        if not limit and first and not _worth(hit, best, strongest):
+        if not limit and first and hit.score < least and hit.strength <= hits[0].strength:
             continue
         part = first if spent < FIRST else rest
         size = hit.shown[1] - hit.shown[0]
@@ -61,11 +67,6 @@ def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], i
             break
         (first if spent < FIRST else rest).append(hit)
     return _by_file(first, order) + _by_file(rest, order), len(first)
-
-
-def _worth(hit: Hit, best: float, strongest: float) -> bool:
-    """Is a passage worth its room?"""
-    return hit.score >= WORTH * best and (bool(hit.has) or hit.strength >= LEAST * strongest)
 
 
 def _by_file(hits: list[Hit], order: int) -> list[Hit]:

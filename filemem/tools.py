@@ -28,7 +28,11 @@ _ARGUMENTS: dict[str, dict[str, tuple[str, str]]] = {
         "offset": ("integer", "number of matches to pass over, to read on where an answer was cut (default 0)"),
     },
     "search_files": {
-        "query": ("string", "words or a whole question, as it was asked; best passages first"),
+        "query": (
+            "string",
+            "words or a whole question, as it was asked; best passages first, or in time where it asks for the first, the "
+            "latest, or an order (in order, timeline, over time; 第一次, 最近一次, 按时间)",
+        ),
         "limit": ("integer", "most passages to return, 1 to 200 (default: as many as are worth reading)"),
         "path": ("string", _PATH),
         "speaker": ("string", "only what this person said, e.g. Caroline"),

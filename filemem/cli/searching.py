@@ -8,6 +8,7 @@ from filemem import answers
 from filemem.cli.answering import say_answer
 from filemem.cli.common import chosen_day, now, progress, say, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
+from filemem.hits import Hit
 from filemem.search import search_files
 
 
@@ -36,13 +37,31 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
     found = search_files(user.index, text, today=now().date(), anchor=chosen_day(), **filters)
     if as_json:
         for hit in found.hits:
-            say_json({**hit._asdict(), "when": None, "file": f"{user.root}/{hit.path}"})
+            say_json({**_plain(hit), "file": f"{user.root}/{hit.path}"})
         return 0 if found.hits else 1
     given = {key: value for key, value in filters.items() if value is not None}
     say_answer(user, answers.searched(found, {"query": text, **given}))
     if explain:
-        for hit in sorted(found.hits, key=lambda hit: -hit.score):
-            parts = ", ".join(f"{name} {value:+.2f}" for name, value in hit.parts.items())
-            say(f"{hit.path}:{hit.line}  score {hit.score:.2f} = {parts}")
-            say(f"    has {', '.join(hit.has) or 'nothing'}; lacks {', '.join(hit.lacks) or 'nothing'}")
+        say("\n" + "\n".join(map(_explained, sorted(found.hits, key=lambda hit: -hit.score))))
     return 0 if found.hits else 1
+
+
+def _plain(hit: Hit) -> dict[str, Any]:
+    """A hit as a JSON object: what it says, where, how well it matches."""
+    left_out = ("when", "shown", "before", "newer", "sources", "parts")
+    shown = {key: value for key, value in hit._asdict().items() if key not in left_out}
+    more = {"sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
+    return shown | {key: value for key, value in more.items() if value}
+
+
+def _explained(hit: Hit) -> str:
+    """What made a hit's score: its words' values and its signs, the largest first; then what it holds of the question."""
+    factor = hit.parts.get("times", 1.0)
+    parts = sorted(
+        ((name, value) for name, value in hit.parts.items() if name != "times"), key=lambda part: -abs(part[1])
+    )
+    summed = "  ".join(f"{name} {value:+.2f}" for name, value in parts if abs(value) >= 0.005)
+    times = f"  all times {factor:.2f}" if factor != 1.0 else ""
+    words = [("has", hit.has), ("near", hit.near), ("lacks", hit.lacks)]
+    holds = "; ".join(f"{name} {', '.join(found)}" for name, found in words if found)
+    return f"{hit.score:6.2f}  {hit.path}:{hit.line}\n        {summed}{times}\n        {hit.strength:.0%}: {holds}"
