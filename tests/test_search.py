@@ -1,0 +1,307 @@
+"""A search answers with what is worth reading, says how well it matches, and never lets an old truth pass for the present.
+
+An answer has the best evidence first, under headings with dates; a fact stands beside what it was taken from; what is no
+longer so stands below what replaced it; what quotes memory is no evidence.
+"""
+
+import datetime as dt
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from filemem import Store, Toolbox
+from filemem.hits import Hit
+from filemem.store import User
+
+NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+TEA = "sessions/2026/2026-03-14-0930-tea.md"
+OOLONG = "facts/2026/2026-03-14-likes-oolong.md"
+COFFEE = "facts/2025/2025-11-23-likes-coffee.md"
+CHAT = """- **ann** 09:30: I gave up coffee yesterday.
+- **assistant** 09:30: Brave. What do you drink now?
+- **ann** 09:33: Oolong, from my uncle.
+- **assistant** 09:34: A good choice.
+"""
+
+
+def write(root: Path, files: dict[str, str]) -> User:
+    """A user's memories, path -> text."""
+    for path, text in files.items():
+        place = root / "ann" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return Store(root).user("ann")
+
+
+def talk(*turns: str) -> str:
+    """A transcript of two who take turns."""
+    return "".join(f"- **{'ben' if n % 2 else 'ann'}** 09:30: {turn}\n" for n, turn in enumerate(turns))
+
+
+def search(user: User, query: str, **filters: object) -> list[Hit]:
+    """What is found, best first."""
+    return user.search_files(query, 20, today=NOW.date(), **filters)
+
+
+def answer(user: User, query: str, **filters: object) -> list[str]:
+    """The lines of the tool's answer."""
+    return tools(user).call("search_files", {"query": query, **filters}).split("\n")
+
+
+def tools(user: User) -> Toolbox:
+    return user.tools(lambda: NOW)
+
+
+def headings(lines: list[str]) -> list[str]:
+    """The paths of an answer's headings, in order."""
+    return [line.split("  ")[0] for line in lines[1:] if re.match(r"\S+\.(?:md|yaml)(?:  |$)", line)]
+
+
+FILLER = {
+    f"sessions/2026/2026-01-{day:02}-0900-day.md": talk(
+        f"The weather on the {day}th was grey.", "So it was here.", "Let us walk the dog.", f"Lap {day} is done."
+    )
+    for day in range(1, 21)
+}
+
+
+# -- how strong a match is ---------------------------------------------------------------------------------------
+
+
+def test_strength_tells_a_question_that_is_answered_from_one_that_is_not(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT, **FILLER})
+    assert "; strong match: " in answer(user, "When did I give up coffee?")[0]
+    assert "; no strong match: " in answer(user, "Which coffee machine did the neighbour repair in Lisbon?")[0]
+
+
+def test_what_somebody_else_said_is_no_strong_match_for_the_person_asked_about(tmp_path: Path) -> None:
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-x.md": talk("Hello.", "I adopted a parrot."), **FILLER})
+    assert "; strong match" in answer(user, "Did Ben adopt a parrot?")[0]
+    assert "; strong match" not in answer(user, "Did Ann adopt a parrot?")[0]
+
+
+def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Path) -> None:
+    user = write(
+        tmp_path,
+        {
+            "facts/2026-06-20-外婆.md": "外婆最喜欢的茶是惠明茶。\n",
+            "facts/2026-06-21-妹妹.md": "妹妹喜欢游泳。外婆在青田。\n",
+            **FILLER,
+        },
+    )
+    first = answer(user, "外婆喜欢什么茶？")[0]
+    assert "; strong match: 100% of the question (has 外婆, 喜欢, 茶)" in first
+    [lacking, nowhere, *_] = answer(user, "外婆会弹钢琴吗？")
+    assert "no strong match" in lacking
+    assert "钢琴" in nowhere
+    assert "婆会" not in nowhere
+
+
+# -- fewer, and by file ------------------------------------------------------------------------------------------
+
+
+def test_passages_that_are_not_worth_reading_are_left_out_and_can_be_asked_for(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT, **FILLER})
+    lines = answer(user, "Did I give up coffee, or walk the dog?")
+    assert int(re.findall(r"^\d+", lines[0])[0]) < 40
+    more = json.loads(re.findall(r"search_files (\{.*\}) shows", lines[-1])[0])
+    assert len(answer(user, **more)) > len(lines)
+
+
+def test_a_limit_is_honoured(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT, **FILLER})
+    for limit in (1, 3, 25):
+        lines = answer(user, "the weather and the dog", limit=limit)
+        assert lines[0].startswith(f"{limit} passage")
+        assert sum(bool(re.match(r" *\d+  ", line)) for line in lines) == limit
+
+
+def test_a_file_that_has_more_further_down_is_headed_by_its_path_alone(tmp_path: Path) -> None:
+    long = talk(*(f"The lighthouse of Cabo {n} has {'a lamp and ' * n}a keeper." for n in range(30)))
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-a.md": long, "sessions/2026/2026-02-02-0900-b.md": long})
+    lines = answer(user, "Which lighthouse has a keeper and a lamp?")
+    middle = lines.index("Further passages:")
+    again = set(headings(lines[:middle])) & set(headings(lines[middle:]))
+    assert again
+    assert all(path in lines[middle:] for path in again)
+    assert len(set(headings(lines[:middle]))) == len(headings(lines[:middle]))
+    counted = re.match(r"(\d+) passages in (\d+) of 2 files", lines[0])
+    assert counted
+    assert int(counted[1]) == sum(bool(re.match(r" *\d+  ", line)) for line in lines)
+    assert int(counted[2]) == len(set(headings(lines)))
+
+
+def test_a_short_reply_comes_with_the_question_it_replies_to(tmp_path: Path) -> None:
+    said = talk("How long have you had the accordion?", "Two years.", "And do you perform with it in public?", "No.")
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-a.md": said, **FILLER})
+    lines = answer(user, "how many years", limit=1)
+    asked = lines.index("   1- ann: How long have you had the accordion?")
+    assert lines[asked + 1].startswith("   2  ben: Two years")
+
+
+def test_a_reply_that_stands_alone_comes_alone(tmp_path: Path) -> None:
+    said = talk(
+        "What happened at the harbour?", "The ferry ran aground below the old lighthouse at six in the morning."
+    )
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-a.md": said, **FILLER})
+    assert not any(re.match(r" *\d+- ", line) for line in answer(user, "ferry aground", limit=1))
+
+
+def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Path) -> None:
+    flood = "gravel " * 8_000 + "the zeppelin landed in Faro " + "gravel " * 8_000
+    user = write(tmp_path, {"notes/flood.md": flood, "facts/2026-01-02-a.md": "A zeppelin needs gravel.", **FILLER})
+    text = "\n".join(answer(user, "Where did the zeppelin land?"))
+    assert "the zeppelin landed in Faro" in text
+    assert "A zeppelin needs gravel." in text
+    assert len(text) < 4_000
+    assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows more' in text
+
+
+# -- facts and the turns they come from --------------------------------------------------------------------------
+
+
+def test_a_fact_that_answers_the_whole_question_stands_before_the_transcript(tmp_path: Path) -> None:
+    fact = f"---\nsource: {TEA}:3\n---\n\nAnn gave up coffee and now drinks oolong.\n"
+    user = write(tmp_path, {TEA: CHAT, OOLONG: fact, **FILLER})
+    assert headings(answer(user, "What does Ann drink now after coffee?"))[:2] == [OOLONG, TEA]
+
+
+def test_a_fact_brings_the_turn_that_it_was_taken_from(tmp_path: Path) -> None:
+    said = talk("Guess!", "The same as my uncle has, the green one.")
+    source = "sessions/2026/2026-02-01-0900-a.md"
+    fact = f"---\nsource: {source}:2\n---\n\nBen rides a Vespa scooter.\n"
+    user = write(tmp_path, {source: said, "facts/2026-02-01-vespa.md": fact, **FILLER})
+    assert (source, 2) in {(hit.path, hit.line) for hit in search(user, "Who rides a Vespa scooter?")}
+
+
+# -- what no longer holds ----------------------------------------------------------------------------------------
+
+OLD = f"---\nsuperseded_by: {OOLONG}\n---\n\nAnn loves coffee, strong coffee, coffee with cake.\n"
+QUESTIONS = ["Does Ann love coffee?", "strong coffee with cake", "coffee"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_replaced_a_memory_stands_right_above_it_even_where_it_shares_no_word(
+    tmp_path: Path, question: str
+) -> None:
+    user = write(tmp_path, {OOLONG: "Ann drinks only oolong now.\n", COFFEE: OLD, **FILLER})
+    lines = answer(user, question)
+    assert headings(lines)[:2] == [OOLONG, COFFEE]
+    assert f"superseded by {OOLONG}" in "\n".join(lines)
+
+
+def test_a_chain_of_replacements_leads_to_the_last(tmp_path: Path) -> None:
+    middle = "facts/2026-01-05-tea.md"
+    files = {
+        COFFEE: f"---\nsuperseded_by: {middle}\n---\n\nLikes coffee.\n",
+        middle: f"---\nsuperseded_by: {OOLONG}\n---\n\nPrefers lapsang.\n",
+        OOLONG: "Drinks only oolong now.\n",
+    }
+    assert headings(answer(write(tmp_path, files), "Likes coffee?"))[:2] == [OOLONG, COFFEE]
+
+
+def test_memories_that_replace_one_another_in_a_ring_are_shown(tmp_path: Path) -> None:
+    files = {
+        COFFEE: f"---\nsuperseded_by: {OOLONG}\n---\n\nLikes coffee.\n",
+        OOLONG: f"---\nsuperseded_by: {COFFEE}\n---\n\nLikes oolong.\n",
+    }
+    assert COFFEE in headings(answer(write(tmp_path, files), "Likes coffee?"))
+
+
+def test_a_question_about_the_past_may_have_the_past_first(tmp_path: Path) -> None:
+    user = write(tmp_path, {OOLONG: "Ann drinks only oolong now.\n", COFFEE: OLD, **FILLER})
+    for question in ("What coffee did Ann love before?", "Ann 以前 coffee"):
+        assert headings(answer(user, question))[0] == COFFEE
+
+
+def test_an_expired_memory_says_so_and_stands_below_a_live_one(tmp_path: Path) -> None:
+    user = write(
+        tmp_path,
+        {
+            "facts/2026-01-01-a.md": "---\nvalid_until: 2026-05-01\n---\n\nParks in the garage.\n",
+            "facts/2025-01-01-b.md": "Parks in the garage.\n",
+        },
+    )
+    lines = answer(user, "Where is the garage?")
+    assert headings(lines) == ["facts/2025-01-01-b.md", "facts/2026-01-01-a.md"]
+    assert "held until 2026-05-01" in "\n".join(lines)
+
+
+def test_archived_memories_stand_below_live_ones_and_can_be_asked_for_alone(tmp_path: Path) -> None:
+    files = {
+        "archive/facts/2026-01-01-a.md": "Parks in the garage.\n",
+        "facts/2025-01-01-b.md": "Parks in the garage.\n",
+    }
+    user = write(tmp_path, files)
+    assert headings(answer(user, "garage")) == ["facts/2025-01-01-b.md", "archive/facts/2026-01-01-a.md"]
+    assert headings(answer(user, "garage", path="archive/**")) == ["archive/facts/2026-01-01-a.md"]
+
+
+# -- what is no evidence -----------------------------------------------------------------------------------------
+
+
+def test_asking_again_and_again_leaves_the_fact_first(tmp_path: Path) -> None:
+    question = "What tea do I like?"
+    quoted = f"From your memories:\n\n  - I like oolong tea, from my uncle.\n    Sat 14 March 2026, {TEA}:1"
+    asked = f"- **ann** 10:00: {question}\n- **assistant** 10:00: {quoted}\n"
+    files = {TEA: "- **ann** 09:30: I like oolong tea, from my uncle.\n", **FILLER}
+    files |= {f"sessions/2026/2026-10-{day}-1000-again.md": asked for day in (11, 12, 13)}
+    user = write(tmp_path, files)
+    first, *_ = search(user, question)
+    assert first.path == TEA
+    assert headings(answer(user, question))[0] == TEA
+
+
+def test_a_question_that_was_answered_still_leads_to_its_answer(tmp_path: Path) -> None:
+    user = write(
+        tmp_path, {"sessions/2026/2026-02-01-0900-a.md": talk("Which car do you drive?", "A Panda."), **FILLER}
+    )
+    assert "A Panda." in [hit.text for hit in search(user, "Which car do you drive?")[:2]]
+
+
+# -- in time -----------------------------------------------------------------------------------------------------
+
+TRIPS = {
+    f"sessions/202{n}/202{n}-07-01-0900-trip.md": talk(f"The ferry trip number {n}.", "Nice.") for n in range(1, 6)
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("List the ferry trips in order", 1),
+        ("a timeline of the ferry trips", 1),
+        ("What was my first ferry trip?", 1),
+        ("按时间列出 ferry trip", 1),
+        ("第一次 ferry trip", 1),
+        ("When was the last time I made a ferry trip?", -1),
+        ("most recent ferry trip", -1),
+        ("最近一次 ferry trip", -1),
+    ],
+)
+def test_a_question_that_asks_for_an_order_is_answered_in_time(tmp_path: Path, question: str, order: int) -> None:
+    lines = answer(write(tmp_path, TRIPS), question)
+    assert headings(lines) == sorted(TRIPS, reverse=order < 0)
+    assert ("oldest first" if order > 0 else "newest first") in lines[0]
+
+
+def test_first_names_last_pages_and_purposes_ask_for_no_order(tmp_path: Path) -> None:
+    for question in ("What is a good first name?", "the last page of the book", "in order to win"):
+        assert "first" not in answer(write(tmp_path, TRIPS), f"{question} ferry trip")[0].rpartition(")")[2]
+
+
+# -- nothing -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT, "archive/facts/2025-01-01-x.md": "Had a kayak.\n"})
+    text = "\n".join(answer(user, "oolnog"))
+    assert "Nowhere in memory: oolnog (nearest: oolong" in text
+    nothing = "\n".join(answer(user, "zeppelin"))
+    assert nothing.startswith("0 passages in 0 of 2 files\nNowhere in memory: zeppelin.")
+    assert "The archive was searched too: 1 of the files lie there." in nothing
+    limited = "\n".join(answer(user, "kayak", path="sessions/**", after="2026-01"))
+    assert "Searched by path sessions/**, after 2026-01; without that there are 2 files." in limited
+    assert 'path "archive/**"' in limited
