@@ -1,0 +1,247 @@
+"""A person who saves a file at any moment of any job finds every byte of it again: none is lost, none is an older save.
+
+A process saves files at random, in place or by a rename, while a job runs on the same files over and over. What it saved last
+must stand in the file, or where the job has moved the file to, whenever anybody looks.
+"""
+
+import contextlib
+import ctypes
+import datetime as dt
+import multiprocessing
+import os
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from filemem import Store, User, compaction, consolidation, erasure, forget, sweeper
+from filemem.archive import archived
+from filemem.errors import FilememError
+from filemem.frontedit import set_front
+from filemem.importers import import_file
+from filemem.memory import format_turn
+from filemem.transcript import Transcript
+
+fork = multiprocessing.get_context("fork")
+ROUNDS = int(os.environ.get("SAVING_ROUNDS", "64"))  # saves in each of eight jobs, 512 in all
+FILES = 6
+LINES = 12
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+LATER = dt.datetime(2028, 11, 20, 9, 30, tzinfo=dt.UTC)
+BLOCK = re.compile(rf"(?:^  own (\d+) line \d+\n){{{LINES}}}", re.MULTILINE)
+Saved = Any  # a shared array: the number of the last finished save of each file
+
+
+def block(number: int) -> str:
+    """What the person writes: it must be found whole, with one number. Indented, so that it is part of a turn too."""
+    return "".join(f"  own {number} line {line}\n" for line in range(LINES))
+
+
+def person(paths: list[Path], saved: Saved, rounds: int, seed: int) -> None:
+    """Save files at random until each has had its share; an editor that reloads what changed under it, mostly."""
+    dice = random.Random(seed)
+    buffers = [path.read_text() for path in paths]
+    for number in range(1, rounds + 1):
+        time.sleep(dice.random() * 0.016)
+        which = dice.randrange(len(paths))
+        path = paths[which]
+        with contextlib.suppress(FileNotFoundError):
+            text = path.read_text()
+            if BLOCK.search(text) and dice.random() < 0.8:
+                buffers[which] = text
+        buffers[which] = BLOCK.sub(block(number).replace("\\", ""), buffers[which], count=1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if dice.random() < 0.5:
+            with open(path, "r+" if path.exists() else "w") as file:
+                file.truncate(0)
+                file.write(buffers[which])
+        else:
+            aside = path.with_name(path.name + "~")
+            aside.write_text(buffers[which])
+            os.replace(aside, path)
+        saved[which] = number
+
+
+def standing(path: Path, root: str) -> int:
+    """The newest whole block of the person's in the file, or where it was moved to; -1 for none, as in the midst of a save."""
+    found = [-1]
+    inside = path.relative_to(root).as_posix()
+    for place in (path, Path(root, archived(inside))):
+        with contextlib.suppress(FileNotFoundError):
+            for match in BLOCK.finditer(place.read_text(errors="replace")):
+                numbers = set(re.findall(r"own (\d+) ", match[0]))
+                found += [int(match[1])] if len(numbers) == 1 else []
+    return max(found)
+
+
+def look(path: Path, root: str, least: int) -> None:
+    """The last finished save, or a later one, stands there; the person may be in the midst of the next."""
+    for _ in range(2000):
+        if standing(path, root) >= least:
+            return
+        os.sched_yield()
+    raise AssertionError(f"{path}: save {least} is gone; {standing(path, root)} stands there")
+
+
+def run(user: User, paths: list[str], job: Callable[[int], object]) -> tuple[int, int]:
+    """Run a job while the person saves; returns how often it went through and how often it gave up, with its reason."""
+    places = [Path(user.root, path) for path in paths]
+    saved = fork.Array(ctypes.c_int, len(places), lock=False)
+    process = fork.Process(target=person, args=(places, saved, ROUNDS, 11), daemon=True)
+    process.start()
+    done = failed = 0
+    while process.is_alive():
+        try:
+            job(done + failed)
+            done += 1
+        except FilememError:  # a file that keeps changing, or has just been moved: the person goes first
+            failed += 1
+        for which, place in enumerate(places):
+            look(place, user.root, saved[which])
+    process.join()
+    assert process.exitcode == 0
+    for which, place in enumerate(places):
+        assert standing(place, user.root) == max(0, saved[which])
+    assert sum(saved) > 0
+    return done, failed
+
+
+def sessions(user: User) -> list[str]:
+    """Conversations of which the person edits a turn."""
+    text = format_turn("mara", "09:00", "The start.\n" + block(0).replace("  own", "own"))
+    return [user.create(f"sessions/2026/2026-11-1{n}-0900-talk.md", text) for n in range(FILES)]
+
+
+def facts(user: User) -> list[str]:
+    return [
+        user.create(f"facts/2026/2026-11-1{n}-fact-{n}.md", f"---\nimportance: 5\n---\n\nFact.\n{block(0)}")
+        for n in range(FILES)
+    ]
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> User:
+    return Store(tmp_path / "store").user("mara")
+
+
+def test_while_a_chat_goes_on(mara: User) -> None:
+    """The program appends turns to the very conversations that the person edits."""
+    paths = sessions(mara)
+
+    def job(number: int) -> None:
+        Transcript(mara, paths[number % FILES]).add("mara", f"Turn {number}.", AT)
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_front_matter_is_set(mara: User) -> None:
+    paths = facts(mara)
+
+    def job(number: int) -> None:
+        path = paths[number % FILES]
+        mara.edit(path, lambda data: set_front(path, data, "importance", str(number % 10 + 1)) if data else None)
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_facts_are_remembered_and_superseded(mara: User) -> None:
+    """The new one marks the old one, which the person has open, and the profile, too."""
+    mara.create("profile.md", f"# Mara\n\n- Lives in Lisbon.\n{block(0)}")
+    paths = ["profile.md"]
+    towns = ["Porto", "Lisbon", "Coimbra", "Faro"]
+
+    def job(number: int) -> None:
+        mara.remember(
+            f"Mara lives in {towns[number % 4]}.", today=AT.date() + dt.timedelta(number), pinned=number % 2 == 0
+        )
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_what_was_said_becomes_facts(mara: User) -> None:
+    paths = sessions(mara)
+    mara.create("profile.md", f"# Mara\n\n{block(0)}")
+
+    def job(number: int) -> None:
+        Transcript(mara, paths[number % FILES]).add("mara", f"I am allergic to food number {number}.", AT)
+        list(consolidation.run(mara, AT))
+
+    done, _ = run(mara, [*paths, "profile.md"], job)
+    assert done > 0
+
+
+def test_while_turns_are_forgotten(mara: User) -> None:
+    """Lines of the conversation go while the person edits another turn of it."""
+    paths = sessions(mara)
+
+    def job(number: int) -> None:
+        path = paths[number % FILES]
+        line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
+        found = forget.plan(mara, [forget.at(mara, path, line)])
+        erasure.apply(mara, found, AT)
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_notes_are_imported_again(mara: User, tmp_path: Path) -> None:
+    """A note that changed where it comes from is brought up to date, unless the person has changed it here."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(FILES):
+        (notes / f"note-{n}.md").write_text(f"Note.\n{block(0)}")
+    report = import_file(mara.store, "markdown", str(notes), user="mara")
+    paths = sorted(taken.path for taken in report.added)
+
+    def job(number: int) -> None:
+        for n in range(FILES):
+            (notes / f"note-{n}.md").write_text(f"Note, version {number}.\n{block(0)}")
+        import_file(mara.store, "markdown", str(notes), user="mara")
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_memories_are_swept_and_restored(mara: User) -> None:
+    """A file is moved under the person's hands; they save it where it was, and it is there again."""
+    paths = facts(mara)
+
+    def job(number: int) -> None:
+        sweeper.apply(mara, sweeper.plan(mara, LATER.date()), LATER)
+        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/")], LATER)
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_while_conversations_are_summarised(mara: User) -> None:
+    """Their originals move to the archive, whatever the person does to them."""
+    paths = sessions(mara)
+
+    def job(number: int) -> None:
+        compaction.apply(mara, compaction.plan(mara, LATER.date()), LATER)
+        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/sessions/")], LATER)
+
+    done, _ = run(mara, paths, job)
+    assert done > 0
+
+
+def test_a_careless_program_is_noticed(mara: User) -> None:
+    """So that the tests above cannot pass by looking away: one that reads and writes back reverts a save now and then."""
+    paths = facts(mara)
+
+    def job(number: int) -> None:
+        place = Path(mara.root, paths[number % FILES])
+        before = place.read_bytes()
+        time.sleep(0.01)
+        place.write_bytes(before)
+
+    with pytest.raises(AssertionError):
+        run(mara, paths, job)
