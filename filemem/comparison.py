@@ -133,6 +133,7 @@ class Known:
 
     def settled(self, text: str) -> tuple[Topic | None, str | None]:
         """What a text settles of somebody; one without a subject is about the user."""
+        text = plain(text)
         named = [name for name in self.names if name.casefold() in text.casefold()]
         for name in named:
             if found := slot(text, name):

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from filemem.memory import Memory, Problem
+from filemem.memory import Memory
+from filemem.problems import Problem
 
 _FIRST, _BETWEEN, _LAST = "<<<<<<< ", "=======", ">>>>>>> "
 HERE, THERE = "one version", "the other version"  # what stands behind the marks, the same on every machine

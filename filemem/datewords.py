@@ -171,7 +171,8 @@ BRACKET = rf"\s{{0,3}}\[(?=[^\]]{{0,60}}\d)(?:{'|'.join(MONTHS)}|[\d\s年月日�
 
 
 _CUES = tuple(
-    "yesterday tomorrow last next past ago previous coming before after back night this eve later 昨 前 明 后 後 上 下 去 今 本 这 這 过 過".split()
+    "yesterday tomorrow last next past ago previous coming before after back night this eve later "
+    "昨 前 明 后 後 上 下 去 今 本 这 這 过 過".split()
 )
 
 

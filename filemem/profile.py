@@ -116,14 +116,14 @@ def _insert(lines: list[str], change: Change, tail: str) -> None:
     names = HEADINGS[change.heading or 0]
     start = next((n for n, said in enumerate(lines) if _heads(said, names)), None)
     if start is None:
-        while lines and not lines[-1].strip():
-            lines.pop()
         title = names[1] if is_chinese(change.line.partition("<!--")[0]) else names[0]
         section = [f"## {title}{tail}", tail, change.line + tail, tail]
         later = HEADINGS[(change.heading or 0) + 1 :]
         place = next((n for n, said in enumerate(lines) if any(_heads(said, other) for other in later)), None)
         if place is None:
-            lines += [tail, *section[:3], ""]
+            if lines and not lines[-1]:
+                lines.pop()
+            lines += [*([tail] if lines and lines[-1].strip() else []), *section[:3], ""]
         else:
             lines[place:place] = section
         return
