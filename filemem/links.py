@@ -65,7 +65,8 @@ def _names(folder: Folder, path: str) -> dict[str, str]:
     except (FilememError, OSError):
         return {}
     links = Memory(path, data).links if b"[" in data else []
-    return {unicodedata.normalize("NFKC", label).casefold(): one_line(label, 80) for _, label in links if label}
+    labels = (unicodedata.normalize("NFC", label) for _, label in links if label)
+    return {unicodedata.normalize("NFKC", label).casefold(): one_line(label, 80) for label in labels}
 
 
 def _ring(names: list[Name], pairs: dict[tuple[int, int], int]) -> list[int]:

@@ -43,10 +43,10 @@ def _place(user: User, output: str) -> str:
     root = os.path.realpath(user.store.root)
     if os.path.isdir(where):
         raise FilememError(f"{one_line(output)} is a folder; name a file.")
-    if not os.path.isdir(os.path.dirname(where)):
-        raise FilememError(f"the folder of {one_line(output)} does not exist; make it first.")
     if os.path.dirname(where).startswith(root + os.sep):
         raise FilememError(f"{one_line(output)} lies among the memories, and would become one; name a place outside.")
+    if not os.path.isdir(os.path.dirname(where)):
+        raise FilememError(f"the folder of {one_line(output)} does not exist; make it first.")
     return where
 
 
