@@ -1,4 +1,7 @@
-"""A job's commit holds what the job wrote and nothing of the person's; where git cannot commit, memory goes on without it."""
+"""A job's commit holds what the job wrote and nothing of the person's; where git cannot commit, memory goes on without it.
+
+What the job wrote is its memories and its lines in the logs of bookkeeping, which a clone needs too.
+"""
 
 import os
 import shutil
@@ -11,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, recalls, sections
+from filemem import FilememError, Store, User, ledger, recalls, sections
+from filemem.folder import BOOKKEEPING
 from filemem.history import ATTRIBUTES, IGNORE, LOGS, History, Recorded, set_up
 from filemem.importers import origins
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
+LEDGER = f"{BOOKKEEPING}/{ledger.NAME}"  # what `remember` notes beside the memory
 
 
 def learn(user: User, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
@@ -30,8 +35,8 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 
 def test_every_log_is_kept_in_git() -> None:
     """As the modules that write them name them."""
-    names = {recalls.NAME, origins.RECORD, sections.LOG}
-    assert {f".filemem/{name}" for name in names} <= set(LOGS)
+    names = {recalls.NAME, origins.RECORD, sections.LOG, ledger.NAME}
+    assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 
 # -- setting up ----------------------------------------------------------------------------------------------------
@@ -47,7 +52,7 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp
     mara.grep("tea")
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
     set_up(str(where), "mara", START)
-    assert files_of(where) == {".gitattributes", ".gitignore", "filemem.yaml", f"mara/{FACT}"}
+    assert files_of(where) == {".gitattributes", ".gitignore", "filemem.yaml", f"mara/{FACT}", f"mara/{LEDGER}"}
     assert git(where, "log", "--format=%an <%ae>, by %cn") == "Mara Lind <mara@example.org>, by filemem"
     assert git(where, "status", "--short") == "?? mara/facts/note.md.swp"
     before = state(where)
@@ -119,7 +124,8 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: 
     path, recorded = learn(mara)
     here = Path(mara.root)
     assert recorded.commit == git(here, "rev-parse", "HEAD") and not recorded.note
-    assert files_of(here) == {os.path.relpath(here / path, git(here, "rev-parse", "--show-toplevel"))}
+    shown = git(here, "rev-parse", "--show-toplevel")
+    assert files_of(here) == {os.path.relpath(here / name, shown) for name in (path, LEDGER)}
     assert git(here, "log", "-1", "--format=%an %ae %cn|%s|%(trailers)") == (
         "filemem filemem@localhost filemem|Remember: Has a bicycle.|Job: remember\n"
     )
@@ -156,12 +162,17 @@ def test_a_persons_staged_and_unstaged_work_is_as_before(
     before, status = state(where), git(where, "status", "--short")
     path, recorded = learn(mara)
     after = state(where)
-    assert recorded.commit and files_of(where) == {f"mara/{path}"}
+    job = {f"mara/{name}" for name in (path, LEDGER)}
+    assert recorded.commit and files_of(where) == job
     assert git(where, "status", "--short") == status
-    assert {key: value for key, value in after.items() if key not in ("", f"mara/{path}")} == {
+    assert {key: value for key, value in after.items() if key and key not in job} == {
         key: value for key, value in before.items() if key
     }
-    assert set(before[""].split("\n")) < set(after[""].split("\n"))
+
+    def staged(index: str) -> list[str]:
+        return [line for line in index.split("\n") if line.partition("\t")[2] not in job]
+
+    assert staged(after[""]) == staged(before[""])
 
 
 def test_lines_of_both_in_one_file_are_told_apart(tmp_path: Path) -> None:
@@ -308,7 +319,7 @@ def test_hooks_run_and_may_change_the_message(tmp_path: Path) -> None:
         hook.write_text(f"#!/bin/sh\n{script}\n")
         hook.chmod(0o755)
     path, recorded = learn(mara)
-    assert (where / "seen").read_text() == f"mara/{path}\n"
+    assert (where / "seen").read_text().split() == [f"mara/{LEDGER}", f"mara/{path}"]
     assert git(where, "log", "-1", "--format=%(trailers)") == "Job: remember\nReviewed: no\n"
     assert (where / "after").read_text() == "Remember: Has a bicycle.\n" and recorded.commit
 
