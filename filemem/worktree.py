@@ -21,8 +21,10 @@ class Step(NamedTuple):
 
 
 def read(path: str) -> bytes | None:
-    """The bytes of a plain file, None where there is none; raises Refused for anything else."""
+    """The bytes of a plain file once its save is over, None where there is none; raises Refused for anything else."""
     try:
+        if os.path.lexists(path):
+            disk.let_settle(path)
         return disk.read(path)
     except NotFound:
         return None

@@ -1,6 +1,7 @@
 """A person who saves a file at any moment of a sync or an undo never finds an older save of theirs in it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from repositories import START, git, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store, User, disk
 from filemem.history import History
 from filemem.sync import sync
 from filemem.undo import undo
@@ -78,7 +79,10 @@ def test_a_save_is_never_taken_back(machines: list[User], tmp_path: Path, job: s
                     undo(History(one), git(one.root, "log", "-1", "--author=filemem", "--format=%H"), START)
                 succeeded += 1
             except FilememError as error:
-                assert any(words in str(error) for words in ("changed", "undo", "keeps"))
+                assert any(words in str(error) for words in ("changed", "undo", "keeps", "meet incoming ones"))
+                if "meet incoming ones" in str(error):  # the editor wrote over what the last sync had brought
+                    known = re.search(rb"machine: \d+", git(one.root, "show", "HEAD:./profile.md").encode())
+                    disk.edit(str(place), lambda data, now=known[0]: re.sub(rb"machine: \d+", now, data))
             least = int(done.read_text())
             text = place.read_text()
             assert not text.count("person: ") or saved(text) >= least, text
