@@ -1,10 +1,11 @@
 """The text that the four tools answer with: written for a language model, and to be read by a person as it stands."""
 
 import datetime as dt
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from filemem import dates, reading, tokens
+from filemem import reading, tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped
@@ -25,11 +26,7 @@ def heading(path: str, when: When | None, note: str = "") -> str:
     """The line over a file's lines: path, date, weekday, time."""
     date = ""
     if when:
-        date = (
-            f"  {when.date:%B %Y}"
-            if when.month
-            else f"  {dates.heading(when.date)}{' ' + when.time if when.time else ''}"
-        )
+        date = f"  {when.date:%B %Y}" if when.month else f"  {_day(when.date)}{' ' + when.time if when.time else ''}"
     archived = "  archived" if path.startswith(ARCHIVE + "/") else ""
     return f"{path}{date}{archived}{'  ' + note if note else ''}"
 
@@ -44,7 +41,8 @@ def line_text(text: str, when: When | None, path: str, line: int, longest: int =
     """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `when` is."""
     shown = visible(text[:longest])
     if when and not when.month:
-        shown = dates.annotate(shown, when.date)
+        # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
+        shown = importlib.import_module("filemem.dates").annotate(shown, when.date)
     return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
 
 
@@ -192,4 +190,8 @@ def _passage(hit: "Hit") -> str:
 
 def today_heading(now: dt.datetime) -> str:
     """`Fri 20 Nov 2026 09:30`."""
-    return f"{dates.heading(now.date())} {now:%H:%M}"
+    return f"{_day(now.date())} {now:%H:%M}"
+
+
+def _day(day: dt.date) -> str:
+    return f"{day:%a} {day.day} {day:%B %Y}"

@@ -14,9 +14,7 @@ from typing import NamedTuple
 from filemem import datewords
 from filemem.datewords import regex
 from filemem.spans import (
-    MONTHS,
     UNIT_DAYS,
-    WEEKDAYS,
     Span,
     calendar_unit,
     half_unit,
@@ -31,7 +29,7 @@ from filemem.spans import (
     stretch,
 )
 
-__all__ = ["Mention", "Span", "annotate", "has_time_word", "heading", "mentioned", "parse_bound"]
+__all__ = ["Mention", "Span", "annotate", "has_time_word", "mentioned", "parse_bound"]
 
 
 class Mention(NamedTuple):
@@ -455,11 +453,6 @@ def _covers(mention: Mention, phrase: str) -> bool:
     """Whether the phrase is the mention and at most a preposition."""
     small = phrase[: mention.start].lower().split()
     return mention.end == len(phrase) and {"in", "on", "the", "since", "until"}.issuperset(small)
-
-
-def heading(day: date) -> str:
-    """`Mon 8 May 2023`, in English whatever the locale."""
-    return f"{WEEKDAYS[day.weekday()][:3]} {day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def has_time_word(text: str) -> bool:

@@ -5,14 +5,15 @@ name stays there whole, or the new bytes do.
 """
 
 import contextlib
-import ctypes
 import errno
 import fcntl
+import functools
+import importlib
 import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
 
@@ -23,7 +24,6 @@ TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence 
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of Linux's renameat2(2)
 _AT_FDCWD = -100
 _OURS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)  # what the system lacks, whatever the file
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
@@ -348,14 +348,24 @@ def _mark_settled(fd: int) -> None:
         os.utime(fd, ns=(now, now - SETTLE))
 
 
+@functools.cache
+def _ctypes() -> Any:
+    return importlib.import_module("ctypes")  # a twentieth of a cold start, which only those who write need pay
+
+
+@functools.cache
+def _libc() -> Any:
+    return _ctypes().CDLL(None, use_errno=True)
+
+
 def _renameat2(source: str, target: str, flags: int) -> bool:
     """Linux's atomic rename with flags; False where system or file system lacks it, else OSError as usual."""
-    call = getattr(_LIBC, "renameat2", None)
+    call = getattr(_libc(), "renameat2", None)
     if call is None:
         return False
     if call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flags) == 0:
         return True
-    code = ctypes.get_errno()
+    code = _ctypes().get_errno()
     if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code), source, None, target)

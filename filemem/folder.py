@@ -4,8 +4,8 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 """
 
 import contextlib
-import difflib
 import functools
+import importlib
 import os
 import re
 import threading
@@ -21,16 +21,14 @@ from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
-_EDITOR_FILES = re.compile(
-    r"""
-    .*~$ | ~\$.* | \#.*\#$ | 4913$                            # backups; Word's lock; Emacs's autosave; Vim's trial
-    | .*\.(?:tmp|vsctmp|sw[a-p]|part|crdownload|bak|orig|rej)$  # Vim, VS Code, browsers, diff3, patch
-    | .*___jb_(?:tmp|old|bak)___$                              # JetBrains
-    | .*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$         # nano; Qt's QSaveFile (Kate)
-    | (?:Thumbs\.db|desktop\.ini|Icon\r)$                      # Windows, macOS
-    """,
-    re.IGNORECASE | re.VERBOSE,
+# What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
+_LEFT = (
+    *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
+    *("___jb_tmp___", "___jb_old___", "___jb_bak___"),
+    *(f".sw{letter}" for letter in "abcdefghijklmnop"),
 )
+_SAVES = r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$"
+_NAMED = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim's trial; Windows; macOS
 
 
 class Stat(NamedTuple):
@@ -164,7 +162,8 @@ class Folder:
         words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
         paths = self.paths()
         likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
-        return difflib.get_close_matches(path, likely, n=count, cutoff=0.5) or [
+        close: list[str] = importlib.import_module("difflib").get_close_matches(path, likely, n=count, cutoff=0.5)
+        return close or [
             p for p in likely[:count] if any(word in p.lower() for word in words)
         ]
 
@@ -257,7 +256,12 @@ def _twin(path: str) -> str:
 
 def passed_over(name: str) -> bool:
     """Is this an editor's or a download's temporary file, never a memory?"""
-    return name[0] == "." or _EDITOR_FILES.match(name) is not None
+    lower = name.lower()
+    if name[0] == "." or lower.endswith(_LEFT) or lower in _NAMED or lower.startswith("~$"):
+        return True
+    if lower.endswith((".md", ".txt", ".yaml", ".yml")):
+        return False
+    return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
 
 
 def unsayable(name: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.dates import annotate, has_time_word, heading, mentioned, parse_bound
+from filemem.dates import annotate, has_time_word, mentioned, parse_bound
 
 MONDAY = date(2023, 5, 8)
 
@@ -410,11 +410,6 @@ def test_a_bound_that_is_no_date_says_what_is_one(text: str) -> None:
     with pytest.raises(ValueError, match=r"give one such as 2023-05-07, .*last week") as caught:
         parse_bound(text, MONDAY, end=False)
     assert len(str(caught.value)) < 300
-
-
-def test_a_heading_has_the_weekday() -> None:
-    assert heading(MONDAY) == "Mon 8 May 2023"
-    assert heading(date(2024, 12, 31)) == "Tue 31 December 2024"
 
 
 @pytest.mark.parametrize(

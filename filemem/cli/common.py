@@ -3,11 +3,11 @@
 import contextlib
 import datetime as dt
 import getpass
+import importlib
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -133,7 +133,8 @@ def linked(user: Folder, path: str, text: str) -> str:
     """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
     if not colours():
         return text
-    return f"\x1b]8;;{Path(user.root, path).as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
+    place: str = importlib.import_module("urllib.parse").quote(os.path.join(os.path.abspath(user.root), path))
+    return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def say(text: str = "") -> None:
