@@ -163,9 +163,7 @@ class Folder:
         paths = self.paths()
         likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
         close: list[str] = importlib.import_module("difflib").get_close_matches(path, likely, n=count, cutoff=0.5)
-        return close or [
-            p for p in likely[:count] if any(word in p.lower() for word in words)
-        ]
+        return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
 
     def _examples(self, path: str) -> str:
         inside = [p for p in self.paths() if p.startswith(path.rstrip("/") + "/")][:3]
