@@ -26,7 +26,7 @@ LATE = "LATE"  # told of a time before what is known: kept, in the archive, as s
 KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
 ALIKE = 0.5  # from which on a correction is taken to mean a text
-NEWS = 6  # content words beyond those of what is known that make a restatement worth a file of its own
+NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
 _NEGATED = re.compile(
     r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't)\b|不|没|别", re.IGNORECASE
 )
