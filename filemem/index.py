@@ -115,6 +115,7 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self.progress: Progress = lambda done, total: None  # told the number of files read and to read
         self._where = folder.bookkeeping(FOLDER)
         self._thread_lock = threading.Lock()
         self._state = _State()
@@ -125,14 +126,14 @@ class Index:
         self._walked = 0.0
         self._asked = 0
 
-    def corpus(self, progress: Progress = lambda done, total: None) -> Corpus:
-        """The passages of all files as they are now. `progress` is told the number of files read and to read."""
+    def corpus(self, progress: Progress | None = None) -> Corpus:
+        """The passages of all files as they are now; `progress` stands in for the index's own."""
         with self._thread_lock:
             self._asked += 1
             anew = self._load()
             changes = _Changes(self._state, *self._listings(anew))
             if changes:
-                self._update(changes, progress)
+                self._update(changes, progress or self.progress)
             if self._corpus is None:
                 self._corpus = Corpus(self._state.parts, self._state.speakers, self._mend)
             return self._corpus

@@ -14,7 +14,7 @@ import click
 
 from filemem import erasure, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
-from filemem.cli.common import colours, dim, say, say_aside, say_json, split_line
+from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
 from filemem.cli.telling import remembered
@@ -154,7 +154,9 @@ class Chat:
             click.echo(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
 
     def _answer(self, message: str) -> None:
-        answer = self._talk.say(message, self._hear)
+        with progress("reading the memories") as show:
+            self._talk.user.index.progress = show
+            answer = self._talk.say(message, self._hear)
         self._line_end()
         if self._as_json:
             say_json({"event": "answer", "text": answer, "session": self._talk.transcript.path})

@@ -155,19 +155,26 @@ def say_json(value: Any) -> None:
 
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error, on a terminal only."""
+    """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
     bar: Any = None
 
     def show(done: int, total: int) -> None:
         nonlocal bar
-        if bar is None and sys.stderr.isatty() and total > 500:
+        if bar is None and sys.stderr.isatty() and total > 500 and done < total:
             bar = click.progressbar(length=total, label=label, file=sys.stderr)
             bar.__enter__()
         if bar is not None:
             bar.update(done - bar.pos)
+            if done >= total:
+                end()
+
+    def end() -> None:
+        nonlocal bar
+        if bar is not None:
+            bar.__exit__(None, None, None)
+            bar = None
 
     try:
         yield show
     finally:
-        if bar is not None:
-            bar.__exit__(None, None, None)
+        end()
