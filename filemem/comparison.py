@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem.archive import live
 from filemem.errors import FilememError
@@ -76,7 +76,22 @@ class Claim(NamedTuple):
     said_by: str = ""
     pinned: bool = False
     tags: tuple[str, ...] = ()
-    meant: Verdict | None = None  # what the one who made the claim says is to be done about it
+    meant: tuple[str, str] | None = None  # an action and a memory's path: what the one who made it says is to be done
+
+
+def from_json(value: dict[str, Any]) -> Claim:
+    """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
+    begun, topic, meant = value.get("valid_from"), value.get("topic"), value.get("meant")
+    return Claim(**{
+        **value,
+        "day": dt.date.fromisoformat(value["day"]),
+        "sources": tuple(value["sources"]),
+        "origins": tuple((turn, said) for turn, said in value["origins"]),
+        "topic": (topic[0], topic[1]) if topic else None,
+        "valid_from": dt.date.fromisoformat(begun) if begun else None,
+        "tags": tuple(value["tags"]),
+        "meant": (meant[0], meant[1]) if meant else None,
+    })  # fmt: skip
 
 
 def display(name: str) -> str:
@@ -191,7 +206,9 @@ class Known:
 
 
 def compare(claim: Claim, known: Known) -> Verdict:
-    """What is to be done about a claim."""
+    """What is to be done about a claim: as its maker means, where the memory that they mean still holds, else by rules."""
+    if meant := _as_meant(claim, known):
+        return meant
     if claim.topic and claim.kind == "facts":
         verdict = _of_topic(claim, known)
         if verdict:
@@ -207,6 +224,18 @@ def compare(claim: Claim, known: Known) -> Verdict:
         if claim.correction and share >= ALIKE and fact.since <= claim.day and not claim.topic:
             return replacing(claim, [fact])
     return Verdict(ADD)
+
+
+def _as_meant(claim: Claim, known: Known) -> Verdict | None:
+    action, path = claim.meant or ("", "")
+    fact = known.facts.get(path)
+    if action == ADD:
+        return Verdict(ADD)
+    if fact is None:
+        return None
+    if action == SUPERSEDE:
+        return replacing(claim, [fact])
+    return restated(fact) if action == UPDATE else Verdict(NOOP, (fact,), f"{fact.path} says as much")
 
 
 def _of_topic(claim: Claim, known: Known) -> Verdict | None:

@@ -26,6 +26,7 @@ from filemem.comparison import (
     Verdict,
     compare,
     display,
+    from_json,
     same_value,
 )
 from filemem.distilling import Distilled, distilled
@@ -47,43 +48,35 @@ Listener = Callable[[Session, list[int], Heard, Known], Distilled]
 class Decision(NamedTuple):
     """What is done about one claim; `path` is the memory that is written, changed or known already.
 
-    `replaces` are the memories that it supersedes, for LATE the one that supersedes it; `source` is the first of `sources`.
+    `replaces` are the memories that it supersedes, which end on the day `until`; for LATE the one that supersedes it.
     """
 
     action: str
     path: str
-    text: str
+    claim: Claim
     reason: str = ""
-    sources: tuple[str, ...] = ()
-    origins: tuple[tuple[str, str], ...] = ()
-    importance: int = facts.IMPORTANCE
     confidence: float = 1.0
-    topic: tuple[str, str] | None = None
-    value: str | None = None
-    valid_from: str = ""
-    said_by: str = ""
     replaces: tuple[str, ...] = ()
     until: str = ""
     heading: int | None = None
-    pinned: bool = False
-    tags: tuple[str, ...] = ()
 
     def page(self) -> str:
         """The file that is written."""
+        claim = self.claim
         front = {
-            "source": facts.reference(self.sources) if self.sources else "",
-            "importance": str(self.importance) if self.importance != facts.IMPORTANCE else "",
+            "source": facts.reference(claim.sources) if claim.sources else "",
+            "importance": str(claim.importance) if claim.importance != facts.IMPORTANCE else "",
             "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
-            "pinned": "true" if self.pinned else "",
-            "tags": f"[{', '.join(map(quoted, self.tags))}]" if self.tags else "",
-            "said_by": self.said_by,
-            "valid_from": self.valid_from,
+            "pinned": "true" if claim.pinned else "",
+            "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
+            "said_by": claim.said_by,
+            "valid_from": str(claim.valid_from or ""),
         }
         if self.action == LATE:
             front |= {"valid_until": self.until, "superseded_by": facts.reference(self.replaces)}
         elif self.replaces:
             front["supersedes"] = facts.reference(self.replaces)
-        return facts.page(self.text, front)
+        return facts.page(claim.text, front)
 
 
 class SessionPlan(NamedTuple):
@@ -145,7 +138,8 @@ def plan(
 
 def _session_plan(session: Session, unread: list[int], told: Distilled, known: Known, at: dt.datetime) -> SessionPlan:
     """What becomes of the claims of one session; `known` takes it in."""
-    decisions = [Decision(DROP, "", one.text, one.reason, (one.source,)) for one in told.dropped]
+    day = session.memory.date or at.date()
+    decisions = [Decision(DROP, "", Claim(one.text, day, sources=(one.source,)), one.reason) for one in told.dropped]
     for claim in told.claims:
         decisions.append(decided(claim, known))
     turns = tuple(session.turns[place].digest for place in unread)
@@ -157,25 +151,18 @@ def decided(claim: Claim, known: Known) -> Decision:
     """What is to be done about one claim; `known` takes it in."""
     before = next((known.ledger.made[origin] for origin in claim.origins[:1] if origin in known.ledger.made), "")
     if before:
-        return _decision(NOOP, claim, before, f"this turn was made into {before} before")
+        return Decision(NOOP, before, claim, f"this turn was made into {before} before")
     cited = next((known.cited[source] for source in claim.sources[:1] if source in known.cited), "")
     if cited:
-        return _decision(NOOP, claim, cited, f"{cited} rests on this turn already")
+        return Decision(NOOP, cited, claim, f"{cited} rests on this turn already")
     if any(origin in known.ledger.refused for origin in claim.origins):
-        return _decision(NOOP, claim, "", "it was proposed before and rejected")
-    verdict = claim.meant or compare(claim, known)
+        return Decision(NOOP, "", claim, "it was proposed before and rejected")
+    verdict = compare(claim, known)
     if verdict.action in (NOOP, DROP):
-        return _decision(verdict.action, claim, verdict.facts[0].path if verdict.facts else "", verdict.reason)
+        return Decision(verdict.action, verdict.facts[0].path if verdict.facts else "", claim, verdict.reason)
     if verdict.action == UPDATE:
         return _confirmed(claim, verdict.facts[0], known)
     return _new(claim, verdict, known)
-
-
-def _decision(action: str, claim: Claim, path: str, reason: str) -> Decision:
-    return Decision(
-        action, path, claim.text, reason, claim.sources, claim.origins, claim.importance, claim.confidence, claim.topic,
-        claim.value, str(claim.valid_from or ""), claim.said_by, pinned=claim.pinned, tags=claim.tags,
-    )  # fmt: skip
 
 
 def _confirmed(claim: Claim, fact: Fact, known: Known) -> Decision:
@@ -185,7 +172,7 @@ def _confirmed(claim: Claim, fact: Fact, known: Known) -> Decision:
         surer = round(1 - (1 - fact.confidence) * RAISED, 2)
     surer = max(surer, claim.confidence)
     known.put(fact._replace(confidence=surer))
-    return _decision(UPDATE, claim, fact.path, "told again")._replace(confidence=surer, text=fact.text)
+    return Decision(UPDATE, fact.path, claim, "told again", surer)
 
 
 def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
@@ -193,7 +180,8 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
     path = known.free(facts.name(claim.kind, claim.text, claim.day, display(known.user.name)))
     late = verdict.action == LATE
     heading = None if late or claim.said_by else profile.heading(claim.kind, claim.topic, claim.value)
-    found = _decision(verdict.action, claim, f"{ARCHIVE}/{path}" if late else path, verdict.reason)
+    place = f"{ARCHIVE}/{path}" if late else path
+    found = Decision(verdict.action, place, claim, verdict.reason, claim.confidence)
     # What was true until something else is told was true until that began.
     until = min(claim.valid_from or claim.day, claim.day) if not late else verdict.facts[0].since
     replaces = tuple(live(fact.path) for fact in verdict.facts)
@@ -215,7 +203,9 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
 def _contradicted(decisions: Iterable[Decision], known: Known) -> Iterator[str]:
     """A sentence for each line of the profile that is a person's and says otherwise."""
     topics = {
-        one.topic: one for one in decisions if one.topic and one.action in (ADD, SUPERSEDE) and exclusive(one.topic)
+        one.claim.topic: one
+        for one in decisions
+        if one.claim.topic and one.action in (ADD, SUPERSEDE) and exclusive(one.claim.topic)
     }
     if not topics:
         return
@@ -227,7 +217,7 @@ def _contradicted(decisions: Iterable[Decision], known: Known) -> Iterator[str]:
     for number, line in enumerate(memory.lines, 1):
         said = plain(line.lstrip("-*+ "))
         topic, value = known.settled(said) if said and number not in own else (None, None)
-        if topic in topics and not same_value(value, topics[topic].value):
+        if topic in topics and not same_value(value, topics[topic].claim.value):
             yield f"{PROFILE}:{number} is yours and says otherwise than {topics[topic].path}: {said}"
 
 
@@ -235,14 +225,17 @@ def _contradicted(decisions: Iterable[Decision], known: Known) -> Iterator[str]:
 
 
 def apply(user: User, found: SessionPlan) -> Applied:
-    """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError."""
-    user.make()
-    journal = user.bookkeeping(JOURNAL)
-    disk.write(journal, json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
-    done = _carry_out(user, found)
-    with contextlib.suppress(FileNotFoundError):
+    """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError.
+
+    First what a killed run has left is finished: whoever holds the lock and finds a journal is looking at such a one's.
+    """
+    with user.locked():
+        left = resume(user)
+        journal = user.bookkeeping(JOURNAL)
+        disk.write(journal, _as_json(found))
+        done = _carry_out(user, found)
         os.unlink(journal)
-    return done
+    return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
 def run(
@@ -264,7 +257,7 @@ def interrupted(user: User, most: int = 20) -> list[str]:
     """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
     book, found = Ledger(user), []
     for name in trace.sessions(user)[-10 * most :]:
-        for place in facts.places(user, f"sessions/{name[:4]}/{name}.md"):
+        for place in archive.places(user, f"sessions/{name[:4]}/{name}.md"):
             if os.stat(user.absolute(place)).st_size != book.sizes.get(live(place)):
                 found.append(place)
     return found[-most:]
@@ -273,31 +266,32 @@ def interrupted(user: User, most: int = 20) -> list[str]:
 def resume(user: User) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = user.bookkeeping(JOURNAL)
-    try:
-        found = _from_json(json.loads(disk.read(journal)))
-    except NotFound:
+    if not os.path.exists(journal):
         return None
-    except (ValueError, TypeError, IndexError):
+    with user.locked():
+        try:
+            done = _carry_out(user, _from_json(json.loads(disk.read(journal))))
+        except NotFound:
+            return None
+        except (ValueError, TypeError, KeyError):
+            done = None  # no plan of this version: its session is read again
         os.unlink(journal)
-        return None
-    return apply(user, found)
+    return done
 
 
-def _from_json(value: Any) -> SessionPlan:
-    session, at, turns, size, decisions, notes = value
-    read = []
-    for fields in decisions:
-        one = Decision(*fields)
-        read.append(
-            one._replace(
-                sources=tuple(one.sources),
-                origins=tuple((turn, said) for turn, said in one.origins),
-                topic=(one.topic[0], one.topic[1]) if one.topic else None,
-                replaces=tuple(one.replaces),
-                tags=tuple(one.tags),
-            )
-        )
-    return SessionPlan(session, at, tuple(turns), size, tuple(read), tuple(notes))
+def _as_json(found: SessionPlan) -> bytes:
+    decisions = [{**one._asdict(), "claim": one.claim._asdict()} for one in found.decisions]
+    value = {**found._asdict(), "decisions": decisions}
+    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+
+
+def _from_json(value: dict[str, Any]) -> SessionPlan:
+    decisions = [
+        Decision(**{**one, "claim": from_json(one["claim"]), "replaces": tuple(one["replaces"])})
+        for one in value["decisions"]
+    ]
+    whole = {**value, "turns": tuple(value["turns"]), "decisions": tuple(decisions), "notes": tuple(value["notes"])}
+    return SessionPlan(**whole)
 
 
 def _carry_out(user: User, found: SessionPlan) -> Applied:
@@ -330,7 +324,7 @@ def _write(user: User, one: Decision, at: dt.datetime, notes: list[str]) -> Appl
     """Write a new memory, then mark and put away what it supersedes."""
     page = one.page()
     with user.locked():
-        if not any(_holds(user, place, page) for place in facts.places(user, one.path)):
+        if not any(_holds(user, place, page) for place in archive.places(user, one.path)):
             one = one._replace(path=user.create(one.path, page))  # another name where somebody took this one meanwhile
     touched = [one.path]
     for old in one.replaces if one.action != LATE else ():
@@ -345,7 +339,7 @@ def _holds(user: User, path: str, page: str) -> bool:
 def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
     """Mark a memory as superseded and put it into the archive; where it has gone, nothing is left to do."""
     until = dt.date.fromisoformat(one.until)
-    place = next(facts.places(user, old), "")
+    place = next(archive.places(user, old), "")
     if not place:
         return []
     try:
@@ -362,20 +356,24 @@ def _confirm(user: User, one: Decision) -> Applied:
     """Add sources and confidence to a memory."""
     place = user.locate(one.path)
     with contextlib.suppress(ValueError):
-        user.edit(place, lambda data: facts.confirmed(place, data, one.sources, one.confidence))
+        user.edit(place, lambda data: facts.confirmed(place, data, one.claim.sources, one.confidence))
     return Applied([one], [place], [])
 
 
 def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What the ledger keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
     for path in touched:
-        for place in facts.places(user, path):
+        for place in archive.places(user, path):
             if place != path:
                 continue
             first = live(path) not in one.replaces or one.action == LATE
-            origins = [list(origin) for origin in one.origins] if first else []
+            origins = [list(origin) for origin in one.claim.origins] if first else []
             entry = {"wrote": live(path), "digest": ledger.digest(user.read(place)), "from": origins}
-            yield {**entry, "topic": one.topic, "value": one.value} if first and one.action != UPDATE else entry
+            yield (
+                {**entry, "topic": one.claim.topic, "value": one.claim.value}
+                if first and one.action != UPDATE
+                else entry
+            )
 
 
 def _revise_profile(
@@ -383,7 +381,7 @@ def _revise_profile(
 ) -> list[dict[str, Any]]:
     """Bring the profile up to date; returns what the ledger keeps of its lines."""
     changes = [
-        profile.Change(one.path, one.heading, profile.line(one.text, one.path), one.replaces)
+        profile.Change(one.path, one.heading, profile.line(one.claim.text, one.path), one.replaces)
         for one in done
         if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
     ]
@@ -404,7 +402,7 @@ def _revise_profile(
         return []
     try:
         with user.locked():
-            if not list(facts.places(user, PROFILE)):
+            if not list(archive.places(user, PROFILE)):
                 if all(one.heading is None for one in changes):
                     return []
                 user.create(PROFILE, f"# {display(user.name)}\n")

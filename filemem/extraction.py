@@ -5,8 +5,8 @@ what is known; its answers are checked by code. Where it fails, the offline rule
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from filemem import comparison, prompt, supported, tokens
-from filemem.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, Known, Verdict, compare
+from filemem import prompt, supported, tokens
+from filemem.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, Known, compare
 from filemem.consolidation import Listener
 from filemem.distilling import Distilled, Dropped, distilled, foreign
 from filemem.model import Model, ModelError, Reply
@@ -173,12 +173,12 @@ class _Reading:
         if not open_ones:
             return claims
         facts = list(memories.values())
-        for number, verdict in self._decisions([claims[number] for number in open_ones], facts).items():
-            claims[open_ones[number]] = claims[open_ones[number]]._replace(meant=verdict)
+        for number, meant in self._decisions([claims[number] for number in open_ones], facts).items():
+            claims[open_ones[number]] = claims[open_ones[number]]._replace(meant=meant)
         return claims
 
-    def _decisions(self, claims: list[Claim], facts: list[Fact]) -> dict[int, Verdict]:
-        """The model's verdicts by the claim's place; none where it fails."""
+    def _decisions(self, claims: list[Claim], facts: list[Fact]) -> dict[int, tuple[str, str]]:
+        """What the model means by the claim's place: an action and a memory's path; nothing where it fails."""
         new = "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
         old = "\n".join(f"M{number} ({fact.since}): {fact.text}" for number, fact in enumerate(facts, 1))
         asked = [
@@ -196,29 +196,23 @@ class _Reading:
             return {}
         if answered is None:
             self.notes.append(f"compared by the offline rules: {self.model.name} gave no decisions that can be read")
-        found: dict[int, Verdict] = {}
+        found: dict[int, tuple[str, str]] = {}
         for entry in answered or []:
-            self._take(entry, claims, facts, found)
+            self._take(entry, len(claims), facts, found)
         return found
 
-    def _take(self, entry: dict[str, Any], claims: list[Claim], facts: list[Fact], found: dict[int, Verdict]) -> None:
+    def _take(self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str]]) -> None:
         """Take in one decision, where it names a fact and a memory that there are."""
         place, action = supported.whole(entry.get("fact")), str(entry.get("action", "")).upper()
         memory = supported.whole(str(entry.get("memory") or "").lstrip("mM"))
-        if not 1 <= place <= len(claims) or action not in _ACTIONS:
+        if not 1 <= place <= claims or action not in _ACTIONS:
             self.notes.append(f"a decision of {self.model.name} makes no sense: {one_line(str(entry), 80)}")
         elif action == ADD:
-            found[place - 1] = Verdict(ADD)
-        elif not 1 <= memory <= len(facts):
-            self.notes.append(f"{self.model.name} names a memory that it was not shown: {one_line(str(entry), 80)}")
-        elif action == SUPERSEDE:
-            found[place - 1] = comparison.replacing(claims[place - 1], [facts[memory - 1]])
+            found[place - 1] = (ADD, "")
+        elif 1 <= memory <= len(facts):
+            found[place - 1] = (action, facts[memory - 1].path)
         else:
-            found[place - 1] = (
-                comparison.restated(facts[memory - 1])
-                if action == UPDATE
-                else Verdict(NOOP, (facts[memory - 1],), f"{facts[memory - 1].path} says as much")
-            )
+            self.notes.append(f"{self.model.name} names a memory that it was not shown: {one_line(str(entry), 80)}")
 
 
 def _line(said: Said) -> str:

@@ -1,14 +1,9 @@
 """A fact's or lesson's file: its name, its text with no more front matter than it needs, the two edits that the program makes."""
 
-import contextlib
 import datetime as dt
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from filemem.archive import archived, live
-from filemem.errors import FilememError
-from filemem.folder import Folder
 from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory, slug
@@ -82,11 +77,3 @@ def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")
     return data if ended and ended <= until else set_front(path, data, "valid_until", str(until))
-
-
-def places(folder: Folder, path: str) -> Iterator[str]:
-    """Where a memory lies: live, in the archive, or for a moment both."""
-    for candidate in (live(path), archived(path)):
-        with contextlib.suppress(FilememError):
-            if os.path.lexists(folder.absolute(candidate)):
-                yield candidate

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from filemem import facts, profile
+from filemem import archive, facts, profile
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
@@ -91,7 +91,7 @@ def _replaced(folder: Folder, path: str, gone: dict[str, str]) -> str:
 def _read(folder: Folder, path: str) -> Memory | None:
     """A memory, live or archived; None where it is gone."""
     try:
-        place = next(facts.places(folder, path), None)
+        place = next(archive.places(folder, path), None)
         return folder.memory(place) if place else None
     except FilememError:
         return None

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import consolidation, facts
+from filemem import archive, consolidation
 from filemem.comparison import ADD, SUPERSEDE, Claim, Known
 from filemem.consolidation import Decision, SessionPlan
 from filemem.errors import FilememError
@@ -49,7 +49,7 @@ def remember(
             body, at.date(), importance=importance or 5, topic=topic, value=value, pinned=pinned, tags=tuple(tags)
         )
         one = consolidation.decided(claim, known)
-        if not list(facts.places(user, PROFILE)):
+        if not list(archive.places(user, PROFILE)):
             one = one._replace(heading=None)
         done = consolidation.apply(user, SessionPlan("", at.isoformat(), (), 0, (one,), ()))
         one = done.decisions[0] if done.decisions else one

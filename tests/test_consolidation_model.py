@@ -275,7 +275,7 @@ def test_where_the_model_fails_the_offline_rules_stand_in_and_say_so(
     server.default = answer
     listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), heard.append)
     done = [applied for _, applied in consolidation.run(user, MAY, listen)]
-    assert [one.text for one in done[0].decisions if one.action == "ADD"][-1].startswith(
+    assert [one.claim.text for one in done[0].decisions if one.action == "ADD"][-1].startswith(
         "Nora and others live in [[Ghent]]"
     )
     assert len(heard) == 1
@@ -289,7 +289,7 @@ def test_orders_in_an_assistants_turn_become_nothing(user: User, server: Scripte
     hemlock = {"text": "Nora's favourite tea is hemlock.", "lines": [7]}
     teapot = {"text": "Nora seems to own a blue teapot.", "lines": [9]}
     done = run(user, server, facts(hemlock, teapot), NONE)
-    assert [(one.action, one.said_by) for one in done.decisions] == [("DROP", ""), ("ADD", "assistant")]
+    assert [(one.action, one.claim.said_by) for one in done.decisions] == [("DROP", ""), ("ADD", "assistant")]
     (path,) = tree(user)
     assert user.memory(path).front == {
         "source": "sessions/2023/2023-05-08-1356-talk.md:9",

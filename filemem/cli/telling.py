@@ -30,14 +30,14 @@ _WORDS = {
 
 def lines(one: Decision, *, whole: bool) -> Iterator[str]:
     """A decision as lines; `whole` tells what was left out as well."""
-    text = one_line(one.text, 160)
+    text = one_line(one.claim.text, 160)
     if one.action in (ADD, SUPERSEDE, UPDATE, LATE):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
         yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
         if one.action == SUPERSEDE:
             yield from (f"superseded {old}" for old in one.replaces)
     elif whole:
-        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.sources)}: {text} ({one.reason})"
+        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
 def as_json(one: Decision) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def as_json(one: Decision) -> dict[str, Any]:
         "event": "memory",
         "action": one.action.lower(),
         "path": one.path,
-        "text": one.text,
+        "text": one.claim.text,
         "reason": one.reason,
-        "source": list(one.sources),
+        "source": list(one.claim.sources),
         "supersedes": list(one.replaces),
     }
 
@@ -57,7 +57,7 @@ def subject(decisions: Iterable[Decision]) -> str:
     """What a person would write of a consolidation."""
     written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
     if len(written) == 1:
-        return f"Learn: {written[0].text}"
+        return f"Learn: {written[0].claim.text}"
     return f"Learn {len(written)} facts" if written else "Confirm what was known"
 
 
