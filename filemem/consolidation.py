@@ -91,11 +91,15 @@ class SessionPlan(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What was done: the decisions that were carried out, the paths that changed, sentences for the person."""
+    """What was done: the decisions that were carried out, the paths that changed, sentences for the person.
+
+    `staged`: the decisions wait for review, and no memory was touched.
+    """
 
     decisions: list[Decision]
     paths: list[str]
     notes: list[str]
+    staged: bool = False
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------
@@ -238,19 +242,34 @@ def apply(user: User, found: SessionPlan) -> Applied:
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
+def stage(user: User, found: SessionPlan) -> Applied:
+    """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
+    user.make()
+    staged = [one for one in found.decisions if one.action not in (NOOP, DROP)]
+    read = {"read": found.session, "turns": list(found.turns), "size": found.size}
+    Ledger(user).add([*({"proposed": one.claim._asdict()} for one in staged), read])
+    return Applied(staged, [], list(found.notes), staged=True)
+
+
 def run(
     user: User,
     at: dt.datetime,
     listen: Listener | None = None,
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.unwatched,
+    *,
+    review: bool = False,
 ) -> Iterator[tuple[str, Applied]]:
-    """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done."""
+    """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done.
+
+    With `review`, or where the store's settings say so, what is planned is only proposed.
+    """
     before = resume(user)
     if before:
         yield "", before
+    carry = stage if review or user.config.review else apply
     for found in plan(user, at, listen, paths, progress):
-        yield found.session, apply(user, found)
+        yield found.session, carry(user, found)
 
 
 def interrupted(user: User, most: int = 20) -> list[str]:

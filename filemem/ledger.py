@@ -5,7 +5,8 @@ Lines are only ever added, so that two clones merge by union:
     {"read": "sessions/2026/….md", "turns": ["1f0c…", …], "size": 1234}      turns of a session that need no second look
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]], "topic": ["Mara", "home"], "value": "Porto"}
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
-    {"refused": ["1f0c…", "77aa…"]}                                          a statement that the person did not want
+    {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
+    {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
 
 A turn is known by a digest of its words, so that an edit above it, or another name for its file, changes nothing.
 """
@@ -56,6 +57,7 @@ class Ledger:
         self.written: dict[str, Written] = {}
         self.lines: dict[str, set[str]] = {}
         self.made: dict[Origin, str] = {}
+        self.proposed: dict[Origin, dict[str, Any]] = {}
         self.refused: set[Origin] = set()
         with contextlib.suppress(FilememError):
             for line in disk.read(folder.bookkeeping(NAME)).decode(errors="replace").split("\n"):
@@ -80,6 +82,9 @@ class Ledger:
             self.made.update((origin, path) for origin in origins)
         elif "line" in entry:
             self.lines.setdefault(str(entry["line"]), set()).add(str(entry["digest"]))
+        elif "proposed" in entry:
+            turn, said = entry["proposed"]["origins"][0]
+            self.proposed[str(turn), str(said)] = entry["proposed"]
         elif "refused" in entry:
             turn, said = entry["refused"]
             self.refused.add((str(turn), str(said)))
@@ -87,7 +92,7 @@ class Ledger:
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
         entries = list(entries)
-        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+        lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
         with self.folder.locked():
             place = self.folder.bookkeeping(NAME)
             if not os.path.exists(place):

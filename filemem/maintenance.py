@@ -84,7 +84,8 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
     paths: list[str] = []
     facts: list[dict[str, str]] = []
     for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
-        facts += [{"action": one.action, "path": one.path} for one in done.decisions if one.path]
+        action = {"action": "PROPOSE"} if done.staged else {}
+        facts += [{"action": one.action, "path": one.path, **action} for one in done.decisions if one.path]
         paths += done.paths
         notes += done.notes
     said = [f"{fact['action']} {fact['path']}" for fact in facts] + notes or ["Nothing new was said."]

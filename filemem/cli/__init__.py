@@ -16,6 +16,7 @@ COMMANDS = {
     "chat": ("talk", "Talk with an assistant that remembers."),
     "remember": ("remembering", "Keep one fact."),
     "consolidate": ("remembering", "Make memories of what was said."),
+    "review": ("reviewing", "Decide what is remembered, proposal by proposal."),
     "search": ("searching", "Find the passages that best answer a question."),
     "grep": ("recall", "Find the lines that match a regular expression."),
     "open": ("recall", "Read a memory by line."),

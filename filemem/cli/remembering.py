@@ -1,7 +1,6 @@
-"""Commands that make memories of what was said: consolidate, remember."""
+"""Commands that make memories of what was said: remember, consolidate."""
 
 import contextlib
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -11,9 +10,9 @@ from filemem.cli.common import now, progress, say, say_json, the_store, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
-from filemem.cli.telling import committed, lines, remembered
+from filemem.cli.telling import committed, lines, remembered, waiting
 from filemem.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.consolidation import Decision
+from filemem.consolidation import Applied, Decision
 from filemem.errors import FilememError
 from filemem.extraction import listener
 from filemem.store import User
@@ -42,14 +41,15 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
 @click.command("consolidate")
 @click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 @click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
+@click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each.")
 @click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
 @_json
 @shared_options
-def consolidate_command(all_users: bool, dry_run: bool, model: str | None, as_json: bool) -> int:
+def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how: bool) -> int:
     """Make memories of what was said.
 
-    Every session is read once; what it tells becomes facts, lessons and lines of the profile, each with its source. Exit
-    code 2 where it failed for one of the users.
+    Every session is read once; what it tells becomes facts, lessons and lines of the profile, each with its source. With
+    --review, or review: true in filemem.yaml, it becomes proposals first. Exit code 2 where it failed for one of the users.
 
     Example: filemem consolidate --dry-run
     """
@@ -58,7 +58,7 @@ def consolidate_command(all_users: bool, dry_run: bool, model: str | None, as_js
     failed = False
     for user in users:
         try:
-            _consolidate(user, model, dry_run=dry_run, as_json=as_json, named=all_users)
+            _consolidate(user, model, as_json=as_json, named=all_users, **how)
         except FilememError as error:
             if not all_users:
                 raise
@@ -67,41 +67,41 @@ def consolidate_command(all_users: bool, dry_run: bool, model: str | None, as_js
     return 2 if failed else 0
 
 
-def _consolidate(user: User, model: str | None, *, dry_run: bool, as_json: bool, named: bool) -> None:
+def _consolidate(user: User, model: str | None, *, dry_run: bool, review: bool, as_json: bool, named: bool) -> None:
     listen = listener(the_model(user, model), lambda sentence: click.echo(sentence, err=True))
     label = f"remembering {user.name}" if named else "remembering"
-    made: list[Decision] = []
-    notes: list[str] = []
+    found: list[Applied] = []
     with contextlib.nullcontext() if dry_run else archive.alone(user), progress(label) as show:
         if dry_run:
-            for found in consolidation.plan(user, now(), listen, None, show):
-                made += found.decisions
-                notes += found.notes
+            for plan in consolidation.plan(user, now(), listen, None, show):
+                found.append(Applied(list(plan.decisions), [], list(plan.notes)))
         else:
-            for session, done in consolidation.run(user, now(), listen, None, show):
-                made += done.decisions
-                notes += done.notes
+            for session, done in consolidation.run(user, now(), listen, None, show, review=review):
+                found.append(done)
                 committed(user, done, session, now())
-    _report(user, made, notes, dry_run=dry_run, as_json=as_json, named=named)
+    _report(user, found, dry_run=dry_run, as_json=as_json, named=named)
 
 
-def _report(
-    user: User, made: Iterable[Decision], notes: Iterable[str], *, dry_run: bool, as_json: bool, named: bool
-) -> None:
-    made = list(made)
+def _report(user: User, found: list[Applied], *, dry_run: bool, as_json: bool, named: bool) -> None:
     whose = {"user": user.name} if named else {}
+    notes = [note for done in found for note in done.notes]
+    for done in found:
+        for one in done.decisions:
+            if as_json:
+                say_json({**whose, **decision_json(one, staged=done.staged)})
+            else:
+                for line in lines(one, whole=True, staged=done.staged):
+                    say(line)
     if as_json:
-        for one in made:
-            say_json({**whose, **decision_json(one)})
         for note in notes:
             say_json({**whose, "event": "notice", "text": note})
         return
-    for one in made:
-        for line in lines(one, whole=True):
-            say(line)
     for note in notes:
         say(note)
-    say(f"{user.name + ': ' if named else ''}{_summary(made)}{' Nothing was written.' if dry_run else ''}")
+    made = [one for done in found for one in done.decisions if not done.staged]
+    staged = sum(len(done.decisions) for done in found if done.staged)
+    said = f"{waiting(staged)}." if staged else _summary(made)
+    say(f"{user.name + ': ' if named else ''}{said}{' Nothing was written.' if dry_run else ''}")
 
 
 def _summary(made: list[Decision]) -> str:

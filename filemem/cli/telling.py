@@ -28,10 +28,12 @@ _WORDS = {
 }
 
 
-def lines(one: Decision, *, whole: bool) -> Iterator[str]:
-    """A decision as lines; `whole` tells what was left out as well."""
+def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterator[str]:
+    """A decision as lines; `whole` tells what was left out as well, `staged` what waits for review."""
     text = one_line(one.claim.text, 160)
-    if one.action in (ADD, SUPERSEDE, UPDATE, LATE):
+    if staged:
+        yield f"proposed: {text}"
+    elif one.action in (ADD, SUPERSEDE, UPDATE, LATE):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
         yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
         if one.action == SUPERSEDE:
@@ -40,10 +42,15 @@ def lines(one: Decision, *, whole: bool) -> Iterator[str]:
         yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
-def as_json(one: Decision) -> dict[str, Any]:
+def waiting(count: int) -> str:
+    """What to do about proposals."""
+    return f"{count:,} {'proposal waits' if count == 1 else 'proposals wait'} for your word; see: filemem review"
+
+
+def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     """A decision for a script."""
     return {
-        "event": "memory",
+        "event": "proposal" if staged else "memory",
         "action": one.action.lower(),
         "path": one.path,
         "text": one.claim.text,
@@ -61,10 +68,10 @@ def subject(decisions: Iterable[Decision]) -> str:
     return f"Learn {len(written)} facts" if written else "Confirm what was known"
 
 
-def committed(user: User, done: Applied, session: str, at: dt.datetime) -> None:
+def committed(user: User, done: Applied, session: str, at: dt.datetime, job: str = "consolidate") -> None:
     """Commit what consolidation wrote, where the memories are kept in git."""
     if done.paths:
-        trailers = {"Job": "consolidate", "Session": session}
+        trailers = {"Job": job, "Session": session} if session else {"Job": job}
         say_aside(History(user).record(subject(done.decisions), done.paths, trailers, at).note)
 
 
@@ -95,17 +102,21 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
 
 
 def told(user: User, listen: Listener | None, paths: list[str], *, json: bool) -> None:
-    """Consolidate the sessions at `paths`, showing every memory that is made."""
+    """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
+    staged = 0
     for session, done in consolidation.run(user, now(), listen, paths):
         for one in done.decisions:
             if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
-                say_json(as_json(one))
+                say_json(as_json(one, staged=done.staged))
             elif not json:
-                for line in lines(one, whole=False):
+                for line in lines(one, staged=done.staged):
                     click.echo(dim(visible(line)))
         for note in done.notes:
             _aside(json=json)(note)
         committed(user, done, session, now())
+        staged += len(done.decisions) * done.staged
+    if staged:
+        _aside(json=json)(waiting(staged))
 
 
 def _aside(*, json: bool) -> Callable[[str], None]:

@@ -1,0 +1,124 @@
+"""The command that asks about proposals: review."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from filemem.cli.common import dim, now, say, say_json, the_user
+from filemem.cli.options import shared_options
+from filemem.cli.telling import committed, lines
+from filemem.comparison import SUPERSEDE, UPDATE
+from filemem.consolidation import Applied
+from filemem.plain import one_line, visible
+from filemem.review import Proposal, Review
+
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
+_ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "l": "all", "q": "quit"}
+
+
+@click.command("review")
+@click.option("--accept-all", is_flag=True, help="Accept every proposal without asking.")
+@click.option("--json", "as_json", is_flag=True, help="List the proposals, one JSON object a line, and change nothing.")
+@shared_options
+def review_command(accept_all: bool, as_json: bool) -> int:
+    """Decide what is remembered, proposal by proposal.
+
+    Proposals come from `filemem consolidate --review`, or from every chat with `review: true` in filemem.yaml. Each is shown
+    with the turn that it comes from; what is skipped is asked again next time. Answers are read by line, so they can be
+    piped. Exit code 1 where nothing waits.
+
+    Example: filemem review
+    """
+    user = the_user()
+    review = Review(user)
+    done: list[Applied] = []
+    if as_json:
+        found = list(review.proposals())
+        for one in found:
+            say_json(_as_json(one))
+        return 0 if found else 1
+    if not review.claims:
+        say("Nothing waits for review.")
+        return 1
+    try:
+        _walk(review, done, sure=accept_all)
+    except click.Abort:
+        say("\nThe rest waits.")
+    finally:
+        together = Applied(
+            [one for each in done for one in each.decisions], [p for each in done for p in each.paths], []
+        )
+        committed(user, together, "", now(), job="review")
+    return 0
+
+
+def _walk(review: Review, done: list[Applied], *, sure: bool) -> None:
+    """Ask about each proposal, all the rest accepted from where the person is `sure` of them."""
+    total = len(review.claims)
+    for number, found in enumerate(review.proposals(), 1):
+        text, answer = "", "accept"
+        if not sure:
+            for line in _shown(found, f"{number} of {total}"):
+                click.echo(line)
+            answer, text = _asked(found)
+        if answer == "quit":
+            break
+        sure = sure or answer == "all"
+        if answer == "reject":
+            review.reject(found.claim)
+            say("rejected")
+        elif answer != "skip":
+            done.append(review.accept(found.claim, now(), text))
+            _tell(done[-1])
+
+
+def _tell(done: Applied) -> None:
+    for one in done.decisions:
+        for line in lines(one, whole=True):
+            say(line)
+    for note in done.notes:
+        say(note)
+
+
+def _asked(found: Proposal) -> tuple[str, str]:
+    """The person's answer, one of _ANSWERS, and their own words where they changed the text."""
+    while True:
+        given = click.prompt(ASK, prompt_suffix=": ", default="", show_default=False).strip().lower()
+        answer = _ANSWERS.get(given, given)
+        if answer == "edit":
+            written = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
+            if written and written != found.claim.text:
+                return "accept", written
+            say("The text is as it was.")
+        elif answer in _ANSWERS.values():
+            return answer, ""
+
+
+def _shown(found: Proposal, place: str) -> Iterator[str]:
+    """A proposal beside what it would replace and the turns that it comes from."""
+    kind = "told again" if found.verdict.action == UPDATE else "a lesson" if found.claim.kind == "lessons" else "new"
+    yield f"\n{place}, {kind}"
+    yield f"  {visible(found.claim.text)}"
+    for fact in found.verdict.facts:
+        how = "supersedes" if found.verdict.action == SUPERSEDE else "beside"
+        yield f"  {how} {visible(fact.path)}: {visible(one_line(fact.text, 200))}"
+    if found.verdict.reason:
+        yield f"  {visible(found.verdict.reason)}"
+    for turn in found.turns:
+        said = f"{turn.speaker}: {one_line(turn.text, 400)}" if turn.text else "(the turn is gone)"
+        yield dim(f"  {visible(turn.source)}  {visible(said)}")
+
+
+def _as_json(found: Proposal) -> dict[str, Any]:
+    """A proposal for a script."""
+    return {
+        "action": found.verdict.action.lower(),
+        "text": found.claim.text,
+        "kind": found.claim.kind,
+        "importance": found.claim.importance,
+        "confidence": found.claim.confidence,
+        "beside": [fact.path for fact in found.verdict.facts],
+        "reason": found.verdict.reason,
+        "turns": [turn._asdict() for turn in found.turns],
+    }

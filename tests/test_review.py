@@ -1,0 +1,211 @@
+"""With review nothing is remembered before the person has said so; each proposal is answered once, beside its source."""
+
+import datetime as dt
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from scripted_server import ScriptedServer, calls
+
+from filemem import Store, consolidation, transcript
+from filemem.cli import cli
+from filemem.extraction import listener
+from filemem.memory import format_turn
+from filemem.model import OpenAIModel
+from filemem.review import Review
+from filemem.store import User
+
+MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
+JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit: "
+UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    """A person who has told three things, proposed and not yet remembered."""
+    (tmp_path / "filemem.yaml").write_text("review: true\n")
+    nora = Store(tmp_path).user("nora")
+    talk(nora, MAY, "I live in Ghent.", "Nice.", "My favourite tea is oolong.", "Good.", "I'm allergic to walnuts.")
+    consolidated(nora)
+    return nora
+
+
+def talk(user: User, at: dt.datetime, *said: str) -> None:
+    turns = [format_turn((user.name, "assistant")[n % 2], f"{at:%H:%M}", text) for n, text in enumerate(said)]
+    transcript.create(user, "talk", at, turns)
+
+
+def consolidated(user: User) -> list[str]:
+    return [one.claim.text for _, done in consolidation.run(user, JUNE) for one in done.decisions]
+
+
+def review(user: User, answers: str = "", *more: str, **env: str) -> str:
+    """`filemem review` as a person has it, who types these lines; ends with the exit code."""
+    args = ["review", "--store", user.store.root, "--user", user.name, "--today", "2026-06-02", *more]
+    done = CliRunner().invoke(cli, args, input=answers, env={**UNSET, **env}, standalone_mode=False)
+    assert done.exception is None, done.output
+    return f"{done.output}[{done.return_value}]"
+
+
+def kept(user: User) -> dict[str, str]:
+    """Every memory that is no session, its text without front matter."""
+    found = {path: user.memory(path).text for path in user.paths() if not path.startswith("sessions/")}
+    return {path: text.split("---\n")[-1].strip() for path, text in found.items()}
+
+
+HOME = "facts/2026/2026-05-08-lives-in-ghent.md"
+TEA = "facts/2026/2026-05-08-favourite-tea-is-oolong.md"
+NUTS = "facts/2026/2026-05-08-is-allergic-to-walnuts.md"
+WALKED = f"""
+1 of 3, new
+  Nora lives in [[Ghent]].
+  sessions/2026/2026-05-08-1356-talk.md:6  Nora: I live in Ghent.
+{ASK}a
+remembered {HOME}: Nora lives in [[Ghent]].
+
+2 of 3, new
+  Nora's favourite tea is oolong.
+  sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
+{ASK}reject
+rejected
+
+3 of 3, new
+  Nora is allergic to walnuts.
+  sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
+{ASK}perhaps
+{ASK}s
+[0]"""
+
+
+def test_nothing_is_remembered_before_the_person_says_so(user: User) -> None:
+    assert kept(user) == {}
+    assert consolidated(user) == [], "and nothing is proposed twice"
+
+
+def test_proposals_are_walked_one_by_one_beside_their_turns(user: User) -> None:
+    assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
+    profile = f"# Nora\n\n## Home\n\n- Nora lives in [[Ghent]]. <!-- {HOME} -->"
+    assert kept(user) == {HOME: "Nora lives in [[Ghent]].", "profile.md": profile}
+
+
+def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: User) -> None:
+    review(user, "a\nr\ns\n")
+    assert f"1 of 1, new\n  Nora is allergic to walnuts.\n{' ' * 2}sessions" in review(user, "a\n")
+    assert review(user) == "Nothing waits for review.\n[1]"
+    assert consolidated(user) == []
+    assert set(kept(user)) == {HOME, NUTS, "profile.md"}
+
+
+def test_all_the_rest_can_be_accepted_from_anywhere(user: User) -> None:
+    """By an answer, or by an option that asks nothing."""
+    assert review(user, "r\nl\n").count(ASK) == 2
+    assert set(kept(user)) == {TEA, NUTS, "profile.md"}
+    talk(user, JUNE, "My cat's name is Pixel.")
+    consolidated(user)
+    assert review(user, "", "--accept-all") == (
+        "remembered facts/2026/2026-06-02-cat-s-name-is-pixel.md: Nora's cat's name is [[Pixel]].\n[0]"
+    )
+
+
+@pytest.mark.parametrize("answers", ["a\nq\n", "a\n"], ids=["q", "the end of input"])
+def test_the_rest_waits_where_the_person_leaves(user: User, answers: str) -> None:
+    review(user, answers)
+    assert set(kept(user)) == {HOME, "profile.md"}
+    assert review(user, "l\n").startswith("\n1 of 2, new\n  Nora's favourite tea is oolong.\n")
+
+
+def test_a_text_changed_by_the_person_is_theirs(user: User, tmp_path: Path) -> None:
+    """It keeps its source, is certain, and is not touched when it is told again."""
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n')
+    editor.chmod(0o755)
+    path = "facts/2026/2026-05-08-lives-in-ghent.md"
+    assert f"remembered {path}: Nora lives in [[Ghent]], at the Coupure.\n" in review(
+        user, "e\nq\n", VISUAL=str(editor)
+    )
+    whole = user.memory(path).text
+    assert whole == (
+        "---\nsource: sessions/2026/2026-05-08-1356-talk.md:6\nimportance: 8\n---\n\n"
+        "Nora lives in [[Ghent]], at the Coupure.\n"
+    )
+    talk(user, JUNE, "As you know I live in Ghent.")
+    consolidated(user)
+    review(user, "", "--accept-all")
+    assert user.memory(path).text == whole
+
+
+def test_an_editor_that_changes_nothing_asks_again(user: User) -> None:
+    assert f"{ASK}e\nThe text is as it was.\n{ASK}q\n" in review(user, "e\nq\n", VISUAL="true")
+    assert kept(user) == {}
+
+
+def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: User) -> None:
+    """Not beside what was known when it was made."""
+    talk(user, JUNE, "I live in Bruges now.")
+    consolidated(user)
+    out = review(user, "a\nr\nr\na\n")
+    assert f"4 of 4, new\n  Nora lives in [[Bruges]] now.\n  supersedes {HOME}: Nora lives in Ghent.\n" in out
+    assert out.endswith(
+        "remembered facts/2026/2026-06-02-lives-in-bruges-now.md: Nora lives in [[Bruges]] now.\n"
+        f"superseded {HOME}\n[0]"
+    )
+    assert f"archive/{HOME}" in kept(user)
+
+
+def test_what_became_known_meanwhile_is_no_proposal_any_more(user: User) -> None:
+    user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nLives in Ghent.\n")
+    assert "Ghent" not in review(user, "q\n")
+    assert [found.claim.text for found in Review(user).proposals()] == [
+        "Nora's favourite tea is oolong.",
+        "Nora is allergic to walnuts.",
+    ]
+
+
+def test_json_lists_the_proposals_and_changes_nothing(user: User) -> None:
+    lines = review(user, "", "--json").split("\n")
+    assert lines[-1] == "[0]"
+    assert json.loads(lines[0]) == {
+        "action": "add",
+        "text": "Nora lives in [[Ghent]].",
+        "kind": "facts",
+        "importance": 8,
+        "confidence": 0.8,
+        "beside": [],
+        "reason": "",
+        "turns": [{"source": "sessions/2026/2026-05-08-1356-talk.md:6", "speaker": "Nora", "text": "I live in Ghent."}],
+    }
+    assert len(lines) == 4
+    assert kept(user) == {}
+
+
+def test_what_a_model_means_is_still_meant_at_the_review(tmp_path: Path) -> None:
+    """Its SUPERSEDE, which the rules would not have seen."""
+    user = Store(tmp_path).user("nora")
+    user.remember("Nora keeps bees on the roof.", today=MAY.date())
+    talk(user, JUNE, "I gave the bees and their hives on the roof to Tom.")
+    told = {"text": "Nora gave the bees and their hives on the roof to [[Tom]].", "lines": [6]}
+    decided = {"decisions": [{"fact": 1, "action": "SUPERSEDE", "memory": "M1"}]}
+    with ScriptedServer(
+        calls(("keep", {"facts": [told]})), calls(("keep", {"facts": []})), calls(("decide", decided))
+    ) as s:
+        listen = listener(OpenAIModel("scripted", s.base_url, timeout=5), lambda sentence: None)
+        list(consolidation.run(user, JUNE, listen, review=True))
+    bees = "facts/2026/2026-05-08-keeps-bees-on-the-roof.md"
+    assert f"  supersedes {bees}: Nora keeps bees on the roof.\n" in review(user, "a\n")
+    assert f"archive/{bees}" in kept(user)
+
+
+def test_hostile_text_cannot_command_the_terminal(user: User) -> None:
+    talk(user, JUNE, "I live in \x1b]0;owned\x07Bruges\x1b[2J.")
+    consolidated(user)
+    assert "\x1b" not in review(user, "s\ns\ns\ns\n")
+
+
+def test_a_proposal_whose_turn_is_gone_says_so(user: User) -> None:
+    for path in user.paths():
+        if path.startswith("sessions/"):
+            os.unlink(user.absolute(path))
+    assert "  sessions/2026/2026-05-08-1356-talk.md:6  (the turn is gone)\n" in review(user, "q\n")
