@@ -289,7 +289,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def remaining(user: User, wording: Wording) -> list[str]:
-    """Every file under the store, the repositories aside, that still says it; read byte by byte."""
+    """Every file under the store, the repositories aside, that still says it, in its bytes or its name."""
     found = []
     for folder, folders, names in os.walk(user.store.root):
         folders[:] = [name for name in folders if name != ".git"]
@@ -300,7 +300,9 @@ def remaining(user: User, wording: Wording) -> list[str]:
                 data = disk.read(where)
             except (FilememError, OSError):
                 continue
-            line = wording.stands_in(data)
+            line = wording.stands_in(data) or wording.stands_in(
+                os.fsencode(os.path.splitext(name)[0].replace("-", " "))
+            )
             if line:
                 found.append(f"{one_line(path)}: {one_line(line, 80)}")
     return sorted(found)

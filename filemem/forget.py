@@ -4,7 +4,6 @@ A memory goes with the turns that it came from, with what was distilled from the
 what repeats it word for word. Of a conversation, a summary, the profile or a note only the lines in question go.
 """
 
-import datetime as dt
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -17,13 +16,12 @@ from filemem.errors import FilememError, NotFound
 from filemem.folder import BOOKKEEPING, Folder, passed_over
 from filemem.memory import LARGEST, Memory, Passage, slug
 from filemem.plain import one_line
-from filemem.search import STRONG, search_files
 from filemem.store import User
 from filemem.transcript import ASSISTANT, first_words
 from filemem.wording import FORGOTTEN, LINE, NAMELESS, SENTENCE, Wording, lines_named, words
 
-MOST = 200  # candidates for --about
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
+_NAMED = re.compile(r"\S*/\S+\.\w+(?::\d[\d,-]*)?|\b\d{4}-\d\d-\d\d-[^\s\]]+")  # a memory, by its path or its name
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 
 ASKED = "as asked"
@@ -57,20 +55,20 @@ class Plan(NamedTuple):
     notes: list[str]
 
 
-def candidates(user: User, about: str, today: dt.date) -> list[Item]:
-    """The passages that are about some words: strong matches of a search, and those that hold the very words."""
+def candidates(user: User, about: str) -> list[Item]:
+    """The passages, headings and lines of front matter that hold all these words, in whatever form; not where a file's name
+    alone does."""
     wanted = Wording(about)
     found: dict[tuple[str, int], Item] = {}
-    for hit in search_files(user.index, about, limit=MOST, today=today).hits:
-        if hit.strength >= STRONG and hit.has and FORGOTTEN not in hit.text:
-            found[hit.path, hit.line] = Item(hit.path, hit.line, hit.end_line, hit.text, ASKED)
     for memory in _memories(user):
         if wanted.asks(memory.text):
-            for passage in memory.passages:
-                if wanted.asks(passage.text):
-                    item = Item(memory.path, passage.line, passage.end_line, passage.text, ASKED)
-                    found.setdefault((memory.path, passage.line), item)
-    return [_whole_if_small(user, item) for item in found.values()]
+            inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
+            outside = [(n, n, line) for n, line in enumerate(memory.lines, 1) if n not in inside]
+            for line, end, text in [*((p.line, p.end_line, p.text) for p in memory.passages), *outside]:
+                if wanted.asks(_NAMED.sub(" ", text)):
+                    item = _whole_if_small(memory, Item(memory.path, line, end, text, ASKED))
+                    found.setdefault((item.path, item.line), item)
+    return list(found.values())
 
 
 def at(user: User, path: str, line: int | None) -> Item:
@@ -81,7 +79,7 @@ def at(user: User, path: str, line: int | None) -> Item:
     passage = _passage(memory, line)
     if passage is None:
         raise NotFound(f"{path} says nothing on line {line}; filemem open {path} shows its lines.")
-    return _whole_if_small(user, Item(path, passage.line, passage.end_line, passage.text, ASKED))
+    return _whole_if_small(memory, Item(path, passage.line, passage.end_line, passage.text, ASKED))
 
 
 def plan(user: User, asked: list[Item], about: str = "") -> Plan:
@@ -93,12 +91,13 @@ def plan(user: User, asked: list[Item], about: str = "") -> Plan:
     leftovers, notes = _leftovers(user, gathering.wording)
     whole = {item.path: disk.read(os.path.join(user.root, item.path)) for item in leftovers}
     whole |= {path: gathering.memories[path].data for path in reversed(gathering.whole)}
-    items = [*gathering.whole.values(), *(i for found in gathering.lines.values() for i in found.values()), *leftovers]
+    passages = sorted(item for found in gathering.lines.values() for item in found.values())
+    items = [*gathering.whole.values(), *passages, *leftovers]
     lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
     return Plan(
         items=items,
         whole=whole,
-        lines={path: found for path, found in lines.items() if found},
+        lines={path: sorted(found) for path, found in lines.items() if found},
         moved=gathering.moved,
         wording=gathering.wording,
         notes=[*gathering.notes, *notes],
@@ -132,8 +131,7 @@ def _one_statement(memory: Memory) -> bool:
     return memory.kind in ("facts", "lessons") or memory.is_yaml
 
 
-def _whole_if_small(user: User, item: Item) -> Item:
-    memory = user.memory(item.path)
+def _whole_if_small(memory: Memory, item: Item) -> Item:
     return item._replace(line=0, end=0) if _one_statement(memory) else item
 
 
@@ -160,7 +158,7 @@ class _Gathering:
         else:
             self._take(item)
             named = []
-        if memory.kind == "summaries" and item.line:
+        if memory.kind == "summaries" and item.line and not self.wording.about:  # else each says by itself what goes
             named = re.findall(
                 r"[^\s()\[\],:][^()\[\],:]*\.\w+:\d[\d,-]*", "\n".join(memory.lines[item.line - 1 : item.end])
             )
@@ -198,8 +196,12 @@ class _Gathering:
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
-                self._rename(path, item)
+                if _stem(path) == slug(first_words(item.text)):
+                    self._rename(path)
                 self.wording.add_whole(item.text)
+        for path in self.memories.keys() - self.whole.keys():
+            if self.wording.asks(_stem(path).replace("-", " ")):
+                self._rename(path)
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
         self.wording.names |= {live(old): live(new) for old, new in self.moved.items()}
 
@@ -257,9 +259,10 @@ class _Gathering:
             self.whole[item.path] = item
         if item.why in ("repeats it", "cites it"):
             return
-        if item.line and _passage_speaker(memory, item.line) == ASSISTANT:  # an answer quotes other memories as well
-            for line in filter(self.wording.asks, item.text.split("\n")):
-                self.wording.add(line)
+        if item.line and (
+            _passage_speaker(memory, item.line) == ASSISTANT or (memory.kind == "summaries" and self.wording.about)
+        ):  # it quotes what has nothing to do with it as well
+            self.wording.add_asked(item.text)
             return
         texts = [item.text] if item.line else [passage.text for passage in memory.passages]
         for text in texts:
@@ -275,31 +278,32 @@ class _Gathering:
                 left -= words(path.replace("-", " ")) if not gone else set()
         self.wording.words = left
 
-    def _rename(self, path: str, item: Item) -> None:
-        """A conversation is named by its first words; where these go, it gets a name that says nothing."""
+    def _rename(self, path: str) -> None:
+        """A dated file whose name tells it, as a conversation's tells its first words, gets a name that says nothing."""
         folder, _, name = path.rpartition("/")
-        stem, extension = os.path.splitext(name)
-        date = _DATED.match(stem)
-        said = slug(first_words(item.text))
-        if (
-            date
-            and said
-            and path not in self.moved
-            and (stem[date.end() :] == said or self.wording.asks(stem.replace("-", " ")))
-        ):
+        date = _DATED.match(name)
+        if date and path not in self.moved:
             taken = {*self.memories, *self.moved.values()}
-            names = (f"{folder}/{date[0]}{NAMELESS}{f'-{n}' if n > 1 else ''}{extension}" for n in range(1, 10_000))
+            start, ending = f"{folder}/{date[0]}{NAMELESS}", os.path.splitext(name)[1]
+            names = (f"{start}{f'-{n}' if n > 1 else ''}{ending}" for n in range(1, 10_000))
             self.moved[path] = next(name for name in names if name not in taken)
 
     def cuts(self, path: str) -> list[Cut]:
         """The lines of one memory that go, those of its front matter too that repeat it."""
         memory = self.memories[path]
         gone = memory.kind == "summaries"
-        found = [cuts.cut(memory.data, item.line, item.end, gone=gone) for item in self.lines.get(path, {}).values()]
-        for number, line in enumerate(memory.lines[: memory.front_end], 1):
-            if (found or path in self.moved) and (self.wording.repeats(line) or self.wording.asks(line)):
+        items = self.lines.get(path, {})
+        body = [item for item in items.values() if item.line > memory.front_end]
+        found = [cuts.cut(memory.data, item.line, item.end, gone=gone) for item in body]
+        for number, line in enumerate(memory.lines[1 : max(1, memory.front_end - 1)], 2):
+            if self._goes(path, number) or ((found or path in self.moved) and self.wording.repeats(line)):
                 found.append(cuts.key_cut(memory.data, number, NAMELESS))
         return found
+
+
+def _stem(path: str) -> str:
+    """A file's name without date and ending."""
+    return _DATED.sub("", os.path.splitext(path.rpartition("/")[2])[0])
 
 
 def _texts(value: object) -> list[str]:

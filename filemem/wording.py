@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from filemem import terms
 from filemem.memory import ARCHIVE, decode
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
@@ -25,6 +26,7 @@ class Wording:
 
     def __init__(self, about: str = "") -> None:
         self.about = folded(about)
+        self._stems = _stems(about)
         self.texts: set[str] = set()
         self.words: set[str] = set()  # that stand nowhere else in the memories; they give it away in a record
         self.names: dict[str, str] = {}
@@ -32,10 +34,14 @@ class Wording:
     def add(self, text: str, least: int = LINE) -> None:
         """Look for the lines of a text that are at least so many columns wide, and for its longer sentences."""
         for line in text.split("\n"):
-            bare = _bare(line)
-            self.texts.update(part for part in (folded(bare),) if width(part) >= least)
-            sentences = map(folded, _SENTENCES.split(bare))
+            whole, *sentences = _parts(line)
+            self.texts.update(part for part in (whole,) if width(part) >= least)
             self.texts.update(part for part in sentences if width(part) >= max(least, SENTENCE))
+
+    def add_asked(self, text: str) -> None:
+        """Look for those sentences of a text that hold all the words asked for."""
+        parts = (part for line in text.split("\n") for part in _parts(line))
+        self.texts.update(part for part in parts if width(part) >= LINE and self.asks(part))
 
     def add_whole(self, text: str) -> None:
         """Look for a text as one piece."""
@@ -51,9 +57,13 @@ class Wording:
         return any(part in other for part in self.texts)
 
     def asks(self, text: str) -> bool:
-        """Does a text hold all the words that were asked for?"""
+        """Does a text hold all the words that were asked for, or all but the smallest in some form of theirs?"""
+        if not self.about:
+            return False
         other = folded(text)
-        return bool(self.about) and all(_has(word, other) for word in self.about.split())
+        return all(_has(word, other) for word in self.about.split()) or bool(
+            self._stems and self._stems <= _stems(text)
+        )
 
     def hints(self, text: str) -> bool:
         """Does a text hold a word that only this had?"""
@@ -136,6 +146,11 @@ def lines_named(text: str) -> set[int]:
         first, _, last = part.partition("-")
         found.update(range(int(first), min(int(last or first), int(first) + 10_000) + 1))
     return found
+
+
+def _stems(text: str) -> frozenset[str]:
+    """What the words of a text are compared by, stop words aside."""
+    return frozenset(terms.stem(token) for token in terms.tokens(text) if token not in terms.STOP)
 
 
 def _has(words: str, text: str) -> bool:

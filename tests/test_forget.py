@@ -143,6 +143,54 @@ def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: User) 
     assert mara.search_files(WORD, limit=1) == [] or WORD not in mara.search_files(WORD, limit=1)[0].text
 
 
+def planned(user: User, about: str) -> set[str]:
+    """The places that forgetting what is about some words would reach, those of the words alone."""
+    found = forget.plan(user, forget.candidates(user, about), about)
+    return {item.place for item in found.items if item.path in user.paths()}
+
+
+def test_the_words_count_in_every_form_where_they_stand_together_and_nowhere_else(mara: User) -> None:
+    """Not what stands near, is merely like it, or names it in a path."""
+    mara.create("notes/a.md", "# Ferries\n\nWe took two ferries to Almada.\n\nTickets are cheap.\n")
+    mara.create("notes/b.md", "The ferry is late; see notes/ferry-to-almada.md.\n\nAlmada is over there.\n")
+    mara.create("facts/2026/2026-11-19-boat.md", "---\ntags: [ferry-almada]\n---\n\nSea-sick on it.\n")
+    assert planned(mara, "ferry Almada") == {"notes/a.md:3", "facts/2026/2026-11-19-boat.md"}
+    assert planned(mara, "the ferry") == {
+        "notes/a.md:1",
+        "notes/a.md:3",
+        "notes/b.md:1",
+        "facts/2026/2026-11-19-boat.md",
+    }
+    mara.create("notes/c.md", "外婆喜欢轮渡。\n\n外婆的家。\n")
+    assert planned(mara, "轮渡") == {"notes/c.md:1"}
+
+
+def test_headings_tags_and_names_that_tell_it_go_too(mara: User) -> None:
+    note, name = "notes/2026-11-19-of-ferries.md", "notes/2026-11-19-forgotten.md"
+    mara.create(note, "---\ntags: [ferry]   # mine\nimportance: 7\n---\n\n## A ferry\n\nIt is cold there.\n")
+    mara.create("notes/other.md", f"See {note}:8.\n")
+    assert run(mara, "--about", "ferry", "--yes").exit_code == 0
+    assert mara.read(name) == b"---\ntags: forgotten\nimportance: 7\n---\n\n## [forgotten]\n\nIt is cold there.\n"
+    assert mara.read("notes/other.md") == f"See {name}:8.\n".encode()
+
+
+def test_what_a_summary_tells_along_with_it_is_not_forgotten(mara: User) -> None:
+    """A bullet made of several turns goes; of the turns only those that say it."""
+    mara.create(
+        "summaries/2026/2026-12-conversations.md",
+        f"- **mara**: The {WORD} bites. The cat sleeps in the tuba case again. ({TALK}:7,10)\n",
+    )
+    run(mara, "--about", WORD, "--yes")
+    assert "The cat sleeps in the tuba case again." in mara.memory(TALK).text
+    assert "facts/2026/2026-11-18-the-cat.md" in mara.paths()
+
+
+def test_a_name_that_tells_it_is_reported(mara: User) -> None:
+    """An undated file keeps its name, which is a person's."""
+    mara.create(f"notes/the-{WORD}.md", f"About the {WORD}.\n\nKept.\n")
+    assert f"Still says it: mara/notes/the-{WORD}.md" in run(mara, "--about", WORD, "--yes").output
+
+
 def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: User) -> None:
     old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
     mara.create(

@@ -51,7 +51,7 @@ def forget_command(path: str | None, about: str, **how: bool) -> int:
     if erasure.unfinished(user) and not how["dry_run"]:
         with user.locked():
             erasure.clear(user)
-    asked = [_named(user, path)] if path else _choose(forget.candidates(user, about, now().date()), how)
+    asked = [_named(user, path)] if path else _choose(forget.candidates(user, about), how)
     if not asked:
         say("Nothing was found." if not sys.stdin.isatty() or how["yes"] else "Nothing was deleted.")
         return 1
@@ -76,17 +76,18 @@ def _choose(found: list[Item], how: dict[str, bool]) -> list[Item]:
         if answer in ("none", "all"):
             return found if answer == "all" else []
         if re.fullmatch(r"\d+(?:-\d+)?(?:[, ]+\d+(?:-\d+)?)*", answer):
-            wanted = _numbers(answer)
+            wanted = _numbers(answer, len(found))
             if wanted <= set(range(1, len(found) + 1)):
                 return [item for number, item in enumerate(found, 1) if number in wanted]
         say(f"Answer all, none, or numbers from 1 to {len(found)}.")
 
 
-def _numbers(answer: str) -> set[int]:
+def _numbers(answer: str, most: int) -> set[int]:
+    """The numbers that an answer names, `most` + 1 for each that is larger."""
     found: set[int] = set()
     for part in re.findall(r"\d+(?:-\d+)?", answer):
         first, _, last = part.partition("-")
-        found.update(range(int(first), min(int(last or first), forget.MOST * 10) + 1))
+        found.update(range(min(int(first), most + 1), min(int(last or first), most + 1) + 1))
     return found
 
 
