@@ -123,16 +123,17 @@ def plan(
     for path in order:
         memory = sessions.load(user, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
-        if unread := book.unread(path, [ledger.turn_digest(passage) for passage in said]):
-            pending.append((path, unread, len(said)))
+        if book.unread(path, [ledger.turn_digest(passage) for passage in said]):
+            pending.append((path, len(said)))
             names.update(map(sessions.speaker, said))
     known = Known(user, book, names) if pending else None
-    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for *_, count in pending)
-    for path, unread, count in pending:
+    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for _, count in pending)
+    for path, count in pending:
         progress(done, total)
         memory = sessions.load(user, path)
-        if memory and known:
-            session = sessions.told(memory)
+        session = sessions.told(memory) if memory else None
+        unread = book.unread(path, [said.digest for said in session.turns]) if session else []
+        if session and unread and known:
             heard = hearing.before(path)
             found = listen(session, unread, heard, known) if listen else distilled(session, unread, heard)
             yield _session_plan(session, unread, found, known, at)
