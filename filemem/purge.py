@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import cuts, erasure
-from filemem.errors import FilememError
+from filemem import cuts, disk, erasure
+from filemem.errors import FilememError, NotFound
 from filemem.folder import BOOKKEEPING
 from filemem.git import GitError, environment, fields, spec
 from filemem.history import History
@@ -25,6 +25,7 @@ from filemem.wording import FORGOTTEN, Wording
 
 _LONG = 3600.0  # seconds
 _TIP = "refs/filemem/purge"
+_GONE = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 _CHANGE = re.compile(rb"(?:M (\d+) (\S+)|D) (.*)", re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
@@ -204,6 +205,8 @@ def purge(target: Target) -> Purged:
         old[commit.mark].decode() for commit, _ in commits if commit.mark in new and not {*commit.parents} & {*new}
     ]
     refs = _move_refs(repository, names, target.wording) if names else []
+    if names:
+        disk.write(_note(repository), "".join(f"{oid}\n" for oid in sorted(gone(repository) | {*names})).encode())
     notes = _prune(repository, first)
     return Purged(len(names), refs, notes + _left(target))
 
@@ -211,20 +214,20 @@ def purge(target: Target) -> Purged:
 def _clean(commit: _Commit, target: Target, blobs: dict[tuple[str, str], str]) -> tuple[_Commit, bool]:
     """A commit without what is to go, and whether that makes it another."""
     changes: list[bytes] = []
-    for line in commit.changes:
-        match = _CHANGE.fullmatch(line)
+    matches = [(line, _CHANGE.fullmatch(line)) for line in commit.changes]
+    written = {target.place(_path(match[3])) for _, match in matches if match and match[2]}
+    for line, match in matches:
         if not match:
             changes.append(line)
             continue
-        path = _path(match[3])
-        place = target.place(path)
-        if place is None:
+        path, oid = _path(match[3]), (match[2] or b"").decode()
+        place, new = target.place(path), blobs.get((_path(match[3]), oid), oid)
+        if place is None or (not oid and place in written):  # deleted there, as it got its new name here
             continue
-        oid = blobs.get((path, match[2].decode())) if match[2] else None
-        if place == path and oid is None:
+        if place == path and new == oid:
             changes.append(line)
-        elif match[2]:
-            changes.append(b"M %s %s %s" % (match[1], (oid or match[2].decode()).encode(), _quoted(place)))
+        elif oid:
+            changes.append(b"M %s %s %s" % (match[1], new.encode(), _quoted(place)))
         else:
             changes.append(b"D " + _quoted(place))
     said = commit.message.decode("utf-8", "surrogateescape")
@@ -354,6 +357,18 @@ def _new_tag(repository: Repository, oid: str, names: dict[str, str], wording: W
 
 
 # -- after -------------------------------------------------------------------------------------------------------
+
+
+def gone(repository: Repository) -> set[str]:
+    """The commits that a purge has rewritten here; what holds one of them would bring back what was forgotten."""
+    try:
+        return set(disk.read(_note(repository)).decode().split())
+    except NotFound:
+        return set()
+
+
+def _note(repository: Repository) -> str:
+    return os.path.join(repository.folder, _GONE)
 
 
 def _prune(repository: Repository, first: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ import os
 import tempfile
 from typing import NamedTuple
 
-from filemem import conflicts, disk, worktree
+from filemem import conflicts, disk, purge, worktree
 from filemem.errors import FilememError
 from filemem.git import NETWORK, Done, GitError, reason
 from filemem.history import ATTRIBUTES, LOGS, History, message
@@ -164,13 +164,22 @@ def _fetch(repository: Repository, where: _Remote) -> str:
     if done.code:
         raise _unreachable(where, done)
     line = next((line for line in done.out.decode().splitlines() if line.endswith("\t" + where.branch)), "")
-    commit = line.partition("\t")[0]
+    commit, purged = line.partition("\t")[0], purge.gone(repository)
     if commit:
+        _spare(where, purged, [commit])
         done = repository.ask("fetch", "--quiet", "--no-tags", "--", where.name, where.branch, timeout=NETWORK)
         if done.code:
             raise _unreachable(where, done)
         commit = repository.text("rev-parse", "--verify", "FETCH_HEAD^{commit}")
+        _spare(where, purged, repository.text("rev-list", commit).split() if purged else [])
     return commit
+
+
+def _spare(where: _Remote, purged: set[str], commits: list[str]) -> None:
+    """Raise FilememError where a commit among these was purged here: it would bring back what was forgotten."""
+    if not purged.isdisjoint(commits):
+        what = f"{one_line(where.name)} still has the history that was purged here, and would bring it back"
+        raise FilememError(f"{what}; replace it with git push --force, then sync again.")
 
 
 def _unreachable(where: _Remote, done: Done) -> GitError:

@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store, User, recalls
+from filemem import FilememError, Store, User, recalls
 from filemem.cli import cli
 from filemem.history import History, set_up
 from filemem.memory import format_turn
 from filemem.purge import objects
+from filemem.sync import sync
 
 WORD = "zyzzyva"
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
@@ -162,6 +163,39 @@ def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: 
     assert "git push --force" in out
     assert saying(where) == []
     assert git(tmp_path / "remote.git", "rev-parse", "main") == there
+
+
+def test_a_sync_does_not_bring_it_back(mara: User, tmp_path: Path) -> None:
+    """Neither from a remote that still has the old history nor where another machine has pushed it anew."""
+    where = top(mara)
+    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
+    git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    git(where, "push", "--quiet", "--set-upstream", "origin", "main")
+    git(tmp_path, "clone", "--quiet", "remote.git", "other")
+    run(mara, f"archive/{FACT}", "--yes", "--purge-history")
+    with pytest.raises(FilememError, match="purged here"):
+        sync(History(mara), None, START)
+    assert saying(where) == []
+    git(where, "push", "--quiet", "--force", "origin", "main")
+    assert sync(History(mara), None, START).fetched == 0
+    git(tmp_path / "other", "commit", "--quiet", "--allow-empty", "--message", "Elsewhere")
+    git(tmp_path / "other", "push", "--quiet", "--force", "origin", "main")
+    with pytest.raises(FilememError, match="purged here"):
+        sync(History(mara), None, START)
+    assert mara.grep(WORD) == []
+
+
+def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: User) -> None:
+    """Whatever order git tells of the old name and the new one in."""
+    where, old = top(mara), f"sessions/2026/2026-11-19-0900-a-{WORD}.md"
+    mara.create(old, format_turn("mara", "09:00", f"A {WORD}.") + format_turn("mara", "09:01", "Rain again."))
+    commit(mara, "Talk", old)
+    result = run(mara, "--about", WORD, "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert saying(where) == []
+    new = "store/mara/sessions/2026/2026-11-19-0900-forgotten.md"
+    assert git(where, "log", "--format=%s", "--", new)[-4:] == "Talk"
+    git(where, "fsck", "--full", "--strict")
 
 
 @pytest.mark.parametrize(
