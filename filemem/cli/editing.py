@@ -50,8 +50,12 @@ def edit_command(path: str) -> int:
 
 def edited(user: User, path: str, line: int | None) -> list[Problem]:
     """Open one memory in the editor; returns the problems of what was saved."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    command = _command(shlex.split(editor), user.absolute(path), line)
+    user.read(path, 1)  # refuses what is no plain file, on which an editor could hang
+    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
+    try:
+        command = _command(shlex.split(editor), user.absolute(path), line)
+    except ValueError:
+        raise FilememError(f"{editor} has a quote that is never closed; set EDITOR to an editor of yours.") from None
     try:
         code = subprocess.run(command, check=False).returncode
     except OSError as error:

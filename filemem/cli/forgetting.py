@@ -24,13 +24,13 @@ ASK = "forget asks before it deletes, and there is no terminal to ask at; add --
 
 @click.command("forget")
 @click.argument("path", required=False, shell_complete=complete_path)
-@click.option("--about", metavar="WORDS", default="", help="What is about these words; you choose from a list.")
+@click.option("--about", metavar="WORDS", help="What is about these words; you choose from a list.")
 @click.option("--yes", is_flag=True, help="Delete without asking.")
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("--purge-history", is_flag=True, help="Rewrite this repository's own history without it, too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @shared_options
-def forget_command(path: str | None, about: str, **how: bool) -> int:
+def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     """Delete a memory for good, and all that tells of it.
 
     With it go the turns that it came from (their lines stay, saying [forgotten]), what was distilled from these or cites
@@ -41,21 +41,23 @@ def forget_command(path: str | None, about: str, **how: bool) -> int:
 
     Exit code 1 where nothing was found or nothing was deleted.
     """
-    if bool(path) + bool(about.strip()) > 1 or not (path or about.strip() or chosen("user")):
+    given = [words for words in (path, about) if words is not None]
+    # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
+    if len(given) > 1 or not all(words.strip() for words in given) or not (given or chosen("user")):
         raise FilememError("name one thing to forget: a PATH, --about WORDS, or a whole user with --user NAME.")
     if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not how["as_json"])):
         raise FilememError(ASK)
     user = the_user()
-    if not path and not about.strip():
+    if not given:
         return _forget_user(user, how)
     if erasure.unfinished(user) and not how["dry_run"]:
         with user.locked():
             erasure.clear(user)
-    asked = [_named(user, path)] if path else _choose(forget.candidates(user, about), how)
+    asked = [_named(user, path)] if path else _choose(forget.candidates(user, about or ""), how)
     if not asked:
         say("Nothing was found." if not sys.stdin.isatty() or how["yes"] else "Nothing was deleted.")
         return 1
-    found = forget.plan(user, asked, about)
+    found = forget.plan(user, asked, about or "")
     return _carry_out(user, found, how)
 
 

@@ -1,0 +1,115 @@
+"""Whatever a command or a tool is asked to read, move or delete, a path that leads out or names no plain file is refused in one
+sentence; nothing of another user is shown, and every byte stays."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from filemem import Store
+from filemem.cli import cli
+from filemem.errors import FilememError
+
+SAMPLE = Path(__file__).parents[1] / "memory_store"
+CANARY = "canary of Bob"
+PATHS = [
+    "../bob/profile.md",
+    "facts/../../bob/profile.md",
+    "/etc/passwd",
+    "facts/link.md",
+    "linked/profile.md",
+    "facts/pipe.md",
+    "device.md",
+    "facts/folder.md",
+    "",
+    "facts/\x1b[31mred.md",
+]
+COMMANDS = [
+    ["open"],
+    ["edit"],
+    ["why"],
+    ["restore"],
+    ["forget", "--yes"],
+    ["blame"],
+    ["list"],
+    ["grep", "."],
+    ["search", CANARY, "--path"],
+]
+TOOLS = [("open", {}), ("close", {}), ("grep", {"pattern": "."}), ("search_files", {"query": CANARY})]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Path]:
+    """Mara's memories with every odd thing among them, kept in git, beside Bob's."""
+    store = tmp_path / "store"
+    shutil.copytree(SAMPLE, store, ignore=shutil.ignore_patterns(".filemem"))
+    Store(store).user("bob").create("profile.md", f"{CANARY}\n")
+    mara = store / "mara"
+    (mara / "facts/link.md").symlink_to("../../bob/profile.md")
+    (mara / "linked").symlink_to("../bob")
+    os.mkfifo(mara / "facts/pipe.md")
+    (mara / "device.md").symlink_to("/dev/zero")
+    (mara / "facts/folder.md").mkdir()
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
+    subprocess.run(["git", "init", "-q", store], env=quiet, check=True)
+    before = Path.cwd()
+    os.chdir(store)
+    yield store
+    os.chdir(before)
+
+
+def held(store: Path) -> dict[str, bytes]:
+    """Every plain file's bytes, the cache and git's own aside."""
+    kept = (
+        p for p in store.rglob("*") if p.is_file() and not p.is_symlink() and not {".git", ".filemem"} & set(p.parts)
+    )
+    return {str(path): path.read_bytes() for path in kept}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+def test_a_command_refuses_it_in_one_sentence(store: Path, command: list[str], path: str) -> None:
+    before = held(store)
+    words = [command[0], "--store", str(store), "--user", "mara", *command[1:]]
+    given = ["--path", path] if command[0] == "grep" else [path]
+    done = CliRunner().invoke(cli, [*words, *given], env={"EDITOR": "cat", "VISUAL": ""}, standalone_mode=False)
+    assert CANARY not in done.output.replace(f"query: {CANARY}", "")
+    assert held(store) == before
+    if isinstance(done.exception, FilememError):
+        said = str(done.exception)
+        assert said.strip().endswith((".", "?")), said
+        assert "\n" not in said, said
+        assert "\x1b" not in said
+    else:
+        assert done.exception is None, done.exc_info
+        assert command[0] in ("list", "grep", "search", "restore"), done.output
+        if command[0] == "restore":
+            assert done.output == f"{path} is not in the archive.\n"
+        elif path:
+            assert done.return_value == 1, done.output
+
+
+@pytest.mark.parametrize("given", [[""], [" "], ["--about", ""], ["--about", " "]])
+def test_an_empty_word_never_stands_for_a_whole_user(store: Path, given: list[str]) -> None:
+    before = held(store)
+    words = ["forget", "--store", str(store), "--user", "mara", "--yes", *given]
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    assert isinstance(done.exception, FilememError), done.output
+    assert held(store) == before
+
+
+@pytest.mark.parametrize("path", PATHS, ids=range(len(PATHS)))
+@pytest.mark.parametrize(("tool", "given"), TOOLS, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_tool_refuses_it_in_one_sentence(store: Path, tool: str, given: dict[str, str], path: str) -> None:
+    before = held(store)
+    answer = Store(store).user("mara").tools().call(tool, {**given, "path": path})
+    assert CANARY not in answer
+    assert held(store) == before
+    if path or tool in ("open", "close"):
+        assert answer.startswith("Error: "), answer
+        assert len(answer.strip().split("\n")) == 1
+        assert "\x1b" not in answer
