@@ -21,6 +21,8 @@ COMMANDS = {
     "grep": ("recall", "Find the lines that match a regular expression."),
     "open": ("recall", "Read a memory by line."),
     "list": ("recall", "List memories, newest first."),
+    "graph": ("overviews", "Show how the names that memories link to hang together."),
+    "timeline": ("overviews", "Show what happened when, oldest first."),
     "edit": ("editing", "Open a memory in your editor."),
     "prompt": ("talk", "Print what the model would see now."),
     "trace": ("talk", "Show what happened behind the answers of a chat."),

@@ -99,12 +99,17 @@ def complete_user(ctx: click.Context, incomplete: str) -> list[str]:
 
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The paths of memories that begin so."""
+    return [path for path in completing(ctx).paths() if path.startswith(incomplete)]
+
+
+def completing(ctx: click.Context) -> User:
+    """The user of a call that is being typed."""
     contexts = [ctx, *([ctx.parent] if ctx.parent else [])]
     options = {name: next((c.params[name] for c in contexts if c.params.get(name)), None) for name in ("store", "user")}
     store = Store(store_path(options["store"]))
     names = store.users()
     name = options["user"] or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
-    return [path for path in store.user(name).paths() if path.startswith(incomplete)]
+    return store.user(name)
 
 
 def split_line(user: Folder, given: str) -> tuple[str, int | None]:

@@ -1,0 +1,135 @@
+"""Commands that show memories as a whole: graph, timeline."""
+
+import datetime as dt
+import difflib
+from collections.abc import Iterator
+
+import click
+
+from filemem import archive, globs, terms
+from filemem import graph as graphs
+from filemem import timeline as times
+from filemem.cli.common import complete_path, completing, dim, now, say, say_json, the_user
+from filemem.cli.options import as_of_option, shared_options
+from filemem.comparison import display
+from filemem.dates import parse_bound
+from filemem.errors import FilememError
+from filemem.graph import Graph, Place
+from filemem.plain import one_line, visible
+from filemem.store import User
+from filemem.utterance import ASSISTANT
+
+SHOWN = 8  # names beside one in the list of all
+
+
+def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _graph(completing(ctx)).names if name.casefold().startswith(incomplete.casefold())]
+
+
+@click.command("graph")
+@click.argument("name", required=False, shell_complete=_names)
+@click.option("--dot", "form", flag_value="dot", help="For Graphviz: filemem graph --dot | dot -Tsvg > names.svg")
+@click.option("--mermaid", "form", flag_value="mermaid", help="For a Markdown file, in a mermaid block.")
+@click.option("--json", "form", flag_value="json", help="One JSON object: names, ties, and where they stand.")
+@as_of_option
+@shared_options
+def graph_command(name: str | None, form: str | None) -> int:
+    """Show how the names that memories link to hang together.
+
+    Two names are tied by each passage that holds both; where it links to something, people who speak in the memories count
+    as linked, too. With NAME only what is tied to that, and every memory that says so. Exit code 1 where nothing is linked.
+
+    Example: filemem graph
+    """
+    user = the_user()
+    whole = _graph(user)
+    chosen = _found(user, whole, name) if name else None
+    drawn = whole.of(chosen) if chosen else whole
+    if form == "dot":
+        say(graphs.dot(drawn, user.name))
+    elif form == "mermaid":
+        say(graphs.mermaid(drawn))
+    elif form == "json":
+        say_json(graphs.as_json(drawn))
+    else:
+        for line in _of_one(drawn, chosen) if chosen else _of_all(drawn):
+            click.echo(line)
+    return 0 if drawn.names else 1
+
+
+def _graph(user: User) -> Graph:
+    spoken = set(user.index.corpus().speaker_names) - {"", ASSISTANT}
+    return graphs.graph(user, spoken | {display(user.name)})
+
+
+def _found(user: User, whole: Graph, given: str) -> str:
+    """The name that a person means, by any of its spellings; raises FilememError with the nearest names."""
+    folded = {_folded(name): name for name in whole.names}
+    for spelling in (_folded(given), *user.index.corpus().names().get(_folded(given), [])):
+        if spelling in folded:
+            return folded[spelling]
+    near = difflib.get_close_matches(_folded(given), folded, n=3, cutoff=0.4) or list(folded)[:3]
+    known = f"near it are {', '.join(folded[name] for name in near)}" if near else "write names as [[Porto]]"
+    raise FilememError(f"no memory links to {one_line(given, 60)}; {known}.")
+
+
+def _folded(name: str) -> str:
+    """A name as it is looked for: without case and accents."""
+    return " ".join(terms.words(name))
+
+
+def _of_all(drawn: Graph) -> Iterator[str]:
+    for name, places in drawn.names.items():
+        beside = drawn.beside(name)
+        more = f" and {len(beside) - SHOWN} more" if len(beside) > SHOWN else ""
+        near = ", ".join(other for other, _ in beside[:SHOWN]) + more
+        yield f"{visible(name)}  {len(places)}" + (f"  {dim(visible(near))}" if near else "")
+
+
+def _of_one(drawn: Graph, name: str) -> Iterator[str]:
+    beside = ", ".join(f"{other} {count}" for other, count in drawn.beside(name))
+    count = len(drawn.names[name])
+    yield visible(f"{name}  {count} passage{'s' * (count != 1)}{', beside ' * bool(beside)}{beside}")
+    for place in drawn.names[name]:
+        where = dim(visible(f"{place.path}:{place.line}"))
+        yield f"{place.date or ''!s:10}  {visible(one_line(place.text, 160))}{_ended(place)}  {where}"
+
+
+def _ended(place: Place) -> str:
+    return f" (until {place.until})" if place.until else " (archived)" if place.archived else ""
+
+
+@click.command("timeline")
+@click.argument("glob", default="facts/**", shell_complete=complete_path)
+@click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
+@click.option("--before", metavar="DATE", help="Only up to this day.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@as_of_option
+@shared_options
+def timeline_command(glob: str, after: str | None, before: str | None, as_json: bool) -> int:
+    """Show what happened when, oldest first.
+
+    Each fact stands at the day that it tells of, else at its own date; what has ended says when. GLOB names other memories,
+    such as 'sessions/**' or '**'; archived ones are shown, too. Exit code 1 where there is nothing.
+
+    Example: filemem timeline --after 2026-05
+    """
+    user, wanted, today = the_user(), globs.matcher(glob), now().date()
+    first = _bound(after, today, end=False) or dt.date.min
+    last = _bound(before, today, end=True) or dt.date.max
+    events = times.timeline(user, lambda path: wanted(archive.live(path)), first, last)
+    for event in events:
+        if as_json:
+            say_json(event.as_json())
+            continue
+        ended = f" (until {event.until})" if event.until else " (archived)" if event.archived else ""
+        where = dim(visible(f"{event.path}:{event.line}"))
+        click.echo(f"{event.day():10}  {visible(one_line(event.text, 160))}{ended}  {where}")
+    return 0 if events else 1
+
+
+def _bound(given: str | None, today: dt.date, *, end: bool) -> dt.date | None:
+    try:
+        return parse_bound(given, today, end) if given else None
+    except ValueError as error:
+        raise FilememError(str(error)) from None

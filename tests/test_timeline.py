@@ -1,0 +1,96 @@
+"""A timeline has each fact at the day that it tells of, else at its own, and says what has ended."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from filemem import Store
+from filemem.cli import cli
+from filemem.errors import FilememError
+from filemem.store import User
+
+UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
+NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
+FILES = {
+    "facts/2026/2026-05-09-cat.md": "Nora adopted a cat on 7 May 2026.\n",
+    "facts/2026/2026-05-10-birthday.md": "Nora's birthday is on 14 May.\n",
+    "facts/2026/2026-05-11-school.md": "Nora left school in June 2011 and saw Oslo in 2012.\n",
+    "facts/2026/2026-06-11-midwife.md": "---\nvalid_from: 2026-06-01\n---\n\nNora is a midwife in [[Knokke]].\n",
+    "facts/2026/2026-06-12-鸟.md": "Nora在2026年5月30日看见一只翠鸟。\n",
+    NURSE: "---\nvalid_until: 2026-06-01\n---\n\nNora is a nurse.\n",
+    "archive/facts/2025/2025-03-01-bees.md": "Nora kept bees.\n",
+    "facts/undated.md": "Nora hums.\n",
+    "sessions/2026/2026-05-08-0930-talk.md": "- **nora** 09:30: I adopted a cat on 7 May 2026.\n",
+}
+WHOLE = f"""\
+2011-06     Nora left school in June 2011 and saw Oslo in 2012.  facts/2026/2026-05-11-school.md:1
+2025-03-01  Nora kept bees. (archived)  archive/facts/2025/2025-03-01-bees.md:1
+2026-01-05  Nora is a nurse. (until 2026-06-01)  {NURSE}:5
+2026-05-07  Nora adopted a cat on 7 May 2026.  facts/2026/2026-05-09-cat.md:1
+2026-05-10  Nora's birthday is on 14 May.  facts/2026/2026-05-10-birthday.md:1
+2026-05-30  Nora在2026年5月30日看见一只翠鸟。  facts/2026/2026-06-12-鸟.md:1
+2026-06-01  Nora is a midwife in Knokke.  facts/2026/2026-06-11-midwife.md:5
+[0]"""
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    nora = Store(tmp_path).user("nora")
+    nora.make()
+    for path, text in FILES.items():
+        place = Path(nora.root, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return nora
+
+
+def timeline(user: User, *more: str) -> str:
+    """What `filemem timeline` prints, and its exit code."""
+    args = ["timeline", "--store", user.store.root, "--user", user.name, "--today", "2026-06-15", *more]
+    done = CliRunner().invoke(cli, args, env=UNSET, standalone_mode=False)
+    if done.exception:
+        raise done.exception
+    return f"{done.output}[{done.return_value}]"
+
+
+def test_facts_in_the_order_of_what_they_tell(user: User) -> None:
+    assert timeline(user) == WHOLE
+
+
+def test_from_one_day_to_another_in_words_too(user: User) -> None:
+    """A span counts where it touches."""
+    lines = WHOLE.split("\n")
+    assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
+    assert timeline(user, "--before", "2011-06-15").split("\n") == [lines[0], "[0]"]
+    assert timeline(user, "--after", "2030") == "[1]"
+    with pytest.raises(FilememError, match="is no date"):
+        timeline(user, "--after", "soon")
+
+
+def test_other_memories_by_a_glob(user: User) -> None:
+    """A conversation stands at its own day."""
+    assert timeline(user, "sessions/**") == (
+        "2026-05-08  I adopted a cat on 7 May 2026.  sessions/2026/2026-05-08-0930-talk.md:1\n[0]"
+    )
+
+
+def test_for_a_script(user: User) -> None:
+    lines = timeline(user, "--json", "--before", "2026-01-31", "--after", "2026").split("\n")
+    assert json.loads(lines[0]) == {
+        "date": "2026-01-05",
+        "end": "2026-01-05",
+        "until": "2026-06-01",
+        "text": "Nora is a nurse.",
+        "path": NURSE,
+        "line": 5,
+        "archived": True,
+    }
+    assert lines[1:] == ["[0]"]
+
+
+def test_hostile_text_cannot_command_the_terminal(user: User) -> None:
+    user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
+    assert "\x1b" not in timeline(user)
