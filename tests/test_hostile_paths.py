@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -91,6 +92,18 @@ def test_a_command_refuses_it_in_one_sentence(store: Path, command: list[str], p
             assert done.output == f"{path} is not in the archive.\n"
         elif path:
             assert done.return_value == 1, done.output
+
+
+@pytest.mark.parametrize("option", ["--store", "--user"])
+@pytest.mark.parametrize(
+    "command", [["list"], ["grep", "."], ["forget", "--yes"], ["sweep"]], ids=lambda words: words[0]
+)
+def test_an_empty_option_never_stands_for_the_default(store: Path, command: list[str], option: str) -> None:
+    before = held(store)
+    for words in ([option, "", *command], [*command, option, ""]):
+        done = CliRunner().invoke(cli, words, standalone_mode=False)
+        assert isinstance(done.exception, click.UsageError), done.output
+    assert held(store) == before
 
 
 @pytest.mark.parametrize("given", [[""], [" "], ["--about", ""], ["--about", " "]])

@@ -38,6 +38,10 @@ def shared_options(command: F) -> F:
         chosen = ctx.ensure_object(dict)
         for name in _OPTIONS:
             given = values.pop(name)
+            if (
+                given is not None and not str(given).strip()
+            ):  # a script's unset variable, which must not mean the default
+                raise click.UsageError(f"--{name} is empty; give it a value, or leave it out.")
             if given is not None:
                 chosen[name] = given
         return ctx.invoke(command, **values)
