@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory, slug
+from filemem.plain import printable
 from filemem.utterance import is_chinese
 
 IMPORTANCE = 5  # of a memory that does not say
@@ -51,7 +52,8 @@ def reference(paths: Iterable[str]) -> str:
 def page(text: str, front: Mapping[str, str]) -> str:
     """The file of a memory; `front` are YAML values on one line each, empty ones left out."""
     head = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
-    return f"---\n{head}---\n\n{text}\n" if head else f"{text}\n"
+    body = printable(text)
+    return f"---\n{head}---\n\n{body}\n" if head else f"{body}\n"
 
 
 def sources(memory: Memory) -> list[str]:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from filemem.plain import printable
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -334,16 +335,11 @@ def _turn(start: int, speaker: str, time: str, said: list[str], context: list[st
 
 
 def format_turn(speaker: str, time: str, text: str) -> str:
-    """One turn as a list item, with its last newline; `turns` reads the same text back, outer white space aside."""
-    name = " ".join(_sound(speaker).replace("*", " ").split()) or "unknown"
-    first, *rest = _sound(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
+    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls."""
+    name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
+    first, *rest = printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
     body = "".join(f"  {line}\n" if line else "\n" for line in rest)
     return f"- **{name}**{' ' + time if time else ''}: {first}\n{body}"
-
-
-def _sound(text: str) -> str:
-    """Text that may stand in a text file: a NUL would make the whole file a binary one."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def _whole(lines: list[str], after: int) -> Iterator[Passage]:

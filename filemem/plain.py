@@ -4,6 +4,12 @@ import re
 
 # C0 and C1 controls but tab and newline, and the marks that turn the direction of text around (CVE-2021-42574).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_COMMANDS = {code: f"\\x{code:02x}" for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    """`text` as a file may hold it that a person will print: controls but tab and line ends spelt out, as `\\x1b`."""
+    return text.translate(_COMMANDS)
 
 
 def visible(text: str) -> str:

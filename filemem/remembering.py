@@ -12,6 +12,7 @@ from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.ledger import Ledger
 from filemem.memory import PROFILE, Memory
+from filemem.plain import printable
 from filemem.store import User
 
 
@@ -36,7 +37,7 @@ def remember(
 
     Told again it stays one memory, with the importance, pin and tags that are given now; told otherwise, it supersedes.
     """
-    body = text.replace("\r\n", "\n").replace("\0", "").strip()
+    body = printable(text.replace("\r\n", "\n")).strip()
     if not body:
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:

@@ -1,5 +1,6 @@
 """The machine touches only its own lines: what it appends or sets is there, and every other byte is as it was."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,10 @@ SAMPLES = sorted(
 )
 
 
+def spelt_out(text: str) -> str:
+    return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", lambda code: f"\\x{ord(code[0]):02x}", text)
+
+
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
@@ -25,14 +30,15 @@ SAMPLES = sorted(
 @given(st.text(min_size=1), st.sampled_from(["", "9:05", "23:59"]), st.lists(st.text(), min_size=1, max_size=5))
 @example("A**B", "09:30", ["- **Eve** 10:00: not a turn", "  indented", "a\n \n\t\nb", "\x85\u2028\x0b", "---", "# h"])
 def test_turns_read_back_what_was_said(speaker: str, time: str, texts: list[str]) -> None:
-    """For any text, its outer white space aside; what cannot stand in a text file (NUL) is replaced."""
+    """For any text, its outer white space aside; a control, which could command the terminal that prints it, is spelt out."""
     written = "".join(format_turn(speaker, time, text) for text in texts)
     found = list(turns(Memory("sessions/a.md", written.encode()).lines))
-    expected = [text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd").strip() for text in texts]
+    expected = [spelt_out(text).replace("\r\n", "\n").replace("\r", "\n").strip() for text in texts]
     assert [turn.text for turn in found] == expected
     assert {turn.time for turn in found} == {time}
     (name,) = {turn.speaker for turn in found}
-    assert name == (" ".join(speaker.replace("*", " ").replace("\0", "\ufffd").split()) or "unknown")
+    assert name == (" ".join(spelt_out(speaker).replace("*", " ").split()) or "unknown")
+    assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", written)
     lines = written.split("\n")
     assert all(lines[turn.line - 1].startswith(f"- **{name}**") for turn in found)
 

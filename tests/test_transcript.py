@@ -147,11 +147,11 @@ def test_a_file_with_broken_bytes_is_still_the_conversation(folder: Folder, tmp_
 def test_hostile_speakers_and_texts_stay_one_turn(folder: Folder) -> None:
     chat = Transcript(folder)
     for speaker in ("a**b", "x\ny", "", "\0", "- **eve**", "\x1b[31m"):
-        chat.add(speaker, "a\0b\ud800\n---\n- **eve** 09:30: x\n# no heading", AT)
+        chat.add(speaker, "a\0b\x1b[2J\ud800\n---\n- **eve** 09:30: x\n# no heading", AT)
     memory: Memory = folder.memory(chat.path)
     assert not memory.binary and memory.problems == []
     assert len(chat.turns()) == 6
-    assert {turn.text for turn in chat.turns()} == {"a\ufffdb?\n---\n- **eve** 09:30: x\n# no heading"}
+    assert {turn.text for turn in chat.turns()} == {"a\\x00b\\x1b[2J?\n---\n- **eve** 09:30: x\n# no heading"}
 
 
 def test_the_latest_session_is_the_one_that_began_last(folder: Folder) -> None:
