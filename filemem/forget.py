@@ -196,12 +196,9 @@ class _Gathering:
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
-                if _stem(path) == slug(first_words(item.text)):
+                if _stem(path) == slug(first_words(item.text)) or self.wording.asks(_stem(path).replace("-", " ")):
                     self._rename(path)
                 self.wording.add_whole(item.text)
-        for path in self.memories.keys() - self.whole.keys():
-            if self.wording.asks(_stem(path).replace("-", " ")):
-                self._rename(path)
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
         self.wording.names |= {live(old): live(new) for old, new in self.moved.items()}
 

@@ -18,8 +18,6 @@ from filemem.plain import one_line
 from filemem.repository import MACHINE, Identity
 
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
-_NO_LOGS = f":(top,exclude,glob)**/{BOOKKEEPING}/**"
-_MANY = 2_000  # commits to name on a command line
 _EMPTY_TREE = ("hash-object", "-t", "tree", "--stdin")
 
 
@@ -59,18 +57,27 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
     """The commits on a user's memories, newest first: all, or those of one file or folder, or those about some words.
 
     A file is followed through its moves. `about` wants every word, in what a commit added or took out or in its message.
+    Raises NotFound where a path is no memory's and never was.
     """
-    where = spec(history.path(_place(history, path)))
-    follow = ["--follow"] if path and os.path.isfile(os.path.join(history.user.root, _place(history, path))) else []
-    specs = [where] if follow else [where, _NO_LOGS]
+    place = _place(history, path)
+    on_disk = os.path.join(history.user.root, place)
+    follow = ["--follow"] if path and os.path.isfile(on_disk) else []
+    specs = _specs(history, place)[: 1 if follow else None]
     if not history.repository.head():
         return []
     wanted: set[str] | None = None
     for word in about.split():
         wanted = _commits_with(history, word, specs, wanted)
     commits = _commits(history, *follow, *([f"-{limit}"] if limit and wanted is None else []), "HEAD", "--", *specs)
+    if path and not commits and not os.path.lexists(on_disk):
+        history.user.locate(path)
     chosen = [commit for commit in commits if wanted is None or commit.commit in wanted]
     return chosen[:limit] if limit else chosen
+
+
+def _specs(history: History, path: str) -> list[str]:
+    """What git is to look at: a memory or a folder of them, without bookkeeping."""
+    return [spec(history.path(path)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"]
 
 
 def _place(history: History, path: str) -> str:
@@ -94,14 +101,12 @@ def _commit(line: str) -> Commit:
 
 def _commits_with(history: History, word: str, specs: list[str], among: set[str] | None) -> set[str]:
     """The commits, of all or `among` some, that added or took out a line with `word`, or speak of it."""
-    plain = ["--format=%H", "--regexp-ignore-case"]
-    start = ["HEAD"] if among is None else ["--no-walk=unsorted", *sorted(among)]
-    if among is not None and len(among) > _MANY:
-        start = ["HEAD"]
+    plain = ["log", "--format=%H", "--regexp-ignore-case"]
+    start, names = (["HEAD"], b"") if among is None else (["--no-walk", "--stdin"], "\n".join(sorted(among)).encode())
     found: set[str] = set()
-    for search in (["--no-renames", "-G", _pattern(word)], ["--extended-regexp", f"--grep={_pattern(word)}"]):
+    for search in (["--find-renames", "-G", _pattern(word)], ["--extended-regexp", f"--grep={_pattern(word)}"]):
         if among != set():
-            found.update(history.repository.text("log", *plain, *search, *start, "--", *specs).split())
+            found.update(history.repository.text(*plain, *search, *start, "--", *specs, stdin=names).split())
     return found if among is None else found & among
 
 
@@ -139,9 +144,12 @@ def one(history: History, name: str) -> Commit:
 
 
 def diff(history: History, commit: str = "", path: str = "") -> str:
-    """A unified diff of memories: what one commit changed, or what is not committed yet, new files too."""
+    """A unified diff of memories: what one commit changed, or what is not committed yet, new files too.
+
+    Raises NotFound where a path names nothing.
+    """
     repository = history.repository
-    specs = [spec(history.path(path)), _NO_LOGS]
+    specs = _specs(history, path)
     plain = ["--no-ext-diff", "--no-textconv", "--find-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"]
     if history.inside:
         plain.append(f"--relative={history.inside}/")
@@ -160,6 +168,8 @@ def diff(history: History, commit: str = "", path: str = "") -> str:
             literal = {"GIT_LITERAL_PATHSPECS": "1"}
             repository.run("add", "--intent-to-add", "--force", *listed, stdin=existing, env=private | literal)
         out = repository.run("diff", *plain, base, "--", *specs, env=private)
+    if path and not out and not os.path.lexists(os.path.join(history.user.root, path)):
+        history.user.locate(path)
     return out.decode(errors="replace")
 
 

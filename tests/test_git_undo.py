@@ -161,7 +161,7 @@ def test_undo_of_the_last_is_the_state_before_it(
 
 
 def test_log_follows_a_file_through_its_moves_and_finds_words(mara: User) -> None:
-    """--about wants every word, capital or not, in what was added, taken out or said."""
+    """--about wants every word, capital or not, in what was added, taken out or said; a move adds nothing."""
     mara.move(FACT, f"archive/{FACT}")
     job(mara, "Put away what has faded", FACT, f"archive/{FACT}", Job="sweep")
     write(mara, "facts/茶.md", "最喜欢乌龙茶, Émilie sagt\n")
@@ -172,7 +172,7 @@ def test_log_follows_a_file_through_its_moves_and_finds_words(mara: User) -> Non
 
     assert said(FACT) == ["Put away what has faded", "Begin to keep these memories in git"] == said(f"archive/{FACT}")
     assert said("facts") == said("facts/茶.md") + said(FACT)
-    assert said(about="OOLONG") == ["Put away what has faded", "Begin to keep these memories in git"]
+    assert said(about="OOLONG") == ["Begin to keep these memories in git"]
     assert said(about="乌龙茶 émilie") == ["Learn about tea"] and said(about="oolong 乌龙茶") == []
     assert said(about="faded") == ["Put away what has faded"] and said(about="(a.*+") == []
     assert len(log.log(History(mara), limit=2)) == 2
@@ -232,7 +232,14 @@ def test_the_commands_answer_in_words(mara: User) -> None:
     assert "facts/x.md" in run(where, "diff", "HEAD").stdout
     said = run(where, "undo")
     assert said.returncode == 0 and said.stdout.endswith("Deleted facts/x.md.\n")
-    for arguments in (["undo", "zzzz"], ["blame", "../x"], ["diff", "/etc/passwd"], ["log", "../x"]):
+    for arguments in (
+        ["undo", "zzzz"],
+        ["blame", "../x"],
+        ["diff", "/etc/passwd"],
+        ["log", "../x"],
+        ["log", "no.md"],
+        ["diff", "no"],
+    ):
         said = run(where, *arguments)
         assert said.returncode == 2 and said.stderr.startswith("filemem: ") and "Traceback" not in said.stderr, said
     (where.parent / "bare").mkdir()

@@ -146,7 +146,7 @@ def report(done: Done, still: list[str]) -> Iterable[str]:
     if done.redacted:
         yield f"Redacted {', '.join(done.redacted)}."
     if done.beside:
-        yield f"Deleted {', '.join(done.beside)}."
+        yield f"Cleared {', '.join(done.beside)}."
     yield from done.stayed
     for line in still:
         yield f"Still says it: {line}"

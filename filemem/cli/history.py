@@ -2,12 +2,14 @@
 
 import contextlib
 import re
+import shutil
 
 import click
 
 from filemem import log, undo
 from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
 from filemem.git import GitError
 from filemem.history import History
@@ -38,12 +40,19 @@ def log_command(path: str | None, about: str, limit: int | None, as_json: bool) 
         if as_json:
             say_json({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who})
         else:
-            say(_line(commit))
+            click.echo(_line(commit))
     return 0 if found else 1
 
 
-def _line(commit: Commit) -> str:
-    return f"{commit.commit[:8]}  {commit.at:%Y-%m-%d %H:%M}  {one_line(commit.subject)}  ({one_line(commit.who)})"
+def _line(commit: Commit, before: str = "") -> str:
+    """A commit in one line behind some words; on a terminal its further lines begin under its subject."""
+    name, when = commit.commit[:8], f"  {commit.at:%Y-%m-%d %H:%M}  "
+    text = f"{one_line(commit.subject)}  ({one_line(commit.who)})"
+    if not colours():
+        return before + name + when + text
+    lead = len(before + name + when)
+    lines = wrapped(text, shutil.get_terminal_size().columns - lead).replace("\n", "\n" + " " * lead)
+    return before + click.style(name, fg="yellow") + when + lines
 
 
 @click.command("diff")
@@ -62,10 +71,17 @@ def diff_command(what: str | None) -> int:
         with contextlib.suppress(GitError):
             commit = history.repository.commit_named(what)
     shown = log.diff(history, commit, "" if commit or not what else _path(history, what))
-    for line in shown.rstrip("\n").split("\n") if shown else ():
-        mark = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1]) if colours() else None
-        click.echo(click.style(visible(line), fg=mark) if mark else visible(line))
+    _show(shown)
     return 0 if shown else 1
+
+
+def _show(diff: str) -> None:
+    """Print a diff; on a terminal the heads of files stand out, and what came and went has its colour."""
+    head = True
+    for line in diff.rstrip("\n").split("\n") if diff else ():
+        head = line.startswith("diff --git ") or (head and not line.startswith("@@ "))
+        style = {"bold": True} if head else {"fg": {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])}
+        click.echo(click.style(visible(line), **style) if colours() else visible(line))
 
 
 def _path(history: History, path: str) -> str:
@@ -87,7 +103,7 @@ def undo_command(commit: str | None) -> int:
     Example: filemem undo
     """
     done = undo.undo(History(the_user()), commit or "", now())
-    say(f"Undid {_line(done.commit)}")
+    click.echo(_line(done.commit, "Undid "))
     for sentence in done.said:
         say(sentence)
     say_aside(done.recorded.note)
@@ -117,7 +133,7 @@ def blame_command(path: str, as_json: bool) -> int:
             say_json({"line": line.line, "text": line.text, **facts})
             continue
         if line.commit != last:
-            say(_line(line.commit) if line.commit else "not committed yet")
+            click.echo(_line(line.commit) if line.commit else "not committed yet")
             last = line.commit
         say(f"{line.line:>4}  {line.text}")
     return 0
