@@ -32,7 +32,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
             continue
         found += _copies(path)
         found += memory.problems
-        found += conflicts.problems(memory)
+        found += conflicts.problems(memory.path, memory.lines)
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))

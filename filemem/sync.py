@@ -131,7 +131,7 @@ def _doubled(repository: Repository, changes: Changes) -> list[str]:
     """Those of the changed files that hold two versions of some lines."""
     pairs = [(path, after) for path, (_, after) in changes.items() if after]
     texts = zip(pairs, repository.contents(pairs), strict=True)
-    return [path for (path, _), data in texts if b"\n>>>>>>> " + conflicts.THERE.encode() in data]
+    return [path for (path, _), data in texts if conflicts.doubled(data)]
 
 
 # -- the remote ----------------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def _readable(repository: Repository, tree: str, stages: dict[str, dict[int, Ent
                 ] = other
             continue
         raw = repository.run("cat-file", "blob", entry.oid)
-        oid = repository.text("hash-object", "-w", "--stdin", stdin=conflicts.relabel(raw, ours, theirs))
+        oid = repository.text("hash-object", "-w", "--stdin", stdin=conflicts.marked(path, raw, ours, theirs))
         changes[path] = Entry(entry.mode, oid)
     return _with(repository, tree, changes) if changes else tree
 

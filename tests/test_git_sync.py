@@ -72,6 +72,36 @@ def test_two_edits_of_one_line_stay_readable(machines: list[User]) -> None:
     assert not check.problems(one)
 
 
+def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file_in_force(machines: list[User]) -> None:
+    """One version counts, the other is a comment; check lists each place."""
+    one, two = machines
+    for user, days, weight in ((one, 40, 3), (two, 50, 4)):
+        Path(user.store.root, "filemem.yaml").write_text(f"compact_after_days: {days}\nwindow_tokens: 99\n")
+        git(user.store.root, "add", "filemem.yaml")
+        git(user.store.root, "commit", "--quiet", "-m", "Settings")
+        change(user, "facts/a.md", f"---\nimportance: {weight}\nsource: {FACT}:1\n---\nTea.\n")
+        Path(user.root, "facts/b.md").write_bytes(f"Tea at {weight}.\r\n".encode())
+        change(user, "facts/c.yaml", f"confidence: 0.{weight}\ntext: Rain.\n")
+        assert History(user).record("Change", ["facts/b.md"], {}, START).commit
+    synced(one)
+    assert len(synced(two).doubled) == 4
+    assert two.memory("facts/b.md").lines[1:4] == ["Tea at 4.", "=======", "Tea at 3."]
+    memory = two.memory("facts/a.md")
+    assert memory.front == {"importance": 4, "source": f"{FACT}:1"} and "# importance: 3" in memory.lines
+    assert two.memory("facts/c.yaml").front["confidence"] == 0.4
+    settings = Store(two.store.root).config
+    assert (settings.compact_after_days, settings.window_tokens) == (50, 99)
+    assert [(problem.path, problem.line) for problem in check.problems(two)] == [
+        ("facts/a.md", 2),
+        ("facts/b.md", 1),
+        ("facts/c.yaml", 1),
+    ]
+    script = "import sys; from filemem.cli import main; main()"
+    command = [sys.executable, "-c", script, "--store", two.store.root, "check"]
+    assert "filemem.yaml:1: two versions" in subprocess.run(command, capture_output=True, text=True).stdout
+    assert synced(two).pushed == 0
+
+
 def test_turns_and_recalls_of_both_are_kept(machines: list[User]) -> None:
     """Logs and transcripts merge by union."""
     one, two = machines

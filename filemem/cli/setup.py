@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from filemem import check, config, disk
+from filemem import check, config, conflicts, disk
 from filemem.cli.common import (
     now,
     progress,
@@ -111,13 +111,15 @@ def check_command(as_json: bool) -> int:
 
 def _settings_problems(store: Store) -> list[Problem]:
     """What is wrong with the store's settings file."""
+    path = os.path.join(store.root, config.NAME)
     try:
         config.load(store.root)
+        lines = disk.read(path).decode(errors="replace").split("\n") if os.path.lexists(path) else []
+        return list(conflicts.problems(config.NAME, lines))
     except config.ConfigError as error:
-        line, what = str(error).removeprefix(os.path.join(store.root, config.NAME) + ":").split(": ", 1)
+        line, what = str(error).removeprefix(path + ":").split(": ", 1)
         what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)
         return [Problem(config.NAME, int(line), what, remedy)]
-    return []
 
 
 def _show(problems: list[Problem]) -> None:
