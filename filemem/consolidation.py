@@ -80,7 +80,10 @@ class Decision(NamedTuple):
 
 
 class SessionPlan(NamedTuple):
-    """What is to be done about one session; `turns` are the digests of those that it looks at, `at` is the time of the run."""
+    """What is to be done about one session; `turns` are the digests of those that it looks at, `at` is the time of the run.
+
+    `size` is the file's in bytes, 0 where there are further turns to read.
+    """
 
     session: str
     at: str
@@ -111,11 +114,14 @@ def plan(
     listen: Listener | None = None,
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.unwatched,
+    *,
+    until: int | None = None,
 ) -> Iterator[SessionPlan]:
     """The plans of the sessions (all where no `paths` are given) that have unread turns, in the order of their dates.
 
     Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
-    `listen` makes claims of a session, by the offline rules where it is None. `progress` counts turns.
+    `listen` makes claims of a session, by the offline rules where it is None. `progress` counts turns; of a conversation
+    that goes on, only those before the line `until` are read.
     """
     order = sessions.in_order(user)
     chosen = set(order if paths is None else paths)
@@ -123,20 +129,21 @@ def plan(
     for path in order:
         memory = sessions.load(user, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
-        if book.unread(path, [ledger.turn_digest(passage) for passage in said]):
-            pending.append((path, len(said)))
+        unread = book.unread(path, [ledger.turn_digest(passage) for passage in said])
+        if unread := [place for place in unread if until is None or said[place].line < until]:
+            pending.append((path, unread, len(said)))
             names.update(map(sessions.speaker, said))
     known = Known(user, book, names) if pending else None
-    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for _, count in pending)
-    for path, count in pending:
+    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for *_, count in pending)
+    for path, unread, count in pending:
         progress(done, total)
         memory = sessions.load(user, path)
-        session = sessions.told(memory) if memory else None
-        unread = book.unread(path, [said.digest for said in session.turns]) if session else []
-        if session and unread and known:
+        if memory and known:
+            session = sessions.told(memory)
             heard = hearing.before(path)
             found = listen(session, unread, heard, known) if listen else distilled(session, unread, heard)
-            yield _session_plan(session, unread, found, known, at)
+            planned = _session_plan(session, unread, found, known, at)
+            yield planned if until is None else planned._replace(size=0)
         done += count
     progress(total, total)
 
@@ -259,6 +266,7 @@ def run(
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.unwatched,
     *,
+    until: int | None = None,
     review: bool = False,
 ) -> Iterator[tuple[str, Applied]]:
     """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done.
@@ -269,7 +277,7 @@ def run(
     if before:
         yield "", before
     carry = stage if review or user.config.review else apply
-    for found in plan(user, at, listen, paths, progress):
+    for found in plan(user, at, listen, paths, progress, until=until):
         yield found.session, carry(user, found)
 
 

@@ -41,11 +41,9 @@ def distilled(session: Session, unread: Collection[int], heard: Heard) -> Distil
     wanted = set(unread)
     for place, value in enumerate(scores(turns, heard)):
         said = session.turns[place]
-        if place not in wanted:
-            continue
         if takes_back(said.turn):
             _take_back(session, place, found, dropped)
-        if value < THRESHOLD:
+        if place not in wanted or value < THRESHOLD:
             continue
         if order := ordered(session, said):
             dropped.append(Dropped(f"{session.path}:{said.line}", said.text, order))

@@ -14,6 +14,7 @@ import click
 
 from filemem import erasure, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
+from filemem.cli.behind import Behind
 from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
@@ -50,6 +51,7 @@ class Chat:
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
+        self._behind = Behind(talk, as_json=as_json)
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/memory": lambda _: self._memory(),
@@ -82,10 +84,12 @@ class Chat:
                     break
                 if message:
                     self._take(message)
+                    self._behind.look()
         if not self._as_json:
             say()
-            if self._talk.transcript.path:
-                say_dim(f"Kept in {self._talk.transcript.path}")
+        self._behind.end()
+        if not self._as_json and self._talk.transcript.path:
+            say_dim(f"Kept in {self._talk.transcript.path}")
         return 0
 
     def _greet(self) -> None:

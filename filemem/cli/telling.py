@@ -1,7 +1,7 @@
 """What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -90,42 +90,42 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
         return
     try:
         with archive.alone(user):
-            told(user, listener(talk.model, _aside(json=json)), consolidation.interrupted(user), json=json)
+            listen = listener(talk.model, lambda sentence: aside(sentence, json=json))
+            told(user, listen, consolidation.interrupted(user), json=json)
     except KeyboardInterrupt:
-        _aside(json=json)(
-            "Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate."
-        )
+        aside("Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate.", json=json)
     except Busy:
         return  # another job is at it; the next one finds these turns
     except (FilememError, OSError) as error:
-        _aside(json=json)(f"Nothing was remembered of this: {error}")
+        aside(f"Nothing was remembered of this: {error}", json=json)
 
 
 def told(user: User, listen: Listener | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
     staged = 0
     for session, done in consolidation.run(user, now(), listen, paths):
-        for one in done.decisions:
-            if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
-                say_json(as_json(one, staged=done.staged))
-            elif not json:
-                for line in lines(one, staged=done.staged):
-                    click.echo(dim(visible(line)))
-        for note in done.notes:
-            _aside(json=json)(note)
-        committed(user, done, session, now())
+        show(user, session, done, json=json)
         staged += len(done.decisions) * done.staged
     if staged:
-        _aside(json=json)(waiting(staged))
+        aside(waiting(staged), json=json)
 
 
-def _aside(*, json: bool) -> Callable[[str], None]:
-    """A function that says a sentence in the background."""
+def show(user: User, session: str, done: Applied, *, json: bool) -> None:
+    """Show in a chat what was made of one session, and commit it."""
+    for one in done.decisions:
+        if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
+            say_json(as_json(one, staged=done.staged))
+        elif not json:
+            for line in lines(one, staged=done.staged):
+                click.echo(dim(visible(line)))
+    for note in done.notes:
+        aside(note, json=json)
+    committed(user, done, session, now())
 
-    def tell(sentence: str) -> None:
-        if json:
-            say_json({"event": "notice", "text": sentence})
-        else:
-            click.echo(dim(visible(sentence)), err=True)
 
-    return tell
+def aside(sentence: str, *, json: bool) -> None:
+    """Say a sentence in the background."""
+    if json:
+        say_json({"event": "notice", "text": sentence})
+    else:
+        click.echo(dim(visible(sentence)), err=True)

@@ -1,0 +1,75 @@
+"""Remembering while a chat goes on: what has left the prompt's window is consolidated in the background."""
+
+import copy
+import datetime as dt
+import queue
+import threading
+from collections.abc import Callable
+
+from filemem import archive, consolidation
+from filemem.agent import Conversation
+from filemem.cli.telling import aside, show
+from filemem.consolidation import Applied
+from filemem.errors import Busy, FilememError
+from filemem.extraction import listener
+from filemem.model import OpenAIModel
+from filemem.store import Store
+
+
+class Behind:
+    """One chat's background: a thread at a time reads what has left the window, and the chat shows what came of it."""
+
+    def __init__(self, talk: Conversation, *, as_json: bool) -> None:
+        self._talk = talk
+        self._as_json = as_json
+        self._line = 0  # up to which turns were read
+        self._thread: threading.Thread | None = None
+        self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def look(self) -> None:
+        """Show what is done, and start on what has left the window since."""
+        self._show()
+        current = self._talk.tools.current
+        if not self._talk.user.config.consolidate or not current or (self._thread and self._thread.is_alive()):
+            return
+        turns = self._talk.transcript.turns()
+        if turns and current.line > max(self._line, turns[0].line):
+            self._line = current.line
+            self._thread = threading.Thread(
+                target=self._read, args=(current.path, current.line, self._talk.now()), daemon=True
+            )
+            self._thread.start()
+
+    def end(self) -> None:
+        """Wait for what is under way, and show it; a Ctrl-C leaves it to the next time."""
+        try:
+            if self._thread:
+                self._thread.join()
+        except KeyboardInterrupt:
+            aside("Stopped.", json=self._as_json)
+        self._show()
+
+    def _show(self) -> None:
+        while not self._done.empty():
+            self._done.get()()
+
+    def _read(self, path: str, line: int, at: dt.datetime) -> None:
+        """Consolidate the turns before a line; with a user and a model of this thread's own."""
+        user = Store(self._talk.user.store.root).user(self._talk.user.name)
+        model = copy.copy(self._talk.model)
+        if isinstance(model, OpenAIModel):
+            model.on_notice = lambda notice: None
+        try:
+            with archive.alone(user):
+                for session, done in consolidation.run(user, at, listener(model, self._say), [path], until=line):
+                    self._done.put(self._shown(session, done))
+        except Busy:
+            return  # another job is at it; these turns are read when the chat ends
+        except (FilememError, OSError) as error:
+            self._say(f"Nothing was remembered of this yet: {error}")
+
+    def _say(self, sentence: str) -> None:
+        self._done.put(lambda: aside(sentence, json=self._as_json))
+
+    def _shown(self, session: str, done: Applied) -> Callable[[], None]:
+        return lambda: show(self._talk.user, session, done, json=self._as_json)
