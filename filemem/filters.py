@@ -11,7 +11,7 @@ from filemem.folder import Folder
 from filemem.plain import one_line
 
 ARCHIVED = 0.6  # what an archived memory counts beside a live one
-OUTDATED = 0.5  # what a superseded or expired one counts
+OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
 
 
 class Asked(NamedTuple):
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
                 return 0.0
             if past:
                 return 1.0
-            return (ARCHIVED if entry.archived else 1.0) * (OUTDATED if outdated(entry, today) else 1.0)
+            return (ARCHIVED if entry.archived else 1.0) * (OUTDATED if lapse(entry, today) else 1.0)
 
         return factor
 
@@ -82,7 +82,23 @@ def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
         raise FilememError(str(error)) from None
 
 
-def outdated(entry: Entry, today: dt.date) -> bool:
-    """Has something replaced this memory, or is its time over?"""
-    until = entry.particulars.get("valid_until")
-    return bool(entry.particulars.get("superseded_by")) or bool(until and str(until)[:10] < today.isoformat())
+def replaced(entry: Entry, today: dt.date) -> str:
+    """The path of what has replaced this memory by `today`, empty where it still held then."""
+    by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
+    return str(by) if by and not today.isoformat() < until else ""
+
+
+def lapse(entry: Entry, today: dt.date) -> str:
+    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
+    by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
+    if not since and entry.particulars.get("supersedes") and entry.date:
+        since = dt.date.fromordinal(entry.date).isoformat()
+    if by:
+        return f"superseded by {one_line(by)}"
+    if until and until < today.isoformat():
+        return f"held until {until}"
+    return f"holds from {since}" if today.isoformat() < since else ""
+
+
+def _day(entry: Entry, key: str) -> str:
+    return str(entry.particulars.get(key) or "")[:10]

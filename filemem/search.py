@@ -163,7 +163,7 @@ class _Reader:
             speaker=passage.speaker,
             time=passage.time,
             strength=item.strength,
-            note=_note(entry, self._today) if entry else "",
+            note=filters.lapse(entry, self._today) if entry else "",
             has=item.has,
             near=item.near,
             lacks=item.lacks,
@@ -172,7 +172,7 @@ class _Reader:
             shown=excerpt(passage.text, self._stems),
             before=before if before and leans(passage, before) else None,
             sources=_listed(particulars.get("source")),
-            newer=str(particulars.get("superseded_by") or ""),
+            newer=filters.replaced(entry, self._today) if entry else "",
         )
 
     def source(self, cited: str, fact: Hit) -> Hit | None:
@@ -217,14 +217,6 @@ class _Reader:
 def _listed(value: object) -> tuple[str, ...]:
     """A front matter value that is a text or a list of them."""
     return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()
-
-
-def _note(entry: Entry, today: dt.date) -> str:
-    """What the heading must say of a memory that no longer holds."""
-    by, until = entry.particulars.get("superseded_by"), entry.particulars.get("valid_until")
-    if by:
-        return f"superseded by {one_line(str(by))}"
-    return f"held until {str(until)[:10]}" if filters.outdated(entry, today) else ""
 
 
 def _current_above(reader: _Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:

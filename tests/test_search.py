@@ -229,6 +229,22 @@ def test_an_expired_memory_says_so_and_stands_below_a_live_one(tmp_path: Path) -
     assert "held until 2026-05-01" in "\n".join(lines)
 
 
+def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -> None:
+    """By what is known now; what replaced it stands below, and says since when it holds."""
+    old, new = "facts/2026-01-01-a.md", "facts/2026-05-02-b.md"
+    files = {
+        old: f"---\nvalid_until: 2026-05-01\nsuperseded_by: {new}\n---\n\nParks in the garage.\n",
+        new: f"---\nsupersedes: {old}\n---\n\nParks in the street now, no longer in the garage.\n",
+    }
+    user = write(tmp_path, files)
+    for day, first, said in ((30, old, "holds from 2026-05-02"), (32, new, f"superseded by {new}")):
+        today = dt.date(2026, 4, 1) + dt.timedelta(days=day - 1)
+        answer = user.tools(lambda today=today: dt.datetime.combine(today, dt.time(12))).call(
+            "search_files", '{"query": "Where is the garage?"}'
+        )
+        assert headings(answer.split("\n"))[0] == first and said in answer
+
+
 def test_archived_memories_stand_below_live_ones_and_can_be_asked_for_alone(tmp_path: Path) -> None:
     files = {
         "archive/facts/2026-01-01-a.md": "Parks in the garage.\n",

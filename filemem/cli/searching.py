@@ -26,6 +26,8 @@ from filemem.search import search_files
 def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filters: Any) -> int:
     """Find the passages that best answer QUERY, words or a whole question.
 
+    --as-of DATE asks what was believed on a day, --today DATE what was true on it by what is known now.
+
     Example: filemem search "what tea does Mara like?"
 
     Exit code 1 where nothing was found.

@@ -8,9 +8,10 @@ import click
 from filemem.cli.common import colours, say, say_json, the_user
 from filemem.cli.options import shared_options
 from filemem.follow import MOVED, Change, Watch
-from filemem.plain import one_line
+from filemem.plain import visible
 
 EVERY = 0.5  # seconds between two looks
+LONGEST = 200  # characters shown of a line
 
 
 @click.command("watch")
@@ -43,7 +44,8 @@ def _show(change: Change, *, as_json: bool) -> None:
     if as_json:
         say_json({"event": change.what, "path": change.path, "was": change.was, "lines": change.lines})
         return
-    say(f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}")
+    what = f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}"
+    click.echo(click.style(visible(what), bold=True) if colours() else visible(what))
     for line in change.lines:
-        mark = {"+": "green", "-": "red"}.get(line[0]) if colours() else None
-        click.echo("  " + (click.style(one_line(line, 200), fg=mark) if mark else one_line(line, 200)))
+        shown = visible(line) if len(line) <= LONGEST else visible(line[: LONGEST - 1]) + "…"
+        click.echo("  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown))
