@@ -31,7 +31,10 @@ _ASKS = re.compile(
 _HIT = re.compile(r" {0,3}(\d+)  (.*)")
 _MORE = "      "  # in front of a passage's further lines
 _HEADING = re.compile(r"(\S.*?\.\w+)(?:  .*)?$")  # a path, two spaces, a date; a sentence ends with a full stop
-_OURS = re.compile(rf"assistant(?: \d\d:\d\d)?: (?:{'|'.join(map(re.escape, (*FOUND, *WEAK, *RELATED, *NOTHING)))})")
+_OURS = re.compile(
+    r"assistant(?: \d\d:\d\d)?: "
+    rf"(?:{'|'.join(map(re.escape, (*FOUND, *WEAK, *RELATED, *NOTHING)))}|(?:{'|'.join(map(re.escape, KEPT))})$)"
+)
 _WEEKDAYS = "一二三四五六日"
 
 

@@ -383,6 +383,8 @@ def test_its_own_answers_are_no_evidence_however_often_it_is_asked(store: Path) 
     for answer in answers:
         assert answer.count("oolong.md:1") == 1
         assert "sessions/" not in answer
+    run(store, None, "-m", "The lighthouse was closed.")
+    assert "assistant: Kept." not in run(store, None, "-m", "When was the lighthouse closed?").stdout
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------

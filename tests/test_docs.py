@@ -16,7 +16,10 @@ from typing import NamedTuple
 
 import pytest
 
+from filemem.cli import COMMANDS
+
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMIT = re.compile(r"\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b")
 GIT = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 
@@ -38,7 +41,7 @@ class Story(NamedTuple):
 
 def stories() -> Iterator[Story]:
     """Every console block of the documents, continued ones joined."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in DOCUMENTS:
         found: list[Story] = []
         inside = False
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
@@ -118,6 +121,42 @@ def test_the_documents_show_what_happens(story: Story, tmp_path: Path) -> None:
         wanted = "\n".join(step.expected)
         assert match, f"{story.name}, line {step.line}: $ {command}\n--- expected\n{wanted}\n--- printed\n{said}"
         real |= dict(zip(COMMIT.findall(wanted), match.groups(), strict=True))
+
+
+def options(words: list[str]) -> set[str]:
+    """The options that a command's own --help tells, those of the whole program with them."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("FILEMEM_")}
+    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words, "--help"]
+    done = subprocess.run(call, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout))
+
+
+def mentioned() -> dict[str, set[str]]:
+    """Every command that stands in code anywhere in the documents, with the options that are shown with it."""
+    found: dict[str, set[str]] = {}
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        blocks = re.findall(r"^```(?!text).*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+        for code in (*blocks, *spans):
+            for name, rest in re.findall(r"(?:^|\$ |bin/|[|;&(] ?)filemem ([a-z]+)([^\n|;&]*)", code, re.MULTILINE):
+                given = re.sub(r"'[^']*'|\"[^\"]*\"", "", rest)
+                found.setdefault(name, set()).update(re.findall(r"(?<!\S)--[a-z][\w-]*", given))
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(mentioned()))
+def test_every_command_and_option_named_is_one(name: str) -> None:
+    """In tables, sentences and examples for other programs too."""
+    assert name in COMMANDS
+    assert mentioned()[name] <= options([name])
+
+
+def test_every_command_is_in_the_readme() -> None:
+    """And the reader finds each document from there."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"`(?:filemem )?{name}\b", readme)] == []
+    assert [path.name for path in DOCUMENTS[1:] if f"(docs/{path.name})" not in readme] == []
 
 
 def test_there_are_documents_to_try() -> None:

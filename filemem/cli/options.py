@@ -31,7 +31,7 @@ def shared_options(command: F) -> F:
     @click.option(
         "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
     )
-    @click.option("--today", type=Moment(), metavar="DATE", hidden=True, help="The day, or day and time, taken as now.")
+    @click.option("--today", type=Moment(), metavar="DATE", help="The day, or day and time, taken as now.")
     @click.pass_context
     @functools.wraps(command)
     def wrapped(ctx: click.Context, /, **values: Any) -> Any:
