@@ -34,7 +34,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
 from filemem.front import quoted
 from filemem.ledger import Ledger
-from filemem.memory import ARCHIVE, PROFILE
+from filemem.memory import ARCHIVE, PROFILE, Memory
 from filemem.salience import Heard, content
 from filemem.sessions import Session
 from filemem.store import User
@@ -129,7 +129,7 @@ def plan(
     for path in order:
         memory = sessions.load(user, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
-        unread = book.unread(path, [ledger.turn_digest(passage) for passage in said])
+        unread = book.unread(path, [ledger.turn_digest(path, passage) for passage in said])
         if unread := [place for place in unread if until is None or said[place].line < until]:
             pending.append((path, unread, len(said)))
             names.update(map(sessions.speaker, said))
@@ -350,18 +350,19 @@ def _carry_out(user: User, found: SessionPlan) -> Applied:
 
 def _write(user: User, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
     """Write a new memory, then mark and put away what it supersedes."""
-    page = one.page()
     with user.locked():
-        if not any(_holds(user, place, page) for place in archive.places(user, one.path)):
-            one = one._replace(path=user.create(one.path, page))  # another name where somebody took this one meanwhile
+        if not any(_holds(user.memory(place), one.claim) for place in archive.places(user, one.path)):
+            one = one._replace(path=user.create(one.path, one.page()))  # another name where somebody took this one
     touched = [one.path]
     for old in one.replaces if one.action != LATE else ():
         touched += _supersede(user, old, one, at, notes)
     return Applied([one], touched, notes)
 
 
-def _holds(user: User, path: str, page: str) -> bool:
-    return user.read(path) == page.encode("utf-8", "replace")
+def _holds(memory: Memory, claim: Claim) -> bool:
+    """Is a memory what was made of a claim, superseded or confirmed since perhaps?"""
+    said = "\n".join(memory.lines[memory.front_end :]).strip()
+    return said == claim.text and set(claim.sources) <= set(facts.sources(memory))
 
 
 def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
@@ -390,18 +391,14 @@ def _confirm(user: User, one: Decision) -> Applied:
 
 def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What the ledger keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
-    for path in touched:
-        for place in archive.places(user, path):
-            if place != path:
-                continue
-            first = live(path) not in one.replaces or one.action == LATE
+    for path in dict.fromkeys(map(live, touched)):
+        place = next(archive.places(user, path), "")
+        if place:
+            first = path not in one.replaces or one.action == LATE
             origins = [list(origin) for origin in one.claim.origins] if first else []
-            entry = {"wrote": live(path), "digest": ledger.digest(user.read(place)), "from": origins}
-            yield (
-                {**entry, "topic": one.claim.topic, "value": one.claim.value}
-                if first and one.action != UPDATE
-                else entry
-            )
+            entry = {"wrote": path, "digest": ledger.digest(user.read(place)), "from": origins}
+            settled = {"topic": one.claim.topic, "value": one.claim.value} if first and one.action != UPDATE else {}
+            yield {**entry, **settled}
 
 
 def _revise_profile(

@@ -51,7 +51,7 @@ def _changed(
 def _turns(folder: Folder, session: str) -> dict[str, int]:
     """The line of each turn of a session, by its digest."""
     memory = _read(folder, session)
-    return {turn_digest(passage): passage.line for passage in (memory.passages if memory else ()) if passage.speaker}
+    return {turn_digest(session, turn): turn.line for turn in (memory.passages if memory else ()) if turn.speaker}
 
 
 def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Problem]:

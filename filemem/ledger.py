@@ -8,7 +8,8 @@ Lines are only ever added, so that two clones merge by union:
     {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
     {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
 
-A turn is known by a digest of its words, so that an edit above it, or another name for its file, changes nothing.
+A turn is known by a digest of its words and of when its session began, so that an edit above it, or another name for its
+file, changes nothing, and the same words said another day are another turn.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ from filemem import disk
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import Passage
+from filemem.memory import Passage, when_of
 
 NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it
@@ -42,9 +43,10 @@ def digest(text: str | bytes) -> str:
     return hashlib.sha256(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def turn_digest(turn: Passage) -> str:
-    """What names a turn: who said what, wherever it stands."""
-    return digest(f"{turn.speaker}\0{turn.text}")
+def turn_digest(session: str, turn: Passage) -> str:
+    """What names a turn of the session at a path: who said what in it, on whatever line."""
+    when = when_of(session)
+    return digest(f"{when.date} {when.time}\0{turn.speaker}\0{turn.text}" if when else f"{turn.speaker}\0{turn.text}")
 
 
 class Ledger:
@@ -75,7 +77,7 @@ class Ledger:
             whose, what = entry.get("topic") or (before and before.topic) or ("", "")
             self.written[path] = Written(
                 str(entry["digest"]),
-                (*(before.origins if before else ()), *origins),
+                tuple(dict.fromkeys((*(before.origins if before else ()), *origins))),
                 (str(whose), str(what)) if what else None,
                 entry.get("value") or (before.value if before else None),
             )

@@ -85,7 +85,7 @@ def told(memory: Memory) -> Session:
         if named := _DAY.search(passage.context):  # the heading of a later day
             day = _day(named[0]) or day
         text = redact(passage.text)[0]
-        said.append(Said(passage.line, speaker(passage), text, day, turn_digest(passage)))
+        said.append(Said(passage.line, speaker(passage), text, day, turn_digest(memory.path, passage)))
     return Session(live(memory.path), len(memory.data), memory, tuple(said))
 
 

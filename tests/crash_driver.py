@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 
-from filemem import disk, maintenance
+from filemem import consolidation, disk, maintenance
 from filemem.store import Store, User
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
@@ -25,6 +25,9 @@ def job(name: str, user: User) -> None:
         maintenance.sweep(user, AT)
     elif name == "compact":
         maintenance.compact(user, AT, None)
+    elif name == "consolidate":
+        for _ in consolidation.run(user, AT):
+            pass
     elif name == "restore":
         maintenance.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
     else:
@@ -59,6 +62,10 @@ def arm(limit: int) -> None:
 
 def main(store: str, folder: str, name: str) -> None:
     limit, status = 0, 1
+    rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
+    shutil.copytree(store, rehearsal)
+    job(name, Store(rehearsal).user("ann"))
+    shutil.rmtree(rehearsal)
     while status:
         limit += 1
         copy = os.path.join(folder, str(limit))

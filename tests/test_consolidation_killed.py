@@ -1,0 +1,97 @@
+"""Consolidation that is killed anywhere and run again ends in the tree of an undisturbed run; run twice, it changes nothing."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from crash_driver import AT, job
+
+from filemem import consolidation
+from filemem.check import problems
+from filemem.ledger import NAME, Ledger
+from filemem.store import Store
+
+TALKS = {
+    "sessions/2026/2026-09-03-0930-tea.md": ["My favourite tea is oolong."],
+    "sessions/2026/2026-10-03-0930-move.md": [
+        "My favourite tea is sencha now.",
+        "I live in Bruges.",
+        "I live in Ghent.",
+    ],
+}
+OLD = "facts/2026/2026-01-05-is-a-nurse.md"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder in memory where the system has one: the job is done more than a hundred times, and a disk is slow to fsync."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def store(place: Path) -> Path:
+    """Two conversations: what the second tells supersedes and confirms; and what a person has written by hand."""
+    user = Store(place / "store").user("ann")
+    files = {
+        path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)
+        for path, text_ in TALKS.items()
+        for said in [text_]
+    }
+    files |= {OLD: "Ann is a nurse.\r\n", "profile.md": "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"}
+    for path, text in files.items():
+        where = Path(user.root, path)
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_bytes(text.encode())
+    list(user.index.corpus().entries())
+    return place / "store"
+
+
+def tree(root: Path) -> dict[str, object]:
+    """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
+    user = Store(root).user("ann")
+    book = Ledger(user)
+    found: dict[str, object] = {path: Path(user.root, path).read_bytes() for path in user.paths()}
+    return found | {NAME: (book.read, book.sizes, book.written, book.lines, book.made)}
+
+
+def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(store: Path, place: Path) -> None:
+    before = tree(store)
+    folder = place / "killed"
+    folder.mkdir()
+    driver = Path(__file__).with_name("crash_driver.py")
+    told = subprocess.run(
+        [sys.executable, driver, store, folder, "consolidate"], capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0, told.stderr
+    wanted = tree(folder / "undisturbed")
+    assert [path for path in wanted if path.startswith("archive/")], "something was superseded"
+    kills = int(told.stdout)
+    assert kills > 40
+    for number in range(1, kills + 1):
+        killed = tree(folder / str(number))
+        for path, data in before.items():
+            if path not in (NAME, "profile.md"):
+                assert killed[path] == data, (number, path)
+        user = Store(folder / str(number)).user("ann")
+        job("consolidate", user)
+        assert tree(folder / str(number)) == wanted, number
+        found = [one.path for one in problems(user) if one.what != "left by a write that was cut off"]
+        assert found == [], number
+
+
+def test_run_twice_nothing_changes_not_even_a_file_of_bookkeeping(store: Path) -> None:
+    user = Store(store).user("ann")
+    job("consolidate", user)
+    before = {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()
+    }
+    assert [found for _, found in consolidation.run(user, AT)] == []
+    after = {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()
+    }
+    assert after == before
