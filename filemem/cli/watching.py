@@ -1,5 +1,6 @@
 """The command that shows memories as they change: watch."""
 
+import contextlib
 import sys
 import time
 
@@ -26,18 +27,17 @@ def watch_command(as_json: bool) -> int:
     """
     user = the_user(must_exist=False)
     watch = Watch(user)
-    if as_json:
-        say_json({"event": "watching", "user": user.name, "memories": len(watch)})
-    else:
-        say(f"Watching {len(watch)} memories of {user.name}; Ctrl-C ends.")
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
+        if as_json:
+            say_json({"event": "watching", "user": user.name, "memories": len(watch)})
+        else:
+            say(f"Watching {len(watch)} memories of {user.name}; Ctrl-C ends.")
         while True:
             sys.stdout.flush()
             time.sleep(EVERY)
             for change in watch.changes():
                 _show(change, as_json=as_json)
-    except KeyboardInterrupt:
-        return 0
+    return 0
 
 
 def _show(change: Change, *, as_json: bool) -> None:
