@@ -11,6 +11,9 @@ class Problem(NamedTuple):
     what: str
     remedy: str
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}; {self.remedy}{'' if self.remedy.endswith('?') else '.'}"
+
 
 class Fault(NamedTuple):
     """What is wrong with YAML; `line` counts from 1."""

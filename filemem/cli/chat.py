@@ -241,7 +241,7 @@ class Chat:
         user = self._talk.user
         name, line = split_line(user, _needed(path, "/edit profile.md"))
         for problem in edited(user, user.locate(name), line):
-            self._say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
+            self._say(str(problem))
 
     def _completions(self, line: str, word: str) -> list[str]:
         """What Tab may make of the last word of a line."""

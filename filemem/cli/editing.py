@@ -40,7 +40,7 @@ def edit_command(path: str) -> int:
     problems = edited(user, where, line)
     while problems:
         for problem in problems:
-            say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
+            say(str(problem))
         again = f"Open it again at line {problems[0].line}?"
         if not (sys.stdin.isatty() and sys.stdout.isatty()) or not click.confirm(again, default=True):
             return 1

@@ -102,7 +102,7 @@ def check_command(as_json: bool) -> int:
         if as_json:
             say_json({"user": name, **problem._asdict()})
         else:
-            _show([problem._replace(path=os.path.join(name, problem.path))])
+            say(str(problem._replace(path=os.path.join(name, problem.path))))
     if not as_json:
         counted = f"{files:,} files of {len(names)} user{'s' * (len(names) != 1)}"
         say(f"{counted}: {len(found)} problem{'s' * (len(found) != 1)}.")
@@ -120,11 +120,6 @@ def _settings_problems(store: Store) -> list[Problem]:
         line, what = str(error).removeprefix(path + ":").split(": ", 1)
         what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)
         return [Problem(config.NAME, int(line), what, remedy)]
-
-
-def _show(problems: list[Problem]) -> None:
-    for problem in problems:
-        say(f"{problem.path}:{problem.line}: {problem.what}; {problem.remedy}.")
 
 
 @click.command("users")
