@@ -34,7 +34,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
 from filemem.front import quoted
 from filemem.ledger import Ledger
-from filemem.memory import ARCHIVE, PROFILE, Memory
+from filemem.memory import ARCHIVE, PROFILE, Memory, Passage
 from filemem.salience import Heard, content
 from filemem.sessions import Session
 from filemem.store import User
@@ -129,16 +129,16 @@ def plan(
     for path in order:
         memory = sessions.load(user, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
-        unread = book.unread(path, [ledger.turn_digest(path, passage) for passage in said])
-        if unread := [place for place in unread if until is None or said[place].line < until]:
-            pending.append((path, unread, len(said)))
+        if _unread(book, path, said, until):
+            pending.append((path, len(said)))
             names.update(map(sessions.speaker, said))
     known = Known(user, book, names) if pending else None
-    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for *_, count in pending)
-    for path, unread, count in pending:
+    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for _, count in pending)
+    for path, count in pending:
         progress(done, total)
-        memory = sessions.load(user, path)
-        if memory and known:
+        memory = sessions.load(user, path)  # anew: somebody may have saved it since
+        unread = _unread(book, path, sessions.passages(memory), until) if memory else []
+        if memory and unread and known:
             session = sessions.told(memory)
             heard = hearing.before(path)
             found = listen(session, unread, heard, known) if listen else distilled(session, unread, heard)
@@ -146,6 +146,12 @@ def plan(
             yield planned if until is None else planned._replace(size=0)
         done += count
     progress(total, total)
+
+
+def _unread(book: Ledger, path: str, said: list[Passage], until: int | None) -> list[int]:
+    """The places of the turns that were not read yet, of those before the line `until`."""
+    unread = book.unread(path, [ledger.turn_digest(path, passage) for passage in said])
+    return [place for place in unread if until is None or said[place].line < until]
 
 
 def _session_plan(session: Session, unread: list[int], told: Distilled, known: Known, at: dt.datetime) -> SessionPlan:
