@@ -105,7 +105,7 @@ IMPORTANCE = (
     (8, r"\bmarri|\bwedding|\bengaged|\bdivorc|\bbirthday|\bmoved? (?:to|in)|\bnew (?:job|house|home|apartment)|"
         r"\blost (?:my|their) job|\bjob\b|\bworks? (?:as|at|for)|\blives? in|\bgraduat|\bpromot|\badopt|\binjur|"
         r"\bvegan|\bvegetarian|结婚|婚礼|离婚|订婚|生日|搬[到家去]|住在|工作(?![室坊量])|毕业|升职|受伤|失业|辞职|"
-        r"素食|领养"),
+        r"素食|[领收]养"),
 )  # fmt: skip
 PLAN = (
     r"\b(?:going to|plan(?:s|ning)? (?:to|on|a|for)|hop(?:es?|ing) to|wants? to|will|thinking (?:about|of)|"

@@ -9,7 +9,7 @@ from filemem import cues, terms
 from filemem import statements_en as english
 from filemem import statements_zh as chinese
 from filemem.dating import dated
-from filemem.utterance import ASSISTANT, FIRST, cased, is_chinese, length, outside_quotes, regex
+from filemem.utterance import ASSISTANT, FIRST, TAG, cased, is_chinese, length, outside_quotes, regex
 from filemem.verbs import is_past, is_verb
 
 _LONGEST = 600  # characters of a sentence; what is longer is no spoken sentence
@@ -63,7 +63,8 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
         return None
     zh = is_chinese(sentence)
     names = tuple(name for name in scene.others if name.casefold() != ASSISTANT)
-    plain = chinese.complete(chinese.bare(sentence, names)) if zh else english.bare(sentence, names)
+    told = regex(TAG).sub("", sentence)
+    plain = chinese.complete(chinese.bare(told, names)) if zh else english.bare(told, names)
     if not zh:
         plain = english.complete(english.expanded(plain))
     plain = _best_clause(_unnamed(plain, scene.speaker))
@@ -72,7 +73,7 @@ def retold(sentence: str, scene: Scene, before: str = "") -> Told | None:
     leaning = leans(plain)
     own = regex(FIRST).search(plain) is not None
     # A fragment leans on the question that it answers: Three times a week.
-    telling = zh or english.has_verb(plain) or regex(r"\b(?:I|we)\b").search(plain)
+    telling = zh or english.is_clause(plain)
     leaning = leaning or not telling
     if not zh and english.is_general(plain):
         plain, own = english.of_people(plain), False

@@ -3,6 +3,7 @@
 Pure functions, no model. What does not become a readable sentence is left out and not guessed at; the transcript has it.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from filemem import cues
 from filemem.replies import reply
 from filemem.retelling import Scene, Told, retold, says, uncapital
 from filemem.salience import REMEMBER, wishes_kept
+from filemem.terms import CJK
 from filemem.topics import Slot, Topic, slot
 from filemem.utterance import ASSISTANT, REACTION, TELLING, Sentence, Turn, cased, is_chinese, length, regex, sentences
 
@@ -64,7 +66,8 @@ def linked(statement: Statement) -> str:
     """The text with the first mention of each of its links in double square brackets."""
     text = statement.text
     for name in statement.links:
-        text = text.replace(name, f"[[{name}]]", 1)
+        whole = rf"(?<![^\W{CJK}]){re.escape(name)}(?![^\W{CJK}])"
+        text = re.sub(whole, lambda match: f"[[{match[0]}]]", text, count=1)
     return text
 
 
@@ -208,7 +211,9 @@ def _importance(text: str, kind: str = "") -> int:
 
 def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
     """Names of people and places that follow a word for one, and titles in quotation marks; never the speaker."""
-    names = [settled.value] if settled and settled.topic[1].endswith(("name", "名字")) else []
+    names = []
+    if settled and settled.topic[1].endswith(("home", "name", "名字")) and not settled.value.islower():
+        names.append(settled.value.removeprefix("not "))
     names += [m[1] for m in cased(cues.NAMED).finditer(text)]
     names += [
         m[1]

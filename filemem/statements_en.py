@@ -233,6 +233,14 @@ def has_verb(text: str) -> bool:
     return regex(_FINITE).search(text) is not None or any(is_verb(word[:-1]) or is_verb(word[:-2]) for word in words)
 
 
+def is_clause(text: str) -> bool:
+    """Whether the text says something of a subject: I, one with a finite verb, or one with a past form behind it."""
+    if regex(r"\b(?:I|we)\b").search(text) or has_verb(text):
+        return True
+    owned = regex(r"^(?:my|our|his|her|their|the|this|that|(?-i:[A-Z])[\w']+)((?: [\w'-]+){1,5})").match(text)
+    return owned is not None and any(map(is_past, owned[1].split()))
+
+
 def _stands_as_subject(gerund: str, clause: str) -> bool:
     """Running helps me: the gerund is what the clause is about. Running to the shop: the speaker is left out."""
     if gerund in _INTENTIONS:

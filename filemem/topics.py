@@ -35,7 +35,18 @@ _DATE_BEHIND = (
     r" (?:(?:in|on|around|since) )?(?:the (?:week|weekend|evening) of .*|\d{1,2}\D.*\d{4}|[A-Z][a-z]+ \d{4}|"
     rf"(?:19|20)\d\d|(?:last |next )?(?:{'|'.join(MONTHS)}))$"
 )
-_PLACE = r"(?P<value>(?:a |an |the )?(?:new |small |big )?[\w' -]{2,40}?(?:, (?-i:[A-Z])\w+)?)"
+# A town or country; a flat or a house by the sea is no other home than the town that was named before.
+_PLACE = (
+    r"(?P<value>(?!(?:an?|my|our|their|his|her|its|some|this|that|one|another|the (?-i:[a-z])\w*)\b)"
+    r"[\w' -]{2,40}?(?:, (?-i:[A-Z])\w+)?)"
+)
+_JOBS = (
+    r"(?:\w+[ -]){0,3}?(?:engineer|teacher|nurse|midwife|doctor|dentist|surgeon|vet|lawyer|judge|developer|programmer|designer|"
+    r"architect|writer|author|editor|journalist|artist|painter|musician|dancer|actor|actress|photographer|student|manager|"
+    r"director|accountant|consultant|analyst|scientist|researcher|professor|lecturer|chef|baker|waiter|waitress|"
+    r"barista|driver|pilot|mechanic|electrician|plumber|carpenter|farmer|gardener|librarian|translator|therapist|"
+    r"psychologist|pharmacist|paramedic|firefighter|soldier|cashier|receptionist|secretary|counsel+or|coach|trainer)"
+)
 _KIN = (
     r"(?:dog|cat|puppy|kitten|pet|parrot|rabbit|hamster|horse|fish|turtle|bird|son|daughter|baby|child|wife|husband|"
     r"partner|girlfriend|boyfriend|fianc[eé]e?|sister|brother|mother|mom|mum|father|dad|boss|best friend|roommate|"
@@ -54,8 +65,8 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
      rf"named)) (?P<value>(?-i:[A-Z])\w+)", "{rel}'s name", "relation"),
     (rf"^'s (?:\w+ )?(?P<rel>{_KIN}),? (?P<value>(?-i:[A-Z])\w+)(?!')(?=$|[.,;!]|"
      rf" (?!and))", "{rel}'s name", "relation"),
-    (rf"^ {_NOW}(?:has|got|adopted) (?:an? |one |their )?(?:\w+ )??(?P<rel>{_KIN})(?: \w+)? (?:named|"
-     rf"called) (?P<value>(?-i:[A-Z])\w+)", "{rel}'s name", "relation"),
+    (rf"^ {_NOW}(?:has|got|adopted) (?:an? |one |their )?(?:\w+ )??(?P<rel>{_KIN})(?: \w+| (?:on|in) [\w ]{{4,18}})?(?: named|"
+     rf" called|,? (?:and )?(?:her|his|its) name is) (?P<value>(?-i:[A-Z])\w+)", "{rel}'s name", "relation"),
     (rf"^ {_NOW}(?P<no>)(?:doesn't live|no longer lives|"
      rf"does not live) in {_PLACE}(?: anymore)?{_END}", "home", "attribute"),
     (rf"^ {_NOW}(?:moved|relocated|moving) (?:back |over |away )?(?:in)?to (?:an?|the|our|"
@@ -70,6 +81,7 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
     (rf"^ {_NOW}(?:works?|working|got (?:a|the) (?:new )?job|has a (?:new )?job|started a new job|"
      rf"started working) (?:at|for) (?!home|the moment|hours|it\b|"
      rf"years)(?P<value>[\w' -]+?){_END}", "job", "attribute"),
+    (rf"^ is {_NOW}(?:an? )(?P<value>{_JOBS}(?: (?:at|for) [\w' -]+?)?){_END}", "job", "attribute"),
     (r"^'s new job is (?:as )?(?:an? )?(?P<value>[^.;,!]+)", "job", "attribute"),
     (rf"^ {_NOW}(?:quit|lost|left|resigned from) (?P<no>)their job(?: (?:as|"
      rf"at) (?:an? )?(?P<value>[\w' -]+?))?{_END}", "job", "event"),
@@ -112,7 +124,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
     (r"^的?(?P<rel>小?[狗猫]|猫咪|狗狗|宠物|鹦鹉|兔子|仓鼠|乌龟|[儿女]儿?子?|儿子|女儿|孩子|宝宝|妻子|老婆|太太|丈夫|"
      r"老公|先生|男朋友|女朋友|男友|女友|伴侣|姐姐|妹妹|哥哥|弟弟|妈妈|爸爸)(?:的名字(?:是|叫)|名?叫做?|"
      r"叫)(?P<value>[^，。；]{1,8}?)(?=$|[，。；])", "{rel}的名字", "relation"),
-    (r"^[^，。]{0,8}(?:养了?|有|领养了?|收养了?)(?:一)?[只条个匹]?(?P<rel>小?[狗猫]|猫咪|狗狗|鹦鹉|兔子|仓鼠|乌龟|"
+    (r"^[^，。]{0,14}(?:养了?|有|领养了?|收养了?)(?:一)?[只条个匹]?(?:[^，。]{1,6}的)?(?P<rel>小?[狗猫]|猫咪|狗狗|鹦鹉|兔子|仓鼠|乌龟|"
      r"儿子|女儿|妹妹|弟弟|姐姐|哥哥)[，,]?(?:名字)?叫做?(?P<value>[^，。；]{1,8}?)(?=$|[，。；])",
      "{rel}的名字", "relation"),
     (r"^(?P<no>)[^，。]{0,6}(?:不住在?|不再住在|已经不在)(?P<value>[^，。]{1,12}?)(?:住)?了?(?=$|"

@@ -22,8 +22,8 @@ _BOUNDARY = (
     r"(?<=[!?])\s+(?=[a-z])|(?<=[。！？…])(?![。！？…”’」』）\s])|(?<=[。！？…][”’」』）])\s*|(?<=[。！？…])\s+"
 )
 _ENDS_ASKING = r"(?:[?？][!?！？\"”')]*|(?<!的)[吗嘛]|呢)[。~～.\s]*$"
-_TAG = (
-    r"[,，]?\s*(?:right|you know|huh|eh|isn't it|don't you think|y'know|ya know|对吧|是吧|对不对|是不是|"
+TAG = (
+    r"[,，]?\s*(?:right|you know|remember|huh|eh|isn't it|don't you think|y'know|ya know|记得吗|对吧|是吧|对不对|是不是|"
     r"你懂的)[?？]+$"
 )
 
@@ -158,7 +158,7 @@ def asks(text: str) -> bool:
 def role(sentence: str) -> str:
     """What a sentence does; one that says something of its speaker beyond thanks and praise is telling."""
     if regex(_ENDS_ASKING).search(sentence):
-        told = regex(_TAG).sub("", sentence)
+        told = regex(TAG).sub("", sentence)
         if told == sentence or not regex(FIRST).search(told):
             return QUESTION
     return REACTION if _reacts(regex(_LEAD_IN).sub("", sentence)) else TELLING

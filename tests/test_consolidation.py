@@ -1,0 +1,203 @@
+"""Without a model, conversations become the trees that are written out here: one fact a file, each with its source."""
+
+from pathlib import Path
+
+import pytest
+from conversations import day, remembered, talk, tree
+
+from filemem import Store
+from filemem.store import User
+
+MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
+SAID = "sessions/2026/2026-05-08-0930-talk.md"
+LATER = "sessions/2026/2026-06-02-0930-talk.md"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return Store(tmp_path).user("nora")
+
+
+def page(text: str, *front: str) -> str:
+    return "\n".join(["---", *front, "---", "", text, ""])
+
+
+def test_what_a_person_tells_becomes_facts_lessons_and_a_profile(user: User) -> None:
+    """Courtesy, questions and what the assistant says become nothing."""
+    talk(
+        user, MAY,
+        "Hi! I live in Ghent, above a bakery.", "How nice!",
+        "My favourite tea is oolong. What is yours?", "I do not drink, but you might try sencha.",
+        "Please keep your answers short from now on.", "I will.",
+        "I adopted a grey cat yesterday.", "Congratulations!",
+        "Thanks, you're great!", "You are welcome.",
+    )  # fmt: skip
+    remembered(user, MAY)
+    home, tea = "facts/2026/2026-05-08-lives-in-ghent.md", "facts/2026/2026-05-08-favourite-tea-is-oolong.md"
+    short = "lessons/2026/2026-05-08-keep-your-answers-short-from-now.md"
+    assert tree(user) == {
+        home: page("Nora lives in [[Ghent]], above a bakery.", f"source: {SAID}:6", "importance: 8", "confidence: 0.8"),
+        tea: page("Nora's favourite tea is oolong.", f"source: {SAID}:8", "importance: 6", "confidence: 0.8"),
+        short: page("Nora asks: keep your answers short from now on.", f"source: {SAID}:10", "importance: 7"),
+        "facts/2026/2026-05-08-adopted-a-grey-cat-on-7-may-2026.md": page(
+            "Nora adopted a grey cat on 7 May 2026.", f"source: {SAID}:12", "importance: 8", "confidence: 0.6"
+        ),
+        "profile.md": (
+            f"# Nora\n\n## Home\n\n- Nora lives in [[Ghent]], above a bakery. <!-- {home} -->\n\n"
+            f"## How to talk\n\n- Nora asks: keep your answers short from now on. <!-- {short} -->\n\n"
+            f"## Likes\n\n- Nora's favourite tea is oolong. <!-- {tea} -->\n"
+        ),
+    }
+
+
+def test_in_chinese_too(user: User) -> None:
+    talk(
+        user,
+        MAY,
+        "你好！我住在根特。",
+        "你好！",
+        "我最喜欢的茶是乌龙茶。",
+        "好的。",
+        "我昨天收养了一只灰色的猫。",
+        "恭喜！",
+    )
+    remembered(user, MAY)
+    home, tea = "facts/2026/2026-05-08-住在根特.md", "facts/2026/2026-05-08-最喜欢的茶是乌龙茶.md"
+    assert tree(user) == {
+        home: page("Nora住在[[根特]]。", f"source: {SAID}:6", "importance: 8", "confidence: 0.8"),
+        tea: page("Nora最喜欢的茶是乌龙茶。", f"source: {SAID}:8", "importance: 6", "confidence: 0.8"),
+        "facts/2026/2026-05-08-在2026年5月7日收养了一只灰色的猫.md": page(
+            "Nora在2026年5月7日收养了一只灰色的猫。", f"source: {SAID}:10", "importance: 8", "confidence: 0.6"
+        ),
+        "profile.md": (
+            f"# Nora\n\n## 住处\n\n- Nora住在[[根特]]。 <!-- {home} -->\n\n"
+            f"## 喜好\n\n- Nora最喜欢的茶是乌龙茶。 <!-- {tea} -->\n"
+        ),
+    }
+
+
+def test_a_change_supersedes_and_a_repetition_confirms(user: User) -> None:
+    """The older fact keeps its text, ends, and lies in the archive; what is told again gets a source, and is surer."""
+    talk(user, MAY, "My favourite tea is oolong.", "Good.", "I'm allergic to walnuts.", "Noted.")
+    remembered(user, MAY)
+    talk(user, JUNE, "My favourite tea is sencha now.", "A change.", "I'm allergic to walnuts, remember?", "Yes.")
+    remembered(user, JUNE)
+    old, new = (
+        "facts/2026/2026-05-08-favourite-tea-is-oolong.md",
+        "facts/2026/2026-06-02-favourite-tea-is-sencha-now.md",
+    )
+    nuts = "facts/2026/2026-05-08-is-allergic-to-walnuts.md"
+    ended = (f"superseded_by: {new}", "valid_until: 2026-06-02")
+    assert tree(user) == {
+        f"archive/{old}": page(
+            "Nora's favourite tea is oolong.", f"source: {SAID}:6", "importance: 6", "confidence: 0.8", *ended
+        ),
+        new: page(
+            "Nora's favourite tea is sencha now.",
+            f"source: {LATER}:6", "importance: 6", "confidence: 0.8", f"supersedes: {old}",
+        ),
+        nuts: page(
+            "Nora is allergic to walnuts.",
+            f"source: [{SAID}:8, {LATER}:8]", "importance: 9", "confidence: 0.9",
+        ),
+        "profile.md": (
+            f"# Nora\n\n## Health\n\n- Nora is allergic to walnuts. <!-- {nuts} -->\n\n"
+            f"## Likes\n\n- Nora's favourite tea is sencha now. <!-- {new} -->\n"
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone"),
+    [
+        ("I live in Ghent.", "I moved to Bruges.", "Ghent"),
+        ("I work as a nurse.", "I work as a midwife now.", "nurse"),
+        ("I work as a nurse.", "I got a new job as a teacher.", "nurse"),
+        ("I love coffee.", "I don't like coffee anymore.", "loves coffee"),
+        ("My favourite colour is red.", "Actually, my favourite colour is blue.", "red"),
+        ("My birthday is on 14 May.", "I was wrong, my birthday is on 15 May.", "14 May"),
+        ("I'm vegetarian.", "I'm vegan now.", "vegetarian"),
+        ("I'm single.", "I got married last week.", "single"),
+        ("My sister lives in Antwerp.", "My sister moved to Oslo.", "Antwerp"),
+        ("我住在根特。", "我搬到布鲁日了。", "根特"),
+        ("我在医院工作。", "我换工作了，现在在学校。", "医院"),
+        ("我喜欢咖啡。", "我不喜欢咖啡了。", "Nora喜欢咖啡"),
+        ("我的生日是5月14日。", "不对，我的生日是5月15日。", "14日"),
+        ("我最喜欢的颜色是红色。", "其实我最喜欢的颜色是蓝色。", "红色"),
+    ],
+)  # fmt: skip
+def test_simple_contradictions(user: User, before: str, after: str, gone: str) -> None:
+    for at, text in ((MAY, before), (JUNE, after)):
+        talk(user, at, text, "Fine.")
+        remembered(user, at)
+    said = {path: text.split("---")[-1] for path, text in tree(user).items()}
+    live = [text for path, text in said.items() if path.startswith("facts/")]
+    archived = [text for path, text in said.items() if path.startswith("archive/facts/")]
+    assert len(live) == len(archived) == 1
+    assert gone in archived[0]
+    assert gone not in live[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My dog's name is Rex.", "My dog's name is Bella."),
+        ("I like tea.", "I like coffee."),
+        ("I'm allergic to walnuts.", "I'm allergic to shrimp."),
+        ("I live in Ghent.", "My sister lives in Oslo."),
+        ("我喜欢茶。", "我喜欢咖啡。"),
+        ("我对花生过敏。", "我对虾过敏。"),
+    ],
+)
+def test_two_things_that_can_both_hold_stand_beside_each_other(user: User, first: str, second: str) -> None:
+    for at, text in ((MAY, first), (JUNE, second)):
+        talk(user, at, text, "Fine.")
+        remembered(user, at)
+    assert [path[:5] for path in tree(user)].count("facts") == 2
+    assert not [path for path in tree(user) if path.startswith("archive/")]
+
+
+def test_what_is_told_late_of_an_earlier_day_is_kept_as_what_was(user: User) -> None:
+    """An imported conversation of May does not undo what was said in June."""
+    talk(user, JUNE, "My favourite tea is sencha.", "Good.")
+    remembered(user, JUNE)
+    talk(user, MAY, "My favourite tea is oolong.", "Good.")
+    remembered(user, JULY)
+    new = "facts/2026/2026-06-02-favourite-tea-is-sencha.md"
+    assert tree(user)["archive/facts/2026/2026-05-08-favourite-tea-is-oolong.md"] == page(
+        "Nora's favourite tea is oolong.",
+        f"source: {SAID}:6", "importance: 6", "confidence: 0.8", "valid_until: 2026-06-02", f"superseded_by: {new}",
+    )  # fmt: skip
+    assert "oolong" not in tree(user)["profile.md"]
+
+
+def test_several_speakers_are_kept_apart(user: User) -> None:
+    talk(user, MAY, "I live in Ghent.", "I live in Oslo.", speakers=("Nora", "Tom"))
+    remembered(user, MAY)
+    assert sorted(text.split("\n")[-2] for path, text in tree(user).items() if path.startswith("facts/")) == [
+        "Nora lives in [[Ghent]].",
+        "Tom lives in [[Oslo]].",
+    ]
+
+
+def test_what_an_assistant_or_a_document_says_is_marked_and_hardly_believed(user: User) -> None:
+    talk(user, MAY, "Tell me about bees.", "I visited a bee farm in Ghent last year and met forty keepers there.")
+    remembered(user, MAY)
+    for text in tree(user).values():
+        assert "said_by: assistant" in text
+        assert "confidence: 0.3" in text
+
+
+def test_conversations_one_by_one_or_all_at_once_make_the_same_tree(tmp_path: Path) -> None:
+    said = [
+        (MAY, ["My favourite tea is oolong.", "Good.", "I live in Ghent.", "Nice."]),
+        (JUNE, ["My favourite tea is sencha now.", "A change.", "I live in Ghent.", "I know."]),
+        (JULY, ["I moved to Bruges.", "Good luck.", "My favourite tea is oolong.", "Again?"]),
+    ]
+    one_by_one, at_once = Store(tmp_path / "a").user("nora"), Store(tmp_path / "b").user("nora")
+    for at, turns in said:
+        talk(one_by_one, at, *turns)
+        remembered(one_by_one, JULY)
+        talk(at_once, at, *turns)
+    remembered(at_once, JULY)
+    assert tree(one_by_one) == tree(at_once)
