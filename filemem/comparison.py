@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.archive import live
@@ -16,10 +16,11 @@ from filemem.errors import FilememError
 from filemem.facts import plain, sources
 from filemem.ledger import Ledger
 from filemem.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
+from filemem.retelling import Scene, retold
 from filemem.salience import content
 from filemem.store import User
 from filemem.topics import Topic, exclusive, slot
-from filemem.utterance import ASSISTANT, is_chinese
+from filemem.utterance import ASSISTANT, FIRST, is_chinese, regex
 
 ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
 LATE = "LATE"  # told of a time before what is known: kept, in the archive, as superseded
@@ -30,6 +31,7 @@ NEWS = 3  # content words beyond those of what is known that make a restatement 
 _NEGATED = re.compile(
     r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't)\b|不|没|别", re.IGNORECASE
 )
+_FIELD = re.compile(r"^([^\W\d][^:：.。\n]{1,30})[:：]\s*(?=\S)")  # Favourite tea: oolong
 _SMALL = frozenset("the a an in on at of to his her their".split())
 
 
@@ -128,12 +130,13 @@ class Known:
         if memory.binary or (b"superseded_by" in data and memory.particular("superseded_by")):
             return
         text = plain(_body(memory))
-        topic, value = (known.topic, known.value) if own and known else self.settled(text)
+        since = self._since(path, own, known is not None)
+        topic, value = (known.topic, known.value) if own and known else self.settled(text, since)
         pinned = b"pinned" in data and bool(memory.particular("pinned"))
         confidence = memory.particular("confidence") if b"confidence" in data else None
         self.put(
             Fact(
-                path, text, self._since(path, own, known is not None), topic, value, frozenset(content(text)), own, pinned,
+                path, text, since, topic, value, frozenset(content(text)), own, pinned,
                 1.0 if confidence is None else float(confidence),
             )
         )  # fmt: skip
@@ -146,15 +149,18 @@ class Known:
         saved = os.stat(self.user.absolute(path)).st_mtime
         return max(dt.datetime.fromtimestamp(saved).date(), when.date if when else dt.date.min)
 
-    def settled(self, text: str) -> tuple[Topic | None, str | None]:
-        """What a text settles of somebody; one without a subject is about the user."""
+    def settled(self, text: str, day: dt.date) -> tuple[Topic | None, str | None]:
+        """What a text of some day settles of somebody; one without a subject, or told by I, is about the user."""
         text = plain(text)
-        named = [name for name in self.names if name.casefold() in text.casefold()]
-        for name in named:
-            if found := slot(text, name):
-                return found.topic, found.value
         owner = display(self.user.name)
-        found = None if named else slot(f"{owner} {text[:1].lower()}{text[1:]}", owner)
+        if not any(name.casefold() in text.casefold() for name in self.names):
+            told = retold(text, Scene(owner, (), day)) if regex(FIRST).search(text) else None
+            readings = [told.text] if told else list(_without_subject(text, owner))
+            found = next(filter(None, (slot(reading, owner) for reading in readings)), None)
+        else:
+            found = next(
+                filter(None, (slot(text, name) for name in self.names if name.casefold() in text.casefold())), None
+            )
         return (found.topic, found.value) if found else (None, None)
 
     def put(self, fact: Fact) -> None:
@@ -203,6 +209,16 @@ class Known:
             if candidate not in self.paths and f"{ARCHIVE}/{candidate}" not in self.paths:
                 break
         return candidate
+
+
+def _without_subject(text: str, owner: str) -> Iterator[str]:
+    """A note as sentences about its owner: Lives in Ghent; Birthday: 14 May; 最喜欢的茶：乌龙茶."""
+    said = _FIELD.sub(lambda field: f"{field[1]}{'是' if is_chinese(field[1]) else ' is '}", text, count=1)
+    if is_chinese(said):
+        yield from (f"{owner}{said}", f"{owner}的{said}")
+    else:
+        said = said[:1].lower() + said[1:]
+        yield from (f"{owner} {said}", f"{owner}'s {said}")
 
 
 def compare(claim: Claim, known: Known) -> Verdict:

@@ -161,7 +161,7 @@ def _session_plan(session: Session, unread: list[int], told: Distilled, known: K
     for claim in told.claims:
         decisions.append(decided(claim, known))
     turns = tuple(session.turns[place].digest for place in unread)
-    notes = (*told.notes, *_contradicted(decisions, known))
+    notes = (*told.notes, *_contradicted(decisions, known, day))
     return SessionPlan(session.path, f"{at.isoformat()}", turns, session.size, tuple(decisions), notes)
 
 
@@ -218,7 +218,7 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
     return found._replace(replaces=replaces, until=str(until) if replaces else "", heading=heading)
 
 
-def _contradicted(decisions: Iterable[Decision], known: Known) -> Iterator[str]:
+def _contradicted(decisions: Iterable[Decision], known: Known, day: dt.date) -> Iterator[str]:
     """A sentence for each line of the profile that is a person's and says otherwise."""
     topics = {
         one.claim.topic: one
@@ -234,7 +234,7 @@ def _contradicted(decisions: Iterable[Decision], known: Known) -> Iterator[str]:
     own = {number for number, *_ in profile.marked(memory.text)}
     for number, line in enumerate(memory.lines, 1):
         said = plain(line.lstrip("-*+ "))
-        topic, value = known.settled(said) if said and number not in own else (None, None)
+        topic, value = known.settled(said, day) if said and number not in own else (None, None)
         if topic in topics and not same_value(value, topics[topic].claim.value):
             yield f"{PROFILE}:{number} is yours and says otherwise than {topics[topic].path}: {said}"
 

@@ -153,7 +153,7 @@ class _Reading:
         for entry in answered:
             found = supported.claim(entry, self.session, part)
             if isinstance(found, Claim):
-                topic, value = self.known.settled(found.text)
+                topic, value = self.known.settled(found.text, found.day)
                 claims.append(found._replace(topic=topic, value=value))
             else:
                 self.dropped.append(found)

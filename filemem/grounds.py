@@ -44,7 +44,7 @@ def _changed(
         if session not in seen:
             seen[session] = _turns(folder, session)
     lost = [turn for turn, _ in origins if not any(turn in seen[session] for session in sessions)]
-    if sessions and lost:
+    if lost and all(seen[session] for session in sessions):  # that a source is gone altogether is told elsewhere
         yield f"{'a turn' if len(lost) == 1 else f'{len(lost)} turns'} that it rests on was edited or deleted since"
 
 

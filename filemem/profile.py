@@ -75,8 +75,11 @@ def revised(text: str, changes: Iterable[Change], own: Callable[[str, str], bool
     end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
     lines = text.split("\n")
     notes: list[str] = []
+    changes = list(changes)
+    gone = {path for change in changes for path in change.replaces}
     for change in changes:
-        _put(lines, change, own, notes, end.removesuffix("\n"))
+        wanted = change._replace(heading=None) if change.path in gone else change
+        _put(lines, wanted, own, notes, end.removesuffix("\n"))
     dropped = _shortened(lines, own, budget)
     if dropped:
         notes.append(f"the profile has no room for {dropped} more line{'s' * (dropped > 1)}")

@@ -45,7 +45,7 @@ def remember(
     with user.locked():
         book = Ledger(user)
         known = Known(user, book, ())
-        topic, value = known.settled(body)
+        topic, value = known.settled(body, at.date())
         claim = Claim(
             body, at.date(), importance=importance or 5, topic=topic, value=value, pinned=pinned, tags=tuple(tags)
         )

@@ -1,0 +1,150 @@
+"""The machine adds, replaces and drops only its own lines of the profile, whatever else stands there; and keeps its budget."""
+
+from pathlib import Path
+
+import pytest
+from conversations import day, remembered, talk
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem import Store, consolidation, profile, tokens
+from filemem.profile import HEADINGS, Change, line, marked, revised
+from filemem.store import User
+
+MAY, JUNE = day(5, 8), day(6, 2)
+TEA = "facts/2026/2026-05-08-favourite-tea-is-oolong.md"
+MARK = f"<!-- {TEA} -->"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return Store(tmp_path).user("nora")
+
+
+def shown(user: User) -> str:
+    return Path(user.root, "profile.md").read_bytes().decode()
+
+
+def edit(user: User, before: str, after: str) -> None:
+    place = Path(user.root, "profile.md")
+    text = place.read_bytes().decode()
+    assert before in text
+    place.write_bytes(text.replace(before, after).encode())
+
+
+def tell(user: User, at, text: str) -> list[str]:  # type: ignore[no-untyped-def]
+    talk(user, at, text, "Fine.")
+    return [one.action for one in remembered(user, at)]
+
+
+def test_a_line_a_person_changed_is_theirs(user: User) -> None:
+    """It is not replaced when the fact behind it is, only contradicted in the report."""
+    tell(user, MAY, "My favourite tea is oolong.")
+    edit(user, f"- Nora's favourite tea is oolong. {MARK}", f"- Nora drinks oolong, strong. {MARK}")
+    before = shown(user)
+    tell(user, JUNE, "My favourite tea is sencha now.")
+    assert shown(user) == before
+
+
+@pytest.mark.parametrize(
+    "mine", ["Favourite tea: oolong", "My favourite tea is oolong.", "Nora's favourite tea is oolong."]
+)
+def test_a_persons_own_line_is_contradicted_in_the_report(user: User, mine: str) -> None:
+    Path(user.root).mkdir(parents=True)
+    Path(user.root, "profile.md").write_text(f"# Nora\n\n- {mine}\n")
+    talk(user, JUNE, "My favourite tea is sencha now.", "Fine.")
+    [done] = [done for _, done in consolidation.run(user, JUNE)]
+    assert done.notes == [
+        f"profile.md:3 is yours and says otherwise than facts/2026/2026-06-02-favourite-tea-is-sencha-now.md: {mine}"
+    ]
+    assert mine in shown(user)
+
+
+def test_a_line_a_person_deleted_stays_deleted(user: User) -> None:
+    tell(user, MAY, "My favourite tea is oolong.")
+    edit(user, f"- Nora's favourite tea is oolong. {MARK}\n", "")
+    assert tell(user, JUNE, "My favourite tea is oolong.") == ["UPDATE"]
+    assert "oolong" not in shown(user)
+
+
+def test_line_ends_headings_and_everything_of_a_persons_stay(user: User) -> None:
+    Path(user.root).mkdir(parents=True)
+    mine = "# Nora\r\n\r\nA note.\r\n\r\n## Likes and dislikes\r\n\r\n* rain\r\n\r\n## Zebra\r\n\r\nNo end"
+    Path(user.root, "profile.md").write_bytes(mine.encode())
+    tell(user, MAY, "My favourite tea is oolong.")
+    assert shown(user) == mine.replace("* rain\r\n", f"* rain\r\n- Nora's favourite tea is oolong. {MARK}\r\n")
+
+
+def test_the_profile_keeps_its_budget_and_drops_the_machines_least_lines_first(user: User, tmp_path: Path) -> None:
+    (tmp_path / "filemem.yaml").write_text("profile_tokens: 120\n")
+    user = Store(tmp_path).user("nora")
+    for number, thing in enumerate(["rain", "jazz", "chess", "maps", "bread", "clocks"]):
+        tell(user, day(5, number + 1), f"I love {thing}.")
+    tell(user, JUNE, "I'm allergic to walnuts.")
+    assert tokens.count(shown(user)) <= 120
+    assert "walnuts" in shown(user), "health stays longest"
+
+
+# -- laws ----------------------------------------------------------------------------------------------------------
+
+PATHS = st.integers(1, 5).map(lambda n: f"facts/2026/2026-05-0{n}-a.md")
+WORDS = st.sampled_from(["Nora likes tea.", "Nora住在根特。", "Nora has a cat", "x" * 300, "a\tb", "—"])
+CHANGES = st.lists(
+    st.builds(
+        lambda path, heading, text, old: Change(path, heading, line(text, path), tuple(o for o in old if o != path)),
+        PATHS, st.none() | st.integers(0, len(HEADINGS) - 1), WORDS, st.lists(PATHS, max_size=2),
+    ),
+    max_size=5, unique_by=lambda change: change.path,
+)  # fmt: skip
+LINES = st.one_of(
+    st.sampled_from(["", "# Nora", "## Likes", "## 健康", "### Home", "- rain", "  - deeper", "text", "<!-- note -->"]),
+    st.builds(lambda text, path: f"- {text} <!-- {path} -->", WORDS, PATHS),
+    st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20),
+)
+TEXTS = st.builds(lambda lines, end: end.join(lines), st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]))
+
+
+@given(TEXTS, CHANGES, st.integers(0, 400))
+def test_no_line_of_a_persons_is_ever_touched(text: str, changes: list[Change], budget: int) -> None:
+    """Where the program owns none of the lines that were there, every one of them is there still, in order."""
+    own = {(change.path, change.line) for change in changes}
+    found = revised(text, changes, lambda path, said: (path, said) in own, budget).text
+    kept = iter(found.split("\n"))
+    for before in text.split("\n"):
+        if before.strip() and (profile_line := marked(before)) and (profile_line[0][1], profile_line[0][2]) in own:
+            continue
+        if before.strip():
+            assert any(after.rstrip("\r") == before.rstrip("\r") for after in kept), before
+
+
+@given(TEXTS, CHANGES)
+def test_done_twice_it_is_done_once(text: str, changes: list[Change]) -> None:
+    def own(path: str, said: str) -> bool:
+        return True
+
+    once = revised(text, changes, own, 10_000).text
+    assert revised(once, changes, own, 10_000).text == once
+
+
+@given(TEXTS, CHANGES, st.integers(0, 400))
+def test_what_is_over_the_budget_is_only_a_persons(text: str, changes: list[Change], budget: int) -> None:
+    found = revised(text, changes, lambda path, said: True, budget).text
+    assert tokens.count(found) <= budget or not marked(found)
+
+
+def test_every_kind_of_topic_has_its_place() -> None:
+    names = [english for english, _ in HEADINGS]
+    for topic, value, where in [
+        (("Nora", "birthday"), "14 May", "Who this is"),
+        (("Nora's sister", "birthday"), "14 May", "Family"),
+        (("Nora的妹妹", "home"), "根特", "Family"),
+        (("Nora", "allergy to walnuts"), "yes", "Health"),
+        (("Nora", "home"), "Ghent", "Home"),
+        (("Nora", "job"), "midwife", "Work"),
+        (("Nora", "cat's name"), "Pixel", "Family"),
+        (("Nora", "liking jazz"), "yes", "Likes"),
+    ]:
+        assert names[profile.heading("facts", topic, value) or 0] == where
+    assert profile.heading("facts", ("Nora", "allergy to walnuts"), "no") is None
+    assert profile.heading("facts", ("Nora", "home"), "not Ghent") is None
+    assert names[profile.heading("lessons", None, None) or 0] == "How to talk"
