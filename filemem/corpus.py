@@ -149,6 +149,15 @@ class Corpus:
         """Every live file, in no order."""
         return (self._entry(number, file) for number, part in enumerate(self._parts) for file in part.live())
 
+    def dated(self, first: int, last: int) -> list[Entry]:
+        """The live files with a date from `first` to `last`, as ordinals."""
+        return [
+            self._entry(number, file)
+            for number, (segment, dead) in enumerate(self._parts)
+            for file, date in enumerate(segment.dates)
+            if first <= date <= last and file not in dead
+        ]
+
     def listing(self) -> Iterator[Stat]:
         """Every live file, in no order, as `Folder.files` lists it."""
         return (self._stat(number, file) for number, part in enumerate(self._parts) for file in part.live())

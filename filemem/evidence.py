@@ -36,13 +36,13 @@ class Held(NamedTuple):
 
 def units(query: Query, weights: Sequence[float], unknown: float, frequency: Callable[[str], int]) -> list[Unit]:
     """The units of a question. `weights` are those of its words, 0 for one that stands nowhere, which then weighs
-    `unknown`; dates are left out: a passage need not repeat them."""
+    `unknown`; those that a passage need not repeat are left out."""
     found = [
         Unit(word.text, (place,), weight or word.weight * unknown, weight > 0)
         for place, (word, weight) in enumerate(zip(query.words, weights, strict=True))
-        if not word.of_date and not terms.is_cjk(word.text)
+        if not word.aside and not terms.is_cjk(word.text)
     ]
-    places = {word.text: place for place, word in enumerate(query.words) if not word.of_date}
+    places = {word.text: place for place, word in enumerate(query.words) if not word.aside}
     pieces = (piece for run in query.runs for part in _parts(run) for piece in _pieces(part, frequency))
     for text in dict.fromkeys(pieces):
         tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
@@ -87,7 +87,7 @@ def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
 
 def held(units: Sequence[Unit], stands: Callable[[int], bool], share: Callable[[int], float]) -> Held:
     """What a passage holds: `stands` says of a word of the question, by its place, whether it stands in the passage
-    itself, `share` what its neighbours and related words give of it (0 to 1)."""
+    itself, `share` what its neighbours and related words give of it (0 to 1). A question without units has no strength."""
     has: list[str] = []
     near: list[str] = []
     lacks: list[str] = []
@@ -98,5 +98,5 @@ def held(units: Sequence[Unit], stands: Callable[[int], bool], share: Callable[[
         total += unit.weight * value
         whole += unit.weight
         (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
-    strength = total / whole if whole else 1.0
+    strength = total / whole if whole else 0.0
     return Held(strength, tuple(has), tuple(near), tuple(lacks))

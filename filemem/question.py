@@ -9,6 +9,7 @@ from filemem import terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
+ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
 _WHEN = re.compile(
     r"\s*(?:when|since when|what (?:year|month|date|day|time)|how long|how many (?:years|months|weeks|days))\b"
@@ -20,10 +21,11 @@ _LIGHT_WORDS = (
     "receive start begin plan decide want need try happen involve kind type way thing sort example number"
 )
 _ASKED = re.compile(
-    "为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么|怎样|如何|为何|何时|谁|多少|多久|多长|"
-    "几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
+    r"\bhow (?:many|much)\b|为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么"
+    "|怎样|如何|为何|何时|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
 )
-_SPELT = re.compile(f"[^\\W_{terms.CJK}]+")
+_LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none
+_SPELT = re.compile(f"{_LETTER}+")
 _PAST = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|at that time)\b"
     r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
@@ -44,13 +46,16 @@ _IN_ORDER = re.compile(
 
 
 class Word(NamedTuple):
-    """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself."""
+    """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself.
+
+    `aside`: it is part of a date or names the person asked about, which no passage need repeat to answer.
+    """
 
     text: str
     stem: str
     weight: float
     others: tuple[tuple[str, float], ...]
-    of_date: bool
+    aside: bool
 
 
 class Query(NamedTuple):
@@ -89,8 +94,11 @@ def parse(
         for token in terms.cjk_tokens(run) if cjk else (run,):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
-                weight = LIGHT if stem in _light_stems() else 1.0
+                weight = ASIDE if token in dated else LIGHT if stem in _light_stems() else 1.0
                 found[stem] = Word(token, stem, weight, _others(token), token in dated)
+    for token in (token for place in sorted(speakers) for token in terms.tokens(speaker_names[place])):
+        if token not in terms.STOP:
+            found.setdefault(terms.stem(token), Word(token, terms.stem(token), ASIDE, (), True))
     return Query(
         tuple(found.values()),
         frozenset(speakers),
@@ -127,7 +135,7 @@ def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str,
                 question = question.replace(part, " ")
                 speakers.add(place)
             elif part in said:
-                question = re.sub(rf"\b{re.escape(part)}\b(?:['’]s\b)?", " ", question)
+                question = re.sub(rf"(?<!{_LETTER}){re.escape(part)}(?!{_LETTER})(?:['’]s\b)?", " ", question)
                 speakers.add(place)
     return question, speakers
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from filemem import evidence, terms
-from filemem.question import Query
+from filemem.question import LIGHT, Query
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
@@ -40,6 +40,7 @@ SLIGHT = (
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
+LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
 EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
@@ -71,6 +72,7 @@ class Corpus(Protocol):
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
     def alive(self, number: int) -> bool: ...
     def file(self, number: int) -> Entry: ...
+    def dated(self, first: int, last: int) -> Iterable[Entry]: ...
     def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
@@ -312,6 +314,7 @@ def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Name
 
 
 def _dated(query: Query, date: int) -> float:
+    """The share of the question's weight that a file's date gives."""
     shares = [0.0]
     for first, last, weight in query.spans:
         if date and first <= date <= last:
@@ -327,6 +330,47 @@ class _Scores(NamedTuple):
     file: _File
     spread: list[dict[int, float]]
     session: float
+
+    def words(self, number: int) -> float:
+        """What all words count for a passage."""
+        return sum(word.get(number, 0.0) for word in self.spread)
+
+
+class _Frame(NamedTuple):
+    """What is the same for all passages: what the question's words weigh, and all of them together; whether it is `bare`,
+    with no word to look for but days and people; who is named."""
+
+    weights: list[float]
+    mass: float
+    bare: bool
+    named: _Named
+
+
+def _frame(query: Query, corpus: Corpus, lookups: list[_Term], weights: list[float]) -> _Frame:
+    mass = sum(weights) or max((term.weight for term in lookups), default=1.0)
+    bare = not any(
+        weight and word.weight > LIGHT for word, weight in zip(query.words, weights, strict=True) if not word.aside
+    )
+    return _Frame(weights, mass, bare, _named(query, corpus))
+
+
+def _parts(query: Query, corpus: Corpus, frame: _Frame, scores: _Scores, number: int) -> Iterator[tuple[str, float]]:
+    """What is added to the words of a passage. What marks an answer counts for little where hardly any word stands: it tells
+    answers from other turns about the same thing, not what a turn is about."""
+    sure = 1.0 if frame.bare else min(1.0, scores.words(number) / (LEAST * frame.mass))
+    yield "session", scores.session
+    for name, share in _signs(query, corpus, scores.file.entry, number, frame.named):
+        yield name, sure * frame.mass * share
+
+
+def _candidates(query: Query, corpus: Corpus, frame: _Frame, values: list[dict[int, float]]) -> list[int]:
+    """The passages that hold words of the question; of a bare one also all of the newest files of the days that it names."""
+    found = {number for places in values for number in places}
+    if frame.bare:
+        for first, last, _ in query.spans:
+            for entry in heapq.nlargest(FILES, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
+                found.update(range(entry.first, entry.first + entry.count))
+    return sorted(found)
 
 
 def rank(
@@ -347,23 +391,22 @@ def rank(
     values: list[dict[int, float]] = [{} for _ in query.words]
     for term in lookups:
         _add(corpus, term, values[term.word], ranges)
-    mass = sum(weights) or max((term.weight for term in lookups), default=1.0)
-    named = _named(query, corpus)
+    frame = _frame(query, corpus, lookups, weights)
     scored: list[tuple[float, int, str, int, _Scores]] = []
-    for file in _by_file(corpus, sorted({number for places in values for number in places}), worth):
+    for file in _by_file(corpus, _candidates(query, corpus, frame, values), worth):
         scores = _score_file(corpus, file, values)
-        for number in sorted({place for word in scores.spread for place in word}):
+        inside = file.numbers if frame.bare else ()
+        for number in sorted({place for word in scores.spread for place in word}.union(inside)):
             if speakers is None or corpus.speakers[number] in speakers:
-                share = sum(part for _, part in _signs(query, corpus, file.entry, number, named))
-                score = sum(word.get(number, 0.0) for word in scores.spread) + scores.session + mass * share
-                score = max(score, 0.001) * file.worth * _own(query, corpus, number, values)
+                more = sum(part for _, part in _parts(query, corpus, frame, scores, number))
+                score = max(scores.words(number) + more, 0.001) * file.worth * _own(query, corpus, number, values)
                 scored.append((-round(score, 6), -file.entry.date, file.entry.path, number, scores))
     best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
     numbers = [number for _, _, _, number, _ in best]
     standing = [_standing(corpus, word.stem, numbers) for word in query.words]
     factors = {number: _own(query, corpus, number, values) for number in numbers}
     units = evidence.units(query, weights, _idf(corpus, 0), corpus.frequency)
-    return [_explain(query, corpus, _Whole(units, weights, standing, mass, factors, named), item) for item in best]
+    return [_explain(query, corpus, frame, _Whole(units, standing, factors), item) for item in best]
 
 
 def _own(query: Query, corpus: Corpus, number: int, values: list[dict[int, float]]) -> float:
@@ -397,30 +440,26 @@ def _standing(corpus: Corpus, stem: str, numbers: list[int]) -> set[int]:
 
 
 class _Whole(NamedTuple):
-    """What is the same for all passages: the question's units, what its words weigh, and of each word the passages found
-    that hold it; what the question weighs; what is left of the scores; who is named."""
+    """For all passages found: the question's units, of each word the passages that hold it, what is left of their scores."""
 
     units: list[evidence.Unit]
-    weights: list[float]
     standing: list[set[int]]
-    mass: float
     factors: dict[int, float]
-    named: _Named
 
 
-def _explain(query: Query, corpus: Corpus, whole: _Whole, item: tuple[float, int, str, int, _Scores]) -> Scored:
+def _explain(
+    query: Query, corpus: Corpus, frame: _Frame, whole: _Whole, item: tuple[float, int, str, int, _Scores]
+) -> Scored:
     """What a passage has of the question, and what made its score."""
     score, _, _, number, scores = item
     given = [spread.get(number, 0.0) for spread in scores.spread]
     held = evidence.held(
         whole.units,
         lambda place: number in whole.standing[place],
-        lambda place: given[place] / (whole.weights[place] or query.words[place].weight * _idf(corpus, 0)),
+        lambda place: given[place] / (frame.weights[place] or query.words[place].weight * _idf(corpus, 0)),
     )
     parts = [(word.text, value) for word, value in zip(query.words, given, strict=True) if value]
-    parts.append(("session", scores.session))
-    signs = _signs(query, corpus, scores.file.entry, number, whole.named)
-    parts.extend((name, whole.mass * share) for name, share in signs)
+    parts.extend(_parts(query, corpus, frame, scores, number))
     factor = scores.file.worth * whole.factors[number]
     if factor != 1.0:
         parts.append(("times", factor))

@@ -16,7 +16,7 @@ from filemem.ranking import Scored
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
+MOST, MARGIN = 300, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
 CHAIN = 10  # times that a memory is followed to what replaced it
@@ -248,10 +248,12 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
     if not hits:
         return ""
     best = max(hits, key=lambda hit: hit.strength)
+    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
+    if all(word.aside for word in parsed.words):
+        return f"; found by names and dates alone{order}"
     word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
     has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
     lacks = f"; lacks {', '.join(best.lacks)}" if best.lacks else ""
-    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
     return f"; {word or 'no strong match'}: {best.strength:.0%} of the question (has {has}{lacks}){order}"
 
 

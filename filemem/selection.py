@@ -8,7 +8,7 @@ from filemem.hits import Hit
 FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
 WORTH = 0.33  # of the best score, under which a passage is not worth its room
 TOLD = 0.4  # likewise, where a fact that holds the whole question stands first
-MOST = 120  # passages in an answer without a limit
+MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
 

@@ -78,6 +78,9 @@ class MemoryCorpus:
     def file(self, number: int) -> File:
         return self._files[number]
 
+    def dated(self, first: int, last: int) -> set[File]:
+        return {file for file in self._files if first <= file.date <= last}
+
     def near(self, word: str, count: int = 3) -> list[str]:
         return difflib.get_close_matches(word, sorted(self._postings), n=count)
 
@@ -145,7 +148,7 @@ def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word() -> None
     assert best(corpus, "Does Ben love sailing?")[0] == "I love sailing too"
     assert best(corpus, "Does Anna love sailing?")[0] == "I love sailing"
     query = parse("Does Anna's boat sail?", corpus.speaker_names)
-    assert (query.speakers, [word.stem for word in query.words]) == (
+    assert (query.speakers, [word.stem for word in query.words if not word.aside]) == (
         {corpus.speaker_names.index("anna")},
         ["boat", "sail"],
     )
@@ -171,7 +174,37 @@ def test_chinese_names_are_found_inside_a_sentence() -> None:
     query = parse("小明什么时候去了北京？", ["", "李小明", "王芳"])
     assert query.speakers == {1}
     assert query.asks_when
-    assert [word.text for word in query.words] == ["去", "北", "北京", "京"]
+    assert [word.text for word in query.words if not word.aside] == ["去", "北", "北京", "京"]
+
+
+@pytest.mark.parametrize("question", ["Ann和Ben去过哪里？", "what did ANN and Ben's dog do", "Ben, Ann"])
+def test_names_are_no_words_of_the_question_whatever_stands_beside_them(question: str) -> None:
+    query = parse(question, ["", "ann", "ben"])
+    assert query.speakers == {1, 2}
+    assert not {"ann", "ben"} & {word.text for word in query.words if not word.aside}
+
+
+def test_a_name_alone_finds_what_is_said_of_the_person_and_by_them() -> None:
+    talk = [Said("Anna has a cold.", "Ben"), Said("I shall rest.", "Anna"), Said("Do.", "Ben")]
+    corpus = MemoryCorpus(("s/a.md", DAY, talk), ("s/b.md", DAY, [Said("The shed is full.", "Ben")]))
+    assert set(best(corpus, "Anna", limit=2)) == {"I shall rest.", "Anna has a cold."}
+
+
+def test_how_many_is_no_word_to_look_for() -> None:
+    corpus = notes("so many shelves, so many!", "three turtles")
+    assert best(corpus, "How many turtles?") == ["three turtles"]
+
+
+def test_signs_of_an_answer_count_for_little_where_hardly_a_word_stands() -> None:
+    talk = [
+        Said("I was there yesterday", "Anna"),
+        *[Said("x", "Ben")] * 8,
+        Said("a trombone hung below the ceiling", "Ben"),
+    ]
+    other = [Said("to polish a big golden lamp", "Ben")]
+    corpus = MemoryCorpus(("s/a.md", DAY, talk), ("s/b.md", DAY, other))
+    found = best(corpus, "When did Anna polish the big golden trombone?", limit=99)
+    assert found.index("a trombone hung below the ceiling") < found.index("I was there yesterday")
 
 
 def test_a_caption_is_worth_less_than_speech() -> None:
@@ -190,6 +223,11 @@ def test_a_day_that_the_question_names_lifts_its_files_softly() -> None:
     )
     found = ranking.rank(parse("boat", (), [(DAY + 3, DAY + 3, 1.0)]), corpus, limit=5)
     assert [corpus.file(each.number).path for each in found] == ["s/3.md", "s/4.md", "s/2.md", "s/1.md", "s/0.md"]
+
+
+def test_a_question_about_a_day_and_nothing_else_brings_what_was_said_that_day() -> None:
+    corpus = MemoryCorpus(*((f"s/{day}.md", DAY + day, [f"talk {day}", "more"]) for day in range(5)))
+    assert set(best(corpus, "What happened that day?", spans=[(DAY + 3, DAY + 3, 1.0)])[:2]) == {"talk 3", "more"}
 
 
 def test_worth_filters_and_holds_back() -> None:

@@ -135,7 +135,7 @@ def test_a_file_that_has_more_further_down_is_headed_by_its_path_alone(tmp_path:
 
 def test_a_short_reply_comes_with_the_question_it_replies_to(tmp_path: Path) -> None:
     said = talk("How long have you had the accordion?", "Two years.", "And do you perform with it in public?", "No.")
-    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-a.md": said, **FILLER})
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0930-a.md": said, **FILLER})
     lines = answer(user, "how many years", limit=1)
     asked = lines.index("   1- ann: How long have you had the accordion?")
     assert lines[asked + 1].startswith("   2  ben: Two years")
