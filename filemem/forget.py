@@ -56,30 +56,38 @@ class Plan(NamedTuple):
 
 
 def candidates(user: User, about: str) -> list[Item]:
-    """The passages, headings and lines of front matter that hold all these words, in whatever form; not where a file's name
-    alone does."""
-    wanted = Wording(about)
-    found: dict[tuple[str, int], Item] = {}
-    for memory in _memories(user):
-        if wanted.asks(memory.text):
-            inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
-            outside = [(n, n, line) for n, line in enumerate(memory.lines, 1) if n not in inside]
-            for line, end, text in [*((p.line, p.end_line, p.text) for p in memory.passages), *outside]:
-                if wanted.asks(_NAMED.sub(" ", text)):
-                    item = _whole_if_small(memory, Item(memory.path, line, end, text, ASKED))
-                    found.setdefault((item.path, item.line), item)
-    return list(found.values())
+    """What of the memories holds all these words, in whatever form."""
+    return [item for memory in _memories(user) for item in asked(memory, Wording(about))]
+
+
+def asked(memory: Memory, wording: Wording) -> list[Item]:
+    """What of one memory holds all the words asked for; not where a file's name alone does."""
+    if not wording.asks(memory.text):
+        return []
+    found = list(told(memory, lambda text: wording.asks(_NAMED.sub(" ", text))))
+    return [whole(memory)] if found and _one_statement(memory) else found
+
+
+def told(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
+    """The passages of a memory, and the lines outside them, such as headings and front matter, whose text passes a test."""
+    inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
+    for passage in memory.passages:
+        if test(passage.text):
+            yield _lines(memory, passage.line, passage.end_line, passage.text)
+    for number, line in enumerate(memory.lines, 1):
+        if number not in inside and test(line):
+            yield _lines(memory, number, number, line)
 
 
 def at(user: User, path: str, line: int | None) -> Item:
     """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
     memory = user.memory(path)
     if line is None:
-        return _file(memory, ASKED)
+        return whole(memory)
     passage = _passage(memory, line)
     if passage is None:
         raise NotFound(f"{path} says nothing on line {line}; filemem open {path} shows its lines.")
-    return _whole_if_small(memory, Item(path, passage.line, passage.end_line, passage.text, ASKED))
+    return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
 
 
 def plan(user: User, asked: list[Item], about: str = "") -> Plan:
@@ -121,18 +129,20 @@ def _passage_speaker(memory: Memory, line: int) -> str:
     return passage.speaker if passage else ""
 
 
-def _file(memory: Memory, why: str) -> Item:
+def whole(memory: Memory, why: str = ASKED) -> Item:
+    """A memory as a whole."""
     title = memory.passages[0].text if memory.passages else ""
     return Item(memory.path, 0, 0, title, why)
 
 
 def _one_statement(memory: Memory) -> bool:
-    """Is this one fact or lesson, which goes as a whole, rather than a file of many turns, bullets or notes?"""
-    return memory.kind in ("facts", "lessons") or memory.is_yaml
+    """Does this go as a whole: one fact or lesson, or nothing but front matter, rather than many turns, bullets or notes?"""
+    bare = bool(memory.passages) and memory.passages[0].line < memory.front_end
+    return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
 
 
-def _whole_if_small(memory: Memory, item: Item) -> Item:
-    return item._replace(line=0, end=0) if _one_statement(memory) else item
+def _lines(memory: Memory, line: int, end: int, text: str) -> Item:
+    return Item(memory.path, line, end, text, ASKED)
 
 
 class _Gathering:
@@ -153,7 +163,7 @@ class _Gathering:
         """Take up what a person named, and the turns that it came from."""
         memory = self.memories[item.path]
         if not item.line:
-            self._take(_file(memory, item.why), SENTENCE if memory.kind == "sessions" else 0)
+            self._take(whole(memory, item.why), SENTENCE if memory.kind == "sessions" else 0)
             named = _texts(memory.front.get("source")) if memory.kind != "sessions" else []
         else:
             self._take(item)
@@ -208,7 +218,7 @@ class _Gathering:
             return
         entries = [entry for entry in _texts(memory.front.get("source")) if self._cites(entry, near, bare=True)]
         if entries and _one_statement(memory):
-            self._take(_file(memory, f"distilled from {one_line(entries[0])}"))
+            self._take(whole(memory, f"distilled from {one_line(entries[0])}"))
             return
         if entries:
             self.notes.append(f"{memory.path} was made from {one_line(entries[0])}; read it through.")
@@ -240,7 +250,7 @@ class _Gathering:
 
     def _take_passage(self, memory: Memory, passage: Passage, why: str) -> None:
         if _one_statement(memory):
-            self._take(_file(memory, why))
+            self._take(whole(memory, why))
         else:
             self._take(Item(memory.path, passage.line, passage.end_line, passage.text, why))
 
@@ -288,14 +298,18 @@ class _Gathering:
     def cuts(self, path: str) -> list[Cut]:
         """The lines of one memory that go, those of its front matter too that repeat it."""
         memory = self.memories[path]
-        gone = memory.kind == "summaries"
-        items = self.lines.get(path, {})
-        body = [item for item in items.values() if item.line > memory.front_end]
-        found = [cuts.cut(memory.data, item.line, item.end, gone=gone) for item in body]
-        for number, line in enumerate(memory.lines[1 : max(1, memory.front_end - 1)], 2):
-            if self._goes(path, number) or ((found or path in self.moved) and self.wording.repeats(line)):
-                found.append(cuts.key_cut(memory.data, number, NAMELESS))
-        return found
+        found = [cut(memory, item) for item in self.lines.get(path, {}).values()]
+        if found or path in self.moved:
+            front = told(memory, self.wording.repeats)
+            found += [cut(memory, item) for item in front if 1 < item.line < memory.front_end]
+        return list(dict.fromkeys(found))
+
+
+def cut(memory: Memory, item: Item) -> Cut:
+    """How an item's lines go: of front matter the value, of a summary all, else all but what shows what they were."""
+    if item.line < memory.front_end:
+        return cuts.key_cut(memory.data, max(2, item.line), NAMELESS)
+    return cuts.cut(memory.data, item.line, item.end, gone=memory.kind == "summaries")
 
 
 def _stem(path: str) -> str:

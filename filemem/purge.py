@@ -13,7 +13,8 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import cuts, disk, erasure
+from filemem import cuts, disk, erasure, forget
+from filemem.archive import live
 from filemem.errors import FilememError, NotFound
 from filemem.folder import BOOKKEEPING
 from filemem.git import GitError, environment, fields, spec
@@ -21,7 +22,7 @@ from filemem.history import History
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
 from filemem.repository import Repository
-from filemem.wording import FORGOTTEN, Wording
+from filemem.wording import FORGOTTEN, LINE, SENTENCE, Wording
 
 _LONG = 3600.0  # seconds
 _TIP = "refs/filemem/purge"
@@ -46,9 +47,8 @@ class Target(NamedTuple):
         if self.all:
             return None
         own = self.history.own(path)
-        live = own.removeprefix(ARCHIVE + "/")
-        new = self.wording.names.get(live, live)
-        return path[: len(path) - len(live)] + new if new else None
+        new = self.wording.names.get(live(own), live(own))
+        return path[: len(path) - len(live(own))] + new if new else None
 
 
 class Purged(NamedTuple):
@@ -113,8 +113,8 @@ def remembers(history: History, wording: Wording, paths: Iterable[str], *, every
 
 
 def _both(wording: Wording, paths: Iterable[str]) -> list[str]:
-    live = [*wording.names, *(path.removeprefix(ARCHIVE + "/") for path in paths)]
-    return [candidate for path in dict.fromkeys(live) for candidate in (path, f"{ARCHIVE}/{path}")]
+    names = dict.fromkeys([*wording.names, *map(live, paths)])
+    return [candidate for path in names for candidate in (path, f"{ARCHIVE}/{path}")]
 
 
 def remotes(repository: Repository) -> list[str]:
@@ -175,6 +175,29 @@ def _path(quoted: bytes) -> str:
 def _quoted(path: str) -> bytes:
     escaped = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + escaped + b'"'
+
+
+# -- what only the history says ----------------------------------------------------------------------------------
+
+
+def learn(target: Target, gone: str = "") -> set[str]:
+    """Add to the wording what old versions of the memories say that holds the words asked for, and all that the memory
+    `gone` ever said; returns the live paths of these. Raises GitError."""
+    history, wording = target.history, target.wording
+    standing = {live(history.own(path)) for path in history.repository.tree(history.repository.head(), history.inside)}
+    found = set()
+    for path, _, data in _read(history.repository, _versions(target)):
+        memory = Memory(history.own(path), data)
+        own = live(memory.path)
+        if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
+            continue
+        for item in [forget.whole(memory)] if own == gone else forget.asked(memory, wording):
+            found.add(own)
+            if not item.line and own not in standing:
+                wording.names[own] = ""
+            for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
+                wording.add(text, SENTENCE if memory.kind == "sessions" and not item.line else LINE)
+    return found
 
 
 # -- rewriting ---------------------------------------------------------------------------------------------------
@@ -274,24 +297,30 @@ def _marks(path: str) -> dict[bytes, bytes]:
 
 def _rewritten_blobs(target: Target, standing: set[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """New blobs for the versions of the user's files that tell of it, by path and old blob; what stands now is left alone."""
-    repository, inside = target.history.repository, target.history.inside
     if target.all:
         return {}
-    raw = ("--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--format=")
-    out = repository.run("log", "--branches", "--tags", *raw, "--", spec(inside), timeout=_LONG)
-    parts = iter([part for part in fields(out) if part])
-    versions: dict[tuple[str, str], None] = {}
-    for facts in parts:
-        path = next(parts)
-        oid = facts.lstrip("\n").split(" ")[3]
-        if oid.strip("0") and target.place(path) is not None:
-            versions[path, oid] = None
+    repository = target.history.repository
     found = {}
-    for path, oid, data in _read(repository, [key for key in versions if key not in standing]):
+    for path, oid, data in _read(repository, [key for key in _versions(target) if key not in standing]):
         cleaned = _cleaned(target, path, data)
         if cleaned != data:
             found[path, oid] = repository.text("hash-object", "-w", "--stdin", "--no-filters", stdin=cleaned)
     return found
+
+
+def _versions(target: Target) -> list[tuple[str, str]]:
+    """Every version of the user's files in the history that is not to go as a whole: its path and blob."""
+    raw = ("--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--format=")
+    history = target.history
+    out = history.repository.run("log", "--branches", "--tags", *raw, "--", spec(history.inside), timeout=_LONG)
+    parts = iter([part for part in fields(out) if part])
+    found: dict[tuple[str, str], None] = {}
+    for facts in parts:
+        path = next(parts)
+        oid = facts.lstrip("\n").split(" ")[3]
+        if oid.strip("0") and target.place(path) is not None:
+            found[path, oid] = None
+    return list(found)
 
 
 def _read(repository: Repository, wanted: list[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
@@ -314,13 +343,12 @@ def _cleaned(target: Target, path: str, data: bytes) -> bytes:
     own = target.history.own(path)
     if own.startswith(BOOKKEEPING + "/"):
         return erasure.record_without(own.partition("/")[2], data, target.wording)[0]
-    memory = Memory(own, data)
-    if len(data) <= LARGEST and target.wording.repeats(memory.text):
-        wanted = [p for p in memory.passages if target.wording.repeats(p.text) and FORGOTTEN not in p.text]
-        gone = memory.kind == "summaries"
+    memory, wording = Memory(own, data), target.wording
+    if len(data) <= LARGEST and wording.repeats(memory.text):
+        wanted = forget.told(memory, lambda text: wording.repeats(text) and FORGOTTEN not in text)
         with contextlib.suppress(FilememError):
-            data = cuts.apply(data, [cuts.cut(data, p.line, p.end_line, gone=gone) for p in wanted])
-    return target.wording.renamed(data)
+            data = cuts.apply(data, [forget.cut(memory, item) for item in wanted])
+    return wording.renamed(data)
 
 
 def _move_refs(repository: Repository, names: dict[str, str], wording: Wording) -> list[str]:

@@ -120,6 +120,44 @@ def test_branches_and_tags_come_along(mara: User) -> None:
     assert "[forgotten]" in git(where, "show", f"side:store/mara/{TALK}")
 
 
+@pytest.mark.parametrize("named", [[f"archive/{FACT}"], ["--about", WORD]])
+def test_what_was_forgotten_before_can_be_purged_later(mara: User, named: list[str]) -> None:
+    """By the same words, or the path that it had."""
+    where = top(mara)
+    run(mara, "--about", WORD, "--yes")
+    assert saying(where) and "Deleted" not in run(mara, *named, "--yes").output
+    result = run(mara, *named, "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert FACT in result.output
+    assert [said for said in saying(where) if named[0] == "--about" or "tree" in said] == []
+    assert "It rains." in git(where, "show", f"main:store/mara/{TALK}")
+    git(where, "fsck", "--full", "--strict")
+    assert run(mara, *named, "--yes", "--purge-history").output == "Nothing was found.\n"
+
+
+def test_what_an_older_version_said_in_other_words_is_purged_too(mara: User) -> None:
+    """A file that stands today and says it no more keeps its past, without it."""
+    where, note = top(mara), "notes/jar.md"
+    for text in (f"# The {WORD}\n\nKept.\n", f"# A jar\n\nNo {WORD}s in the jar, none at all.\n\nKept.\n", "Kept.\n"):
+        (Path(mara.root) / "notes").mkdir(exist_ok=True)
+        (Path(mara.root) / note).write_text(text)
+        commit(mara, "Note", note)
+    result = run(mara, "--about", WORD, "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert saying(where) == []
+    shown = [git(where, "show", f"main~{back}:store/mara/{note}") for back in (2, 1)]
+    assert shown == ["# A jar\n\n[forgotten]\n\nKept.", "Kept."] and mara.read(note) == b"Kept.\n"
+
+
+def test_a_user_who_is_gone_can_be_purged_later(mara: User) -> None:
+    where = top(mara)
+    (Path(mara.store.root) / "bob/a.md").read_text()
+    assert run(mara, "--yes").exit_code == 0 and saying(where, "tuba case")
+    assert run(mara, "--yes", "--purge-history").exit_code == 0
+    assert saying(where) == [] and saying(where, "tuba case") == []
+    assert run(mara, "--yes", "--purge-history").exit_code != 0
+
+
 def test_a_whole_user_leaves_the_history(mara: User) -> None:
     where = top(mara)
     result = run(mara, "--yes", "--purge-history")

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 import click
 
 from filemem import disk, erasure, forget, purge
+from filemem.archive import live
 from filemem.cli.common import complete_path, now, say, say_aside, say_json, split_line, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.erasure import Done
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.forget import Item, Plan
 from filemem.history import History
 from filemem.plain import one_line
@@ -47,24 +48,33 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
         raise FilememError("name one thing to forget: a PATH, --about WORDS, or a whole user with --user NAME.")
     if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not how["as_json"])):
         raise FilememError(ASK)
-    user = the_user()
+    user = the_user(must_exist=not how["purge_history"])
     if not given:
         return _forget_user(user, how)
     if erasure.unfinished(user) and not how["dry_run"]:
         with user.locked():
             erasure.clear(user)
-    asked = [_named(user, path)] if path else _choose(forget.candidates(user, about or ""), how)
-    if not asked:
-        say("Nothing was found." if not sys.stdin.isatty() or how["yes"] else "Nothing was deleted.")
-        return 1
+    asked, gone = _named(user, path, how) if path else ([], "")
+    wanted = forget.candidates(user, about) if about else asked
+    asked = _choose(wanted, how) if about else asked
     found = forget.plan(user, asked, about or "")
-    return _carry_out(user, found, how)
+    target = Target(History(user), found.wording, False)
+    past = purge.learn(target, gone) if how["purge_history"] and len(asked) == len(wanted) else set()
+    if not asked and not past:
+        say("Nothing was deleted." if wanted else "Nothing was found.")
+        return 1
+    return _carry_out(user, found, target, past, how)
 
 
-def _named(user: User, given: str) -> Item:
-    """The memory, or the line of one, that a person typed."""
+def _named(user: User, given: str, how: dict[str, bool]) -> tuple[list[Item], str]:
+    """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
     name, line = split_line(user, given)
-    return forget.at(user, user.locate(name), line)
+    try:
+        return [forget.at(user, user.locate(name), line)], ""
+    except NotFound:
+        if line is not None or not how["purge_history"]:
+            raise
+        return [], live(name)
 
 
 def _choose(found: list[Item], how: dict[str, bool]) -> list[Item]:
@@ -108,27 +118,37 @@ def show_plan(found: Plan) -> Iterable[str]:
     yield from found.notes
 
 
-def _carry_out(user: User, found: Plan, how: dict[str, bool]) -> int:
-    """Show, ask, delete, report."""
+def _carry_out(user: User, found: Plan, target: Target, past: set[str], how: dict[str, bool]) -> int:
+    """Show, ask, delete, report; `past` are the memories that the history tells it of."""
     if how["as_json"]:
         for item in found.items:
             say_json({"event": "plan", **item._asdict()})
     else:
-        for line in show_plan(found):
+        for line in [*show_plan(found), *_past(past)]:
             say(line)
     if how["dry_run"]:
         return 0
-    history, paths = History(user), [*found.whole, *found.lines, *found.moved]
+    paths = [*found.whole, *found.lines, *found.moved]
     if how["purge_history"]:
-        purge.require(history, paths)
+        purge.require(target.history, paths)
+    if not found.items:
+        _git(target, paths, how)
+        return 0
     if not how["yes"] and not click.confirm("Delete all this for good?"):
         say("Nothing was deleted.")
         return 1
     done = erasure.apply(user, found, now())
     _report(done, erasure.remaining(user, found.wording), how)
     say_aside(done.note)
-    _git(Target(history, found.wording, False), paths, how)
+    _git(target, paths, how)
     return 1 if done.stayed else 0
+
+
+def _past(paths: set[str]) -> Iterable[str]:
+    """What the history would lose, a line each."""
+    if paths:
+        yield "The history tells it in versions of:"
+    yield from (f"  {one_line(path)}" for path in sorted(paths))
 
 
 def _report(done: Done, still: list[str], how: dict[str, bool]) -> None:
@@ -167,7 +187,7 @@ def _git(target: Target, paths: list[str], how: dict[str, bool]) -> None:
             said = ["The history was left as it is."]
     else:
         said = purge.remembers(target.history, target.wording, paths, everything=target.all)
-        said += ["--purge-history would rewrite this repository's own history."] if said else []
+        said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
     said.append("Backups, where there are any, have it too.")
     for sentence in said:
         if how["as_json"]:
@@ -179,6 +199,8 @@ def _git(target: Target, paths: list[str], how: dict[str, bool]) -> None:
 def _forget_user(user: User, how: dict[str, bool]) -> int:
     """Delete everything of one user."""
     history = History(user)
+    if not user.exists():
+        return _forget_gone(user, history, how)
     owned = os.path.lexists(os.path.join(user.root, ".git"))
     if how["purge_history"] and not owned:
         purge.require(history, user.paths())
@@ -203,6 +225,20 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
     say_aside(done.note)
     if told:
         _git(target, paths, {**how, "purge_history": how["purge_history"] and not owned})
+    return 0
+
+
+def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
+    """Purge the history of a user whose memories are gone already."""
+    target = Target(history, Wording(), True)
+    told = purge.remembers(history, target.wording, [], everything=True)
+    if not told:
+        raise NotFound(f"there is no user {user.name} in {user.store.root}, and no history of one.")
+    if how["dry_run"]:
+        say("\n".join(told))
+        return 0
+    purge.require(history, [])
+    _git(target, [], how)
     return 0
 
 
