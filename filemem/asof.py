@@ -7,7 +7,6 @@ those of a plain checkout; the work tree is not touched. The few commits asked f
 import contextlib
 import datetime as dt
 import os
-import secrets
 import shutil
 import tempfile
 from typing import NamedTuple
@@ -81,7 +80,7 @@ def _check_out(repository: Repository, commit: str, inside: str, place: str, mom
     disk.make_folder(above)
     with contextlib.suppress(FileExistsError):
         disk.create(os.path.join(above, ".gitignore"), b"*\n")  # in a repository that is not set up for filemem, too
-    new = os.path.join(above, disk.TEMPORARY + secrets.token_hex(8))
+    new = disk.temporary_in(above)
     os.mkdir(new, 0o700)
     try:
         with tempfile.TemporaryDirectory() as aside:
@@ -100,7 +99,7 @@ def _drop_old(above: str, newest: str) -> None:
     """Delete the commits that were asked for longest ago."""
     places = [os.path.join(above, name) for name in os.listdir(above) if name[0] != "." and name != newest]
     for place in sorted(places, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
-        aside = os.path.join(above, disk.TEMPORARY + secrets.token_hex(8))
+        aside = disk.temporary_in(above)
         with contextlib.suppress(OSError):
             os.rename(place, aside)
             shutil.rmtree(aside, ignore_errors=True)

@@ -245,9 +245,14 @@ def _about(path: str) -> Iterator[None]:
         raise
 
 
+def temporary_in(folder: str) -> str:
+    """A name in a folder that nobody has, hidden, hence never a memory's."""
+    return os.path.join(folder, TEMPORARY + os.urandom(8).hex())
+
+
 def _write_temporary(path: str, data: bytes) -> str:
     """A fsynced file with `data`, hidden, in the folder of `path`."""
-    temporary = os.path.join(os.path.dirname(path), f"{TEMPORARY}{os.urandom(8).hex()}")
+    temporary = temporary_in(os.path.dirname(path))
     with _about(path):
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import sys
 import threading
 import time
@@ -349,7 +348,7 @@ class Index:
 
     def _written(self, data: bytes) -> Segment:
         """A segment with these bytes, on disk."""
-        path = os.path.join(self._where, f"{secrets.token_hex(8)}.segment")
+        path = os.path.join(self._where, f"{os.urandom(8).hex()}.segment")
         _write(path, os.O_EXCL, data)
         return segments.read(path)
 

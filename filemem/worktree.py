@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -49,7 +48,7 @@ def carry_out(top: str, steps: Iterable[Step]) -> None:
 
 def remove(path: str, found: bytes) -> None:
     """Delete a file that holds `found`; raises Changed, with the file in its place, where it holds anything else."""
-    aside = os.path.join(os.path.dirname(path), disk.TEMPORARY + secrets.token_hex(8))
+    aside = disk.temporary_in(os.path.dirname(path))
     os.rename(path, aside)
     if disk.read(aside) != found:
         with _as_changed(path):
