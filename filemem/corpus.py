@@ -8,6 +8,7 @@ was written are dead.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import difflib
 import functools
 import itertools
@@ -210,13 +211,38 @@ class Corpus:
         return [token for token in found if self.frequency(token)] if self.dead else found
 
     def frequency(self, token: str) -> int:
-        """In how many live passages a token stands."""
+        """In how many live passages a token stands; with `@` in front: by how many its bearer speaks."""
+        if token[0] == terms.SPEAKER:
+            return sum(map(self._turns, self._speakers_by_token.get(token[1:], ())))
         total = 0
         for number, (segment, dead) in enumerate(self._parts):
             place = segment.place(token)
             if place >= 0:
                 total += segment.size(place) - (self._gone(number, token) if dead else 0)
         return total
+
+    @functools.cached_property
+    def _speakers_by_token(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.speaker_names):
+            for token in set(terms.tokens(name)):
+                found.setdefault(token, []).append(number)
+        return found
+
+    def _turns(self, speaker: int) -> int:
+        """The live passages of a speaker."""
+        return self.speakers.count(speaker) - sum(
+            self.speakers[base + first : base + end].count(speaker)
+            for base, part in zip(self._bases, self._parts, strict=True)
+            for first, end in (part.ranges() if part.dead else ())
+        )
+
+    def _spoken(self, token: str) -> list[tuple[array[int], bytes]]:
+        """The passages, dead ones among them, of all who have the token in their name."""
+        numbers = sorted(
+            number for speaker in self._speakers_by_token.get(token, ()) for number in _places(self.speakers, speaker)
+        )
+        return [(array("I", numbers), b"\1" * len(numbers))] if numbers else []
 
     def _gone(self, part: int, token: str) -> int:
         """How many postings of a token in a part are dead."""
@@ -232,8 +258,8 @@ class Corpus:
         held = self._held.get(token)
         if held is not None:
             return held
-        found: list[tuple[array[int], bytes]] = []
-        for part, base in enumerate(self._bases):
+        found = self._spoken(token[1:]) if token[0] == terms.SPEAKER else []
+        for part, base in enumerate(self._bases if not found else ()):
             numbers, counts = self._read(part, token)
             if numbers:
                 found.append((_moved(numbers, base), counts))
@@ -348,6 +374,15 @@ def _pieces(string: str) -> list[_Piece]:
 def _joins(neighbour: str) -> bool:
     """May a word go on over this character, or over the end of the string (empty)?"""
     return not neighbour or not neighbour.isascii()
+
+
+def _places(table: Sequence[int], value: int) -> Iterator[int]:
+    """Where a value stands in a table."""
+    at = -1
+    with contextlib.suppress(ValueError):
+        while True:
+            at = table.index(value, at + 1)
+            yield at
 
 
 def _moved(numbers: array[int], base: int) -> array[int]:

@@ -9,6 +9,7 @@ from filemem import terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
+HALF = 0.5  # what a Chinese character counts by itself, where it stands in a longer run: most words have two
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
 _WHEN = re.compile(
@@ -95,10 +96,12 @@ def parse(
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
                 weight = ASIDE if token in dated else LIGHT if stem in _light_stems() else 1.0
+                weight *= HALF if cjk and len(token) == 1 < len(run) else 1.0
                 found[stem] = Word(token, stem, weight, _others(token), token in dated)
-    for token in (token for place in sorted(speakers) for token in terms.tokens(speaker_names[place])):
-        if token not in terms.STOP:
-            found.setdefault(terms.stem(token), Word(token, terms.stem(token), ASIDE, (), True))
+    for place in sorted(speakers):
+        named = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
+        for token in named:
+            found.setdefault(terms.stem(token), Word(token, terms.stem(token), ASIDE / len(named), (), True))
     return Query(
         tuple(found.values()),
         frozenset(speakers),

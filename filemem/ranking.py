@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from filemem import evidence, terms
-from filemem.question import LIGHT, Query
+from filemem.question import ASIDE, LIGHT, Query, Word
 
 K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
@@ -26,7 +26,8 @@ REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a w
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
-SPEAKER, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
+BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
+ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
@@ -114,6 +115,16 @@ def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> 
     return _Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
 
 
+def _by_name(corpus: Corpus, place: int, word: Word) -> _Term | None:
+    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
+    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
+    rarity = _idf(corpus, frequency) - _idf(corpus, corpus.count // 2)
+    if not frequency or rarity <= 0:
+        return None
+    share = word.weight / ASIDE if word.aside else word.weight * BY_NAME
+    return _Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
+
+
 def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
     """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
     found: list[_Term] = []
@@ -121,7 +132,9 @@ def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
     for place, word in enumerate(query.words):
         itself = _term(corpus, place, True, word.stem, 1.0)
         most = _idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
-        weights.append(word.weight * most if itself.frequency else 0.0)
+        spoken = _by_name(corpus, place, word)
+        weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
+        found += [spoken] if spoken else []
         others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
         if not itself.tokens:
             others += [_term(corpus, place, False, stem, SPELLING) for stem in _respelt(corpus, word.text)]
@@ -293,7 +306,7 @@ def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Name
     flags = corpus.flags[number]
     speaker = corpus.speakers[number]
     if speaker in query.speakers or (not speaker and query.speakers and named(number)):
-        yield "speaker", SPEAKER
+        yield "speaker", ASKED
         if not speaker or flags & terms.FIRST_PERSON:
             yield "own words", OWN_WORDS
     if query.asks_when and flags & terms.HAS_TIME_WORD:
@@ -403,7 +416,7 @@ def rank(
                 scored.append((-round(score, 6), -file.entry.date, file.entry.path, number, scores))
     best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
     numbers = [number for _, _, _, number, _ in best]
-    standing = [_standing(corpus, word.stem, numbers) for word in query.words]
+    standing = [_standing(corpus, word, numbers) for word in query.words]
     factors = {number: _own(query, corpus, number, values) for number in numbers}
     units = evidence.units(query, weights, _idf(corpus, 0), corpus.frequency)
     return [_explain(query, corpus, frame, _Whole(units, standing, factors), item) for item in best]
@@ -427,10 +440,10 @@ def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> 
     return _Scores(file, spread, SESSION * most)
 
 
-def _standing(corpus: Corpus, stem: str, numbers: list[int]) -> set[int]:
+def _standing(corpus: Corpus, word: Word, numbers: list[int]) -> set[int]:
     """Those of the passages that hold a form of the word itself."""
     found: set[int] = set()
-    for token in corpus.concept(stem):
+    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
         for places, _ in corpus.postings(token):
             for number in numbers:
                 place = bisect_left(places, number)

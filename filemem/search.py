@@ -109,7 +109,9 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
 
 def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
     """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
-    known = [float(bool(corpus.concept(word.stem))) for word in parsed.words]
+    known = [
+        float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
+    ]
     said = []
     for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
         if not unit.known:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 8, 16, 32, 64
 
+SPEAKER = "@"  # in front of a token: one of the speaker's name, as [ is in front of a caption's
+
 CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -26,7 +28,10 @@ STOP = frozenset(
     not no yes yeah all any both each few more most other some such only own same too very just also again ever
     because while until since once let gonna wanna
     s t d m re ve ll don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
-    的 了 是 我 你 您 他 她 它 们 在 有 和 与 就 都 也 不 这 那 吗 呢 吧 啊 呀 嘛 么 着 很 把 被 哦 嗯 哈 什 谁 之 而 及 或
+    im ive dont didnt doesnt isnt arent wasnt cant couldnt wont wouldnt shouldnt havent hasnt youre theyre thats whats
+    u ur r ya yea yep yup nah nope cuz cos oh ah aw hm hmm um uh ok okay hey hi hello lol lmao haha hahaha hehe omg
+    的 了 是 我 你 您 他 她 它 们 在 有 和 与 就 都 也 不 这 那 吗 呢 吧 啊 呀 嘛 么 着 很 把 被 哦 嗯 哈
+    啦 嘿 嗨 喂 哎 唉 哇 呗 噢 什 谁 之 而 及 或
     我们 你们 他们 她们 这个 那个 什么
     """.split()
 )

@@ -100,6 +100,7 @@ def said_by_files(
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
             facts[at] = (min(255, length), terms.flags(passage.text), terms.fold(passage.speaker))
+            counts |= dict.fromkeys((terms.SPEAKER + token for token in terms.tokens(passage.speaker)), 1)
             for token, count in counts.items():
                 postings.setdefault(token, {})[at] = min(255, count)
     return postings, facts
@@ -118,6 +119,7 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[tuple[str,
         assert corpus.frequency(token) == len(places) == len(dict(places))
         if places:
             found[token] = dict(places)
+        if places and token[0] != terms.SPEAKER:
             assert token in corpus.concept(terms.stem(token.removeprefix("[")))
     return found
 
@@ -126,7 +128,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
     """The corpus says what the files say."""
     postings, facts = said_by_files(folder)
     every = {token for word in [*WORDS, "Ann", "cup", "house"] for token in terms.tokens(word)}
-    every |= {"[" + token for token in every} | set(postings)
+    every |= {mark + token for mark in ("[", terms.SPEAKER) for token in every} | set(postings)
     assert said_by_index(corpus, every - terms.STOP) == postings
     known = {}
     for entry in corpus.entries():

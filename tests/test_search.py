@@ -159,6 +159,38 @@ def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Pat
     assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows more' in text
 
 
+# -- who said it -------------------------------------------------------------------------------------------------
+
+CALLS = {
+    "sessions/2026/2026-02-03-1405-call.md": (
+        "- **平安保险小赵** 14:05: 李先生，您的下个月十八号到期。\n- **李建国** 14:05: 今年多少钱？\n"
+        "- **平安保险小赵** 14:06: 三千二百八。\n"
+    ),
+    "sessions/2026/2026-02-05-0911-call.md": "- **王磊** 09:11: 会改到四点了。\n- **李建国** 09:11: 好的。\n",
+    "sessions/2026/2026-02-07-2010-call.md": "- **陈浩** 20:10: 我们是在健身房认识的。\n- **李建国** 20:10: 恭喜！\n",
+    "sessions/2026/2026-02-09-1200-chat.md": "- **Dr Okafor** 12:00: Two a day.\n- **李建国** 12:00: Thank you.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("保险什么时候到期？", "十八号到期"),
+        ("保险要付多少？", "三千二百八"),
+        ("陈浩的太太是怎么认识的？", "健身房认识"),
+        ("How many pills did Okafor prescribe?", "Two a day"),
+    ],
+)
+def test_a_turn_is_found_by_what_its_speaker_is_called(tmp_path: Path, question: str, said: str) -> None:
+    first, *_ = search(write(tmp_path, CALLS), question)
+    assert said in first.text
+
+
+def test_a_word_that_stands_in_a_name_alone_is_not_called_unknown(tmp_path: Path) -> None:
+    assert "Nowhere in memory: 雷达" in "\n".join(answer(write(tmp_path, CALLS), "平安保险 雷达"))
+    assert "平安" not in answer(write(tmp_path, CALLS), "平安保险 雷达")[1]
+
+
 # -- facts and the turns they come from --------------------------------------------------------------------------
 
 
