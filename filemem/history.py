@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -325,20 +326,21 @@ def message(subject: str, trailers: Mapping[str, str]) -> str:
 def set_up(home: str, person: str, at: dt.datetime) -> list[str]:
     """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
 
-    Makes a repository where there is none, and then begins it with what is there, under the person's name. Adds the
-    lines of .gitignore and .gitattributes that are missing; touches nothing else.
+    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
+    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else.
     """
-    repository, begins = find(home), False
-    if repository is None:
+    made = find(home) is None
+    if made:
         Git(home).run("init", "--quiet")
-        repository, begins = find(home), True
+    repository = find(home)
     if repository is None:
         raise GitError(f"git init made no repository in {home}; try it by hand.")
     inside = os.path.relpath(os.path.realpath(home), repository.where)
     prefix = "" if inside == "." else inside + "/"
+    begins = not prefix and not repository.head()
     if prefix and repository.ignored([prefix + "profile.md"]):
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
-    said = [f"Made a git repository in {repository.where}."] if begins else []
+    said = [f"Made a git repository in {repository.where}."] if made else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():
         missing = _add_lines(os.path.join(home, name), lines)
@@ -354,7 +356,17 @@ def set_up(home: str, person: str, at: dt.datetime) -> list[str]:
     subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
     if repository.commit({p: Entry(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
         said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
-    return said or [f"{home} is set up for git already; nothing was changed."]
+    return (
+        [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
+    )
+
+
+def _strangers(repository: Repository, home: str) -> list[str]:
+    """A sentence on the files that git does not know yet and a person must add, where there are any."""
+    here = os.path.relpath(os.path.realpath(home), repository.where)
+    arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", spec("" if here == "." else here)]
+    left, folder = fields(repository.run(*arguments)), shlex.quote(home)
+    return [f"{len(left)} files are not in git yet: git -C {folder} add . && git -C {folder} commit"] if left else []
 
 
 _FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": ATTRIBUTES}

@@ -80,6 +80,22 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
     assert git(where, "status", "--short").split("\n") == ["M  ../code.py", "?? own.txt"]
 
 
+def test_an_empty_repository_of_its_own_begins_with_what_is_there(tmp_path: Path) -> None:
+    """As when a person has run `git init` first; in a bigger one it is told what is not in git yet."""
+    mara = Store(tmp_path / "store").user("mara")
+    mara.remember("Prefers oolong tea.", today=START.date())
+    git(tmp_path / "store", "init", "--quiet")
+    assert set_up(str(tmp_path / "store"), "mara", START)[-1] == "Committed 4 files."
+    assert git(tmp_path / "store", "status", "--short") == ""
+    git(tmp_path, "init", "--quiet", "project")
+    shutil.copytree(tmp_path / "store/mara", tmp_path / "project/store/mara")
+    said = set_up(str(tmp_path / "project/store"), "mara", START)
+    assert said[-2:] == [
+        "Committed .gitignore and .gitattributes.",
+        f"2 files are not in git yet: git -C {tmp_path}/project/store add . && git -C {tmp_path}/project/store commit",
+    ]
+
+
 def test_memories_that_the_repository_ignores_are_not_set_up(tmp_path: Path) -> None:
     """The error names the file that ignores them."""
     git(tmp_path, "init", "--quiet")

@@ -54,10 +54,13 @@ def init_command(folder: str | None, with_git: bool) -> int:
 
 
 def _homes(store: Store) -> list[str]:
-    """The folders to set up for git: the store, or those users' folders in it that are repositories of their own."""
-    own = [store.user(name).root for name in store.users()]
-    own = [root for root in own if os.path.lexists(os.path.join(root, ".git"))]
-    return own or [store.root]
+    """The folders to set up for git: users' folders that are repositories of their own; the store, if it is one or none is."""
+    own = [root for root in (store.user(name).root for name in store.users()) if _is_repository(root)]
+    return [*own, *([store.root] if not own or _is_repository(store.root) else [])]
+
+
+def _is_repository(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, ".git"))
 
 
 def _create(root: str, *, as_well: bool) -> None:
