@@ -38,6 +38,10 @@ class User(Folder):
         super().__init__(root, name)
         self.store = store
 
+    def now(self) -> dt.datetime:
+        """The moment at which these memories are asked: the person's local time."""
+        return local_now()
+
     @property
     def config(self) -> "Config":
         """The settings of the store."""
@@ -68,7 +72,7 @@ class User(Folder):
 
     def search_files(self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any) -> list["Hit"]:
         """The best passages for a question, best first; `filters` are path, speaker, after, before."""
-        day = today or local_now().date()
+        day = today or self.now().date()
         hits: list[Hit] = _module("search").search_files(self.index, query, limit=limit, today=day, **filters).hits
         return sorted(hits, key=lambda hit: -hit.score)
 
@@ -77,9 +81,9 @@ class User(Folder):
         found: list[Match] = _module("grep").matches(self, self.index.corpus(), pattern, path=path)
         return found
 
-    def tools(self, now: Callable[[], dt.datetime] = local_now) -> "Toolbox":
-        """The four tools for an agent; `now` gives the person's local time."""
-        toolbox: Toolbox = _module("tools").Toolbox(self, self.index, self.config, now)
+    def tools(self, now: Callable[[], dt.datetime] | None = None) -> "Toolbox":
+        """The four tools for an agent; `now` gives another moment than that of these memories."""
+        toolbox: Toolbox = _module("tools").Toolbox(self, self.index, self.config, now or self.now)
         return toolbox
 
     def as_of(self, moment: dt.date | dt.datetime) -> "Past":
@@ -87,17 +91,23 @@ class User(Folder):
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        return Past(self, *_module("asof").lay_out(self, moment))
+        past = _module("asof")
+        return Past(self, past.end_of(moment), *past.lay_out(self, moment))
 
 
 class Past(User):
     """One person's memories as a commit has them: every question is answered as ever, and nothing can be written."""
 
-    def __init__(self, user: User, root: str, commit: str, at: dt.datetime, subject: str) -> None:
+    def __init__(self, user: User, now: dt.datetime, root: str, commit: str, at: dt.datetime, subject: str) -> None:
         super().__init__(root, user.name, user.store)
+        self._now = now
         self.commit = commit
         self.at = at
         self.subject = subject
+
+    def now(self) -> dt.datetime:
+        """The moment that was asked for."""
+        return self._now
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:

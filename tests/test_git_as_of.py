@@ -112,6 +112,16 @@ def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
     assert state(tmp_path / "store") == before
 
 
+def test_the_past_is_asked_as_it_was_then(tmp_path: Path) -> None:
+    """What held on that day holds, whatever the day is today."""
+    mara = store(tmp_path / "store")
+    path = mara.create("facts/2026/2026-11-20-skis.md", "---\nvalid_until: 2026-11-25\n---\n\nHas borrowed skis.\n")
+    History(mara).record("Skis", [path], {}, START)
+    notes = [mara.as_of(dt.date(2026, 11, day)).search_files("skis")[0].note for day in (25, 26)]
+    assert notes == ["", "held until 2026-11-25"]
+    assert "held until" not in mara.as_of(START.date()).tools().call("search_files", '{"query": "skis"}')
+
+
 def test_uncommitted_edits_are_not_the_past(tmp_path: Path) -> None:
     """Only what git has counts; a day before the first commit, and a store without git, have an answer in words."""
     mara = store(tmp_path / "store")

@@ -41,6 +41,8 @@ def log_command(path: str | None, about: str, limit: int | None, as_json: bool) 
             say_json({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who})
         else:
             click.echo(_line(commit))
+    if not found:
+        say_aside("there is no such commit.")
     return 0 if found else 1
 
 
