@@ -7,7 +7,6 @@ settles that.
 
 import contextlib
 import datetime as dt
-import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 
@@ -119,10 +118,3 @@ def places(folder: Folder, path: str) -> Iterator[str]:
         with contextlib.suppress(FilememError):
             if os.path.lexists(folder.absolute(candidate)):
                 yield candidate
-
-
-def spread(items: Iterable[str]) -> str:
-    """A few of some names, and how many there are: `a, b and 3 more`."""
-    names = list(items)
-    shown = ", ".join(itertools.islice(names, 3))
-    return shown + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")

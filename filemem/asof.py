@@ -105,6 +105,10 @@ def _drop_old(above: str, newest: str) -> None:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def drop_all(folder: Folder) -> None:
-    """Delete every commit that is laid out, as when something in them is to be forgotten; git lays them out again."""
-    shutil.rmtree(folder.bookkeeping(FOLDER), ignore_errors=True)
+def drop_all(folder: Folder) -> bool:
+    """Delete every commit that is laid out, as when something in them is to be forgotten; was there any?"""
+    place = folder.bookkeeping(FOLDER)
+    there = os.path.isdir(place)
+    if there:
+        shutil.rmtree(place)
+    return there

@@ -19,7 +19,7 @@ from filemem.folder import BOOKKEEPING
 from filemem.forget import Plan
 from filemem.history import POSTPONED, Before, History
 from filemem.importers import origins
-from filemem.memory import ARCHIVE, Memory, kind_of
+from filemem.memory import Memory, kind_of
 from filemem.plain import one_line
 from filemem.store import User
 from filemem.wording import Wording
@@ -72,8 +72,7 @@ def clear(user: User) -> list[str]:
     if os.path.isdir(user.bookkeeping(indexes.FOLDER)):
         user.index.discard()
         said.append("the index, which the next question builds anew")
-    if os.path.isdir(user.bookkeeping(asof.FOLDER)):
-        shutil.rmtree(user.bookkeeping(asof.FOLDER))
+    if asof.drop_all(user):
         said.append("the copies of past days")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(user.bookkeeping(MARK))
@@ -230,7 +229,7 @@ def _import(line: bytes, wording: Wording) -> bytes:
     """A line of the record of imports, which must stay, with the new name of what it speaks of."""
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         entry = json.loads(line)
-        new = wording.names.get(entry["path"].removeprefix(ARCHIVE + "/"))
+        new = wording.names.get(archive.live(entry["path"]))
         if new is not None:
             return json.dumps({**entry, "path": new}).encode() + b"\n"
     return line
@@ -241,7 +240,7 @@ def _job(line: bytes, wording: Wording) -> bytes | None:
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         job = json.loads(line)
         trailers = {key: wording.blanked(value) for key, value in job["trailers"].items()}
-        gone = {path for path in job["files"] if path.removeprefix(ARCHIVE + "/") in wording.names}
+        gone = {path for path in job["files"] if archive.live(path) in wording.names}
         files = {path: digest for path, digest in job["files"].items() if path not in gone}
         new = {**job, "subject": wording.blanked(job["subject"]), "trailers": trailers, "files": files}
         return line if new == job else json.dumps(new).encode() + b"\n"

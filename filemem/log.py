@@ -18,7 +18,6 @@ from filemem.plain import one_line
 from filemem.repository import MACHINE, Identity
 
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
-_EMPTY_TREE = ("hash-object", "-t", "tree", "--stdin")
 
 
 class Commit(NamedTuple):
@@ -156,7 +155,7 @@ def diff(history: History, commit: str = "", path: str = "") -> str:
     if commit:
         out = repository.run("show", "--format=", "--diff-merges=first-parent", *plain, commit, "--", *specs)
         return out.decode(errors="replace")
-    base = repository.head() or repository.text(*_EMPTY_TREE)
+    base = repository.head() or repository.empty_tree()
     with tempfile.TemporaryDirectory() as aside:
         private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
         with contextlib.suppress(FileNotFoundError):

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from filemem import archive, compaction, consolidation, recalls, sweeper
-from filemem.archive import Progress, live, spread, unwatched
+from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
 from filemem.extraction import listener
 from filemem.history import History
 from filemem.model import Model
+from filemem.plain import few
 from filemem.store import User
 
 
@@ -89,7 +90,7 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
         paths += done.paths
         notes += done.notes
     said = [f"{fact['action']} {fact['path']}" for fact in facts] + notes or ["Nothing new was said."]
-    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), f"Remember {spread(paths)}")
+    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), f"Remember {few(paths)}")
 
 
 def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:
@@ -111,7 +112,7 @@ def compacted(item: Compaction) -> list[str]:
         said.append(
             f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}); "
             f"{len(item.archive_only):,} names, numbers and dates are in the archive only"
-            f"{': ' + spread(item.archive_only) if item.archive_only else ''}."
+            f"{': ' + few(item.archive_only) if item.archive_only else ''}."
         )
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes
@@ -132,7 +133,7 @@ def _restore(user: User, paths: list[str], at: dt.datetime) -> Done:
     found = [user.locate(path) for path in paths]
     said = sweeper.restore(user, paths, at)
     both = [*map(live, found), *map(archive.archived, map(live, found))]
-    return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {spread(map(live, found))}")
+    return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")
 
 
 def _tidy(user: User, progress: Progress) -> Done:

@@ -1,6 +1,7 @@
 """Text made safe to show: no control character reaches a terminal or a model as anything but visible letters."""
 
 import re
+from collections.abc import Iterable
 
 # C0 and C1 controls but tab and newline, and the marks that turn the direction of text around (CVE-2021-42574).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -26,3 +27,10 @@ def one_line(text: str, longest: int = 200) -> str:
 def _spelt(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def few(items: Iterable[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are: `a, b and 3 more`."""
+    names = list(items)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(one_line, names[:most])) + more

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import cuts, disk, erasure, forget
-from filemem.archive import live
+from filemem.archive import archived, live
 from filemem.errors import FilememError, NotFound
 from filemem.folder import BOOKKEEPING
 from filemem.git import GitError, environment, fields, spec
 from filemem.history import History
-from filemem.memory import ARCHIVE, LARGEST, Memory
+from filemem.memory import LARGEST, Memory
 from filemem.plain import one_line
 from filemem.repository import Repository
 from filemem.wording import FORGOTTEN, LINE, SENTENCE, Wording
@@ -114,7 +114,7 @@ def remembers(history: History, wording: Wording, paths: Iterable[str], *, every
 
 def _both(wording: Wording, paths: Iterable[str]) -> list[str]:
     names = dict.fromkeys([*wording.names, *map(live, paths)])
-    return [candidate for path in names for candidate in (path, f"{ARCHIVE}/{path}")]
+    return [candidate for path in names for candidate in (path, archived(path))]
 
 
 def remotes(repository: Repository) -> list[str]:

@@ -130,12 +130,13 @@ class Repository(Git):
         """Those of the paths that .gitignore leaves out."""
         return set(fields(self.ask("check-ignore", "-z", "--stdin", stdin=nul(paths)).out))
 
+    def setting(self, key: str) -> str:
+        """A setting of git's, empty where it is not set."""
+        return os.fsdecode(self.ask("config", "--get", key).out).strip()
+
     def person(self, name: str) -> Identity:
         """The person at this machine as git knows them, else by the user's name."""
-        known = [
-            self.ask("config", "--get", key).out.decode(errors="replace").strip() for key in ("user.name", "user.email")
-        ]
-        return Identity(known[0] or name, known[1] or f"{name}@localhost")
+        return Identity(self.setting("user.name") or name, self.setting("user.email") or f"{name}@localhost")
 
     # -- contents ------------------------------------------------------------------------------------------------
 
@@ -165,6 +166,18 @@ class Repository(Git):
         listed = b"".join(os.fsencode(path) + b"\n" for path in paths)
         out = self.text("hash-object", "-w", "--stdin-paths", stdin=listed) if paths else ""
         return dict(zip(paths, out.split(), strict=True))
+
+    def empty_tree(self) -> str:
+        """The tree without files, which stands before the first commit."""
+        return self.text("hash-object", "-t", "tree", "--stdin")
+
+    def tree_with(self, tree: str, changes: Mapping[str, Entry]) -> str:
+        """A tree with some of its files replaced, or added."""
+        with tempfile.TemporaryDirectory() as aside:
+            private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
+            self.run("read-tree", tree, env=private)
+            self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
+            return self.text("write-tree", env=private)
 
     # -- committing ----------------------------------------------------------------------------------------------
 

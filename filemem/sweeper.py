@@ -20,6 +20,7 @@ from filemem.config import Config, ConfigError
 from filemem.corpus import Entry
 from filemem.errors import NotFound, Refused
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, Memory, kind_of
+from filemem.plain import few
 from filemem.recalls import Trail
 from filemem.retention import Curve, Elapsed, Strength
 from filemem.store import User
@@ -317,5 +318,5 @@ def _in_use(user: User, memory: Memory, trail: Trail, rule: Rules, today: dt.dat
     live = (entry for entry in user.index.corpus().entries() if not entry.archived)
     citing = [entry.path for entry in live if memory.path in sources(entry)]
     if citing:
-        said.append(f"It stays as long as what cites it as its source does: {archive.spread(citing)}.")
+        said.append(f"It stays as long as what cites it as its source does: {few(citing)}.")
     return said

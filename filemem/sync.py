@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import os
-import tempfile
 from typing import NamedTuple
 
 from filemem import conflicts, disk, purge, worktree
 from filemem.errors import FilememError
 from filemem.git import NETWORK, Done, GitError, reason
 from filemem.history import ATTRIBUTES, LOGS, History, message
-from filemem.plain import one_line
+from filemem.plain import few, one_line
 from filemem.repository import MACHINE, Changes, Entry, Repository
 from filemem.store import Store
 
@@ -97,8 +96,7 @@ def _commit_all(history: History, at: dt.datetime) -> None:
 def _left(history: History) -> list[str]:
     """A sentence on what a person has not committed."""
     left = [os.path.join(one.user.name, path) for one in _users(history) for path in one.edited()]
-    few = ", ".join(map(one_line, left[:3])) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    return [f"Not committed by you, hence not sent: {few}."] if left else []
+    return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
 
 
 def _land(history: History, repository: Repository, new: str, old: str) -> None:
@@ -141,11 +139,7 @@ def _remote(repository: Repository, given: str | None) -> _Remote:
     """Where to sync with: as named, what the branch follows, or the only remote; raises FilememError where that is open."""
     branch = repository.branch()
     known = repository.text("remote").split()
-
-    def setting(key: str) -> str:
-        return os.fsdecode(repository.ask("config", "--get", key).out).strip()
-
-    followed = setting(f"branch.{branch}.remote")
+    followed = repository.setting(f"branch.{branch}.remote")
     name = given or followed or (known[0] if len(known) == 1 else "origin" if "origin" in known else "")
     if not name:
         hint = (
@@ -155,7 +149,7 @@ def _remote(repository: Repository, given: str | None) -> _Remote:
     if name.startswith("-"):
         raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
     follows = name == followed
-    return _Remote(name, (follows and setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
+    return _Remote(name, (follows and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
 
 
 def _fetch(repository: Repository, where: _Remote) -> str:
@@ -262,17 +256,7 @@ def _readable(repository: Repository, tree: str, stages: dict[str, dict[int, Ent
         raw = repository.run("cat-file", "blob", entry.oid)
         oid = repository.text("hash-object", "-w", "--stdin", stdin=conflicts.marked(path, raw, ours, theirs))
         changes[path] = Entry(entry.mode, oid)
-    return _with(repository, tree, changes) if changes else tree
-
-
-def _with(repository: Repository, tree: str, changes: dict[str, Entry]) -> str:
-    """A tree with some of its files replaced."""
-    with tempfile.TemporaryDirectory() as aside:
-        private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
-        repository.run("read-tree", tree, env=private)
-        lines = b"".join(f"{e.mode} {e.oid}\t".encode() + os.fsencode(p) + b"\0" for p, e in changes.items())
-        repository.run("update-index", "-z", "--index-info", stdin=lines, env=private)
-        return repository.text("write-tree", env=private)
+    return repository.tree_with(tree, changes) if changes else tree
 
 
 def _inside(history: History, repository: Repository, ours: str, theirs: str, new: str) -> None:

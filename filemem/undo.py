@@ -128,7 +128,7 @@ def _now(history: History, path: str) -> str:
 def _changes(history: History, commit: Commit) -> list[_Change]:
     """What a commit did to the user's plain files; logs only grow, so they are left out."""
     repository = history.repository
-    parent = commit.parents[0] if commit.parents else repository.text("hash-object", "-t", "tree", "--stdin")
+    parent = commit.parents[0] if commit.parents else repository.empty_tree()
     arguments = ["diff-tree", "-r", "-z", "-M", parent, commit.commit, "--", spec(history.inside)]
     parts = iter(fields(repository.run(*arguments)))
     found = []

@@ -2,12 +2,12 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import Changed, FilememError, NotFound
-from filemem.plain import one_line
+from filemem.plain import few, one_line
 from filemem.repository import PLAIN, Changes, Entry, Repository, merge_file
 
 
@@ -68,7 +68,7 @@ def _only(path: str, found: bytes, becomes: bytes) -> Callable[[bytes], bytes]:
 
 
 @contextlib.contextmanager
-def _as_changed(path: str):  # type: ignore[no-untyped-def]
+def _as_changed(path: str) -> Iterator[None]:
     try:
         yield
     except FileExistsError:
@@ -98,7 +98,7 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
     held = [path for path, pair in changes.items() if staged.get(path) not in pair]
     if held:
         raise FilememError(
-            f"you have staged changes in {_few(held)} that others changed too; commit them, then try again."
+            f"you have staged changes in {few(held)} that others changed too; commit them, then try again."
         )
     pairs = list(changes.items())
     olds = iter(repository.contents((path, before) for path, (before, _) in pairs if before))
@@ -117,7 +117,7 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
                 met.append(path)
             steps.append(Step(path, found, new if both is None else both))
     if met:
-        raise FilememError(f"your uncommitted changes in {_few(met)} meet incoming ones; commit them, then try again.")
+        raise FilememError(f"your uncommitted changes in {few(met)} meet incoming ones; commit them, then try again.")
     return steps
 
 
@@ -130,7 +130,3 @@ def _check(top: str, path: str, before: Entry | None, after: Entry | None) -> No
     folder = os.path.realpath(os.path.join(top, os.path.dirname(path)))
     if folder != os.path.join(top, os.path.dirname(path)).rstrip("/"):
         raise FilememError(f"{one_line(path)} lies behind a symbolic link here; put a real folder in its place first.")
-
-
-def _few(paths: list[str], most: int = 3) -> str:
-    return ", ".join(map(one_line, paths[:most])) + (f" and {len(paths) - most} more" if len(paths) > most else "")

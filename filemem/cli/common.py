@@ -15,7 +15,7 @@ import click
 from filemem.cli.options import chosen
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.plain import visible
+from filemem.plain import few, visible
 from filemem.store import Store, User, local_now
 
 
@@ -49,10 +49,10 @@ def the_user(*, must_exist: bool = True) -> User:
     if not name:
         name = names[0] if len(names) == 1 else _login()
         if len(names) > 1 and name not in names:
-            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {_few(names)}.")
+            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {few(names, 8)}.")
     user = store.user(name)
     if must_exist and not user.exists():
-        known = f"its users are {_few(names)}" if names else "it has no users yet; start with: filemem chat"
+        known = f"its users are {few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
     return _then(user)
 
@@ -85,10 +85,6 @@ def _login() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return "me"
-
-
-def _few(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def complete_user(ctx: click.Context, incomplete: str) -> list[str]:

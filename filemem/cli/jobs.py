@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from filemem import compaction, maintenance, status, sweeper
-from filemem.archive import spread
 from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
 from filemem.compaction import Batch
 from filemem.errors import FilememError
 from filemem.maintenance import Done
+from filemem.plain import few
 from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -65,7 +65,7 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
 
 def _planned(batch: Batch) -> str:
     count = len(batch.sources)
-    names = spread(source.path for source in batch.sources)
+    names = few(source.path for source in batch.sources)
     return f"{batch.summary} would take up {count} source{'s' * (count != 1)}: {names}."
 
 
