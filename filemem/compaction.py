@@ -7,23 +7,24 @@ conversation that was edited afterwards is compacted again.
 """
 
 import datetime as dt
+import functools
+import math
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from filemem import abstractive, archive, bounded, dates, disk, extractive, redaction, sections, tokens
+from filemem import abstractive, archive, bounded, disk, extractive, sections, tokens
 from filemem.archive import Progress, unwatched
 from filemem.bounded import Text
 from filemem.errors import FilememError
 from filemem.extractive import Said, day_of
-from filemem.memory import LARGEST, Memory, Passage
+from filemem.memory import LARGEST, Memory
 from filemem.model import Model
-from filemem.plain import one_line, visible
 from filemem.search import search_files
 from filemem.sections import Bullet, Compacted
 from filemem.store import User
+from filemem.utterance import Turn
 
-TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
 FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
 
@@ -207,8 +208,7 @@ def _unchanged(user: User, source: Source) -> bool:
 
 def _compact(user: User, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
-    talks = all(source.memory.kind == "sessions" for source in batch.sources)
-    turns = extractive.weighed(((source.path, _passages(source.memory)) for source in batch.sources), trim=talks)
+    turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(user))
     probes = extractive.probes(turns)
     today = at.date()
     before = [source for source in batch.sources if _finds(user, probes[source.path], source, batch.summary, today)]
@@ -234,6 +234,25 @@ def _compact(user: User, batch: Batch, at: dt.datetime, model: Model | None) -> 
         taken_back=back,
         notes=notes,
     )
+
+
+def _told(memory: Memory) -> list[tuple[Turn, Bullet]]:
+    """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
+    if memory.kind == "sessions":
+        return extractive.told(memory)
+    parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
+    return [(Turn(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
+
+
+def _rarity(user: User) -> Callable[[str], float]:
+    """The inverse frequency of a word, by its stem, among all passages of a user, as a logarithm."""
+    corpus = user.index.corpus()
+
+    @functools.cache
+    def rarity(stem: str) -> float:
+        return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
+
+    return rarity
 
 
 def _entry(source: Source, summary: str, section: bytes, back: list[str]) -> Compacted:
@@ -284,55 +303,12 @@ def _asked(model: Model, memories: list[Memory], share: float) -> tuple[dict[str
     return found, notes
 
 
-def _passages(memory: Memory) -> list[Passage]:
-    """The turns of a conversation, or the bullets of a month's summary as turns without their links."""
-    if memory.kind == "sessions":
-        return memory.passages
-    parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
-    return [Passage(line, line, bullet.speaker, "", bullet.text) for line, bullet in parsed if bullet]
-
-
 def _extracted(sources: list[Source], turns: list[Said], share: float) -> dict[str, list[Bullet]]:
     """The most telling turns of some conversations, or the most telling bullets of months, by source."""
-    found: dict[str, list[Bullet]] = {source.path: [] for source in sources}
+    paths = {source.path for source in sources}
     budget = share * sum(len(source.memory.data) for source in sources)
-    budget -= sum(len(sections.section(path, [])) for path in found)
-    by_path = {source.path: source.memory for source in sources}
-    kept = extractive.chosen([turn for turn in turns if turn.path in found], budget)
-    for group in _grouped([turn for turn in kept if by_path[turn.path].kind == "sessions"]):
-        first, day = group[0], day_of(by_path[group[0].path])
-        text = " … ".join(_written(turn.text, day) for turn in group)
-        lines = tuple(turn.line for turn in group)
-        found[first.path].append(Bullet(one_line(first.speaker, 80), text, first.path, lines))
-    for turn in kept:
-        memory = by_path[turn.path]
-        bullet = (
-            sections.parse(memory.lines[turn.line - 1], turn.path, turn.line) if memory.kind != "sessions" else None
-        )
-        if bullet:
-            found[turn.path].append(bullet)
-    return found
-
-
-def _written(text: str, day: dt.date | None) -> str:
-    """A turn as a summary has it: secrets out, relative dates resolved in brackets."""
-    text = redaction.redact(visible(text))[0]
-    return dates.annotate(text, day) if day else text
-
-
-def _grouped(turns: list[Said]) -> list[list[Said]]:
-    """The turns of each conversation and speaker, a few together, so that they share a link."""
-    groups: list[list[Said]] = []
-    current: dict[tuple[str, str], list[Said]] = {}
-    for turn in turns:
-        group = current.get((turn.path, turn.speaker))
-        length = sum(len(t.text) for t in [*(group or []), turn])
-        if group and turn.speaker and len(group) < TURNS and length <= LETTERS:
-            group.append(turn)
-        else:
-            current[turn.path, turn.speaker] = group = [turn]
-            groups.append(group)
-    return groups
+    budget -= sum(1 + len(sections.section(path, [])) for path in paths)
+    return {path: [] for path in paths} | extractive.chosen([turn for turn in turns if turn.path in paths], budget)
 
 
 def _write(user: User, batch: Batch, made: dict[str, bytes]) -> None:

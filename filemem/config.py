@@ -39,7 +39,7 @@ class Config:
     grace_days: int = 7  # no younger memory is archived
     active_days: bool = False  # count only the days on which something was said or recalled
     compact_after_days: int = 30  # sessions older than this are summarised and archived
-    summary_share: float = 0.27  # of the text of a conversation, what its summary keeps
+    summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
     consolidate: bool = True  # make memories of what was said when a chat ends

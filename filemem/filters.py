@@ -10,8 +10,9 @@ from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.plain import one_line
 
-ARCHIVED = 0.6  # what an archived memory counts beside a live one
+ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands below one of like strength
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
+REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
 
 
 class Asked(NamedTuple):
@@ -30,7 +31,9 @@ class Asked(NamedTuple):
                 return 0.0
             if past:
                 return 1.0
-            return (ARCHIVED if entry.archived else 1.0) * (OUTDATED if lapse(entry, today) else 1.0)
+            if lapse(entry, today):
+                return REPLACED if entry.archived else OUTDATED
+            return ARCHIVED if entry.archived else 1.0
 
         return factor
 

@@ -154,12 +154,17 @@ def scores(turns: Sequence[Turn], heard: Heard) -> list[float]:
 
 
 def score(turn: Turn, context: Context) -> float:
-    """How much a turn deserves to be kept, from 0 to 1; 1 where its speaker asks to remember it."""
+    """How much a turn deserves to be kept, from 0 to 1."""
+    return valued(turn, context, INTERCEPT + sum(WEIGHTS[name] * sign for name, sign in signs(turn, context).items()))
+
+
+def valued(turn: Turn, context: Context, total: float) -> float:
+    """A weighted sum of signs as a score from 0 to 1, with what holds whatever the signs: 1 where the speaker asks to
+    remember it."""
     parts = sentences(turn.text)
     others = {one.speaker for one in (context.previous, context.following) if one} - {turn.speaker}
     if any(wishes_kept(part.text, others) for part in parts):
         return 1.0
-    total = INTERCEPT + sum(WEIGHTS[name] * sign for name, sign in signs(turn, context).items())
     if not among_people(others):
         total += _told_to_an_assistant(parts)
     value = 1 / (1 + math.exp(-total))

@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import NamedTuple
 
-from filemem import dates, evidence, filters, question, ranking, selection, terms
+from filemem import archive, dates, evidence, filters, question, ranking, selection, terms
 from filemem.corpus import Corpus, Entry
 from filemem.errors import FilememError
 from filemem.folder import Current, Folder
@@ -63,7 +63,8 @@ def search_files(
     worth = asked.worth(today, past=parsed.past)
     scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
     free = asked.test is None and asked.speakers is None
-    hits = selection.with_sources(reader.hits(scored), reader.source if free else lambda cited, fact: None)
+    found = selection.with_originals(reader.hits(scored))
+    hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
     chosen, further = selection.chosen(hits, limit, parsed.order)
@@ -180,6 +181,7 @@ class _Reader:
     def source(self, cited: str, fact: Hit) -> Hit | None:
         """The turn that a fact cites as `path:line`, as a hit that holds what the fact holds."""
         path, _, line = cited.rpartition(":")
+        path = next(archive.places(self._folder, path), path)
         memory = self._memory(path) if line.isascii() and line.isdigit() else None
         for place, passage in enumerate(memory.passages if memory else ()):
             if passage.line == int(line):

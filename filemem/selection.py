@@ -2,8 +2,11 @@
 
 from collections.abc import Callable
 
+from filemem.archive import archived
 from filemem.filters import OUTDATED
 from filemem.hits import Hit
+from filemem.memory import kind_of
+from filemem.sections import parse
 
 FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
 WORTH = 0.33  # of the best score, under which a passage is not worth its room
@@ -11,6 +14,23 @@ TOLD = 0.4  # likewise, where a fact that holds the whole question stands first
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
+
+
+def with_originals(hits: list[Hit]) -> list[Hit]:
+    """The hits, with each line of a summary made one piece of evidence with the turns that it stands for.
+
+    Those of them that were found count what the line does, and stand in its place: they tell the same in full.
+    """
+    out = {f"{hit.path}:{hit.line}": hit for hit in hits}
+    for line, hit in list(out.items()):
+        bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
+        places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
+        found = [key for place in places for key in (place, archived(place)) if key in out and key != line]
+        for key in found:
+            out[key] = _counting(out[key], max(out[key].score, hit.score), "summary")
+        if found:
+            del out[line]
+    return list(out.values())
 
 
 def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
@@ -26,22 +46,23 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first = True
     for key, fact in list(out.items()):
-        told = [(source, hit) for source in fact.sources if (hit := out.get(source) or turn(source, fact))]
+        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources]
+        told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
         whole = first and bool(told) and fact.strength >= most and not fact.note
         if whole:
             first = False
-            out[key] = fact = _counting(fact, max(fact.score, 1.01 * best))
+            out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
             score = hit.score * OUTDATED if fact.newer else max(hit.score, 0.999 * fact.score)
-            out[source] = _counting(hit, score)
+            out[source] = _counting(hit, score, "fact")
         if told and not fact.note and not whole and fact.score < CLEARLY * best:
             del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
 
 
-def _counting(hit: Hit, score: float) -> Hit:
+def _counting(hit: Hit, score: float, by: str) -> Hit:
     """A hit with another score, and in its parts what was added."""
-    return hit._replace(score=score, parts={**hit.parts, "fact": score - hit.score}) if score != hit.score else hit
+    return hit._replace(score=score, parts={**hit.parts, by: score - hit.score}) if score != hit.score else hit
 
 
 def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], int]:
