@@ -27,6 +27,7 @@ _ASKED = re.compile(
 )
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none
 _SPELT = re.compile(f"{_LETTER}+")
+_JOINED = re.compile(r"[\s,，、&]*(?:\b(?:and|or)\b|[和与跟及或])?\s*")
 _PAST = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|at that time)\b"
     r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
@@ -60,16 +61,18 @@ class Word(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A question, parsed: `spans` are days that it names, as ordinals of the first and the last and a weight of 0 to 1.
+    """A question, parsed: whom it is `about` and who else it names, as places of speakers; `spans` are days that it names, as
+    ordinals of the first and the last.
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
     what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were.
     """
 
     words: tuple[Word, ...]
-    speakers: frozenset[int] = frozenset()
+    about: frozenset[int] = frozenset()
+    others: frozenset[int] = frozenset()
     asks_when: bool = False
-    spans: tuple[tuple[int, int, float], ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
     runs: tuple[str, ...] = ()
     order: int = 0
     past: bool = False
@@ -78,14 +81,14 @@ class Query(NamedTuple):
 def parse(
     question: str,
     speaker_names: Sequence[str] = (),
-    spans: Iterable[tuple[int, int, float]] = (),
+    spans: Iterable[tuple[int, int]] = (),
     dates: Iterable[str] = (),
 ) -> Query:
-    """The words of a question, the speakers (places in `speaker_names`, folded names) that it names, and what it asks.
+    """The words of a question, the speakers (places in `speaker_names`, folded names) that it is about, and what it asks.
 
     `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
     """
-    rest, speakers = _without_speakers(question, speaker_names)
+    rest, about, others = _without_names(question, speaker_names)
     dated = {token for date in dates for token in terms.tokens(date)}
     found: dict[str, Word] = {}
     runs = []
@@ -98,13 +101,14 @@ def parse(
                 weight = ASIDE if token in dated else LIGHT if stem in _light_stems() else 1.0
                 weight *= HALF if cjk and len(token) == 1 < len(run) else 1.0
                 found[stem] = Word(token, stem, weight, _others(token), token in dated)
-    for place in sorted(speakers):
+    for place in sorted({*about, *others}):
         named = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
         for token in named:
             found.setdefault(terms.stem(token), Word(token, terms.stem(token), ASIDE / len(named), (), True))
     return Query(
         tuple(found.values()),
-        frozenset(speakers),
+        frozenset(about),
+        frozenset(others) - frozenset(about),
         _WHEN.search(question) is not None,
         tuple(spans),
         tuple(runs),
@@ -123,24 +127,31 @@ def _others(token: str) -> tuple[tuple[str, float], ...]:
     return tuple((stem, RELATED) for stem in near) + tuple((stem, MEMBER) for stem in members)
 
 
-def _without_speakers(question: str, speaker_names: Sequence[str]) -> tuple[str, set[int]]:
-    """The folded question without the names of speakers, and their places; any part of a name will do.
+def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], list[int]]:
+    """The folded question without the names of speakers; whom it is about, as places, and who else it names.
 
-    In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
+    Any part of a name will do. It is about the first and whoever is joined to them: Ann and Ben in `What did Ann and Ben
+    tell Joy?`. In a question with capitals a name has one too, so that asking for joy does not ask for Joy.
     """
-    speakers: set[int] = set()
     small = question == question.lower()
     said = {terms.fold(word) for word in _SPELT.findall(question) if small or not word[0].islower()}
-    question = terms.fold(question)
+    rest = question = terms.fold(question)
+    spots = []
     for place, name in enumerate(speaker_names):
         for part in _name_parts(name):
-            if terms.is_cjk(part) and part in question:
-                question = question.replace(part, " ")
-                speakers.add(place)
-            elif part in said:
-                question = re.sub(rf"(?<!{_LETTER}){re.escape(part)}(?!{_LETTER})(?:['’]s\b)?", " ", question)
-                speakers.add(place)
-    return question, speakers
+            if part in said or (terms.is_cjk(part) and part in question):
+                edges = ("", "") if terms.is_cjk(part) else (f"(?<!{_LETTER})", f"(?!{_LETTER})(?:['’]s\\b)?")
+                for match in re.finditer(edges[0] + re.escape(part) + edges[1], question):
+                    spots.append((*match.span(), place))
+                    rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
+    about: list[int] = []
+    others: list[int] = []
+    last = 0
+    for start, end, place in sorted(spots):
+        joined = about and not others and _JOINED.fullmatch(question, last, start)
+        (about if not about or place in about or joined else others).append(place)
+        last = end
+    return rest, about, others
 
 
 def _name_parts(name: str) -> list[str]:

@@ -282,7 +282,7 @@ _Named = Callable[[int], bool]
 
 def _named(query: Query, corpus: Corpus) -> _Named:
     """Whether a passage that nobody speaks names one of the people asked about: a fact is told of somebody."""
-    names = {token for speaker in query.speakers for token in terms.tokens(corpus.speaker_names[speaker])}
+    names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
     found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
 
     def test(number: int) -> bool:
@@ -305,8 +305,9 @@ def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Name
     """What marks a passage as an answer, as shares of the question's weight."""
     flags = corpus.flags[number]
     speaker = corpus.speakers[number]
-    if speaker in query.speakers or (not speaker and query.speakers and named(number)):
-        yield "speaker", ASKED
+    about = speaker in query.about or (not speaker and named(number))
+    if about or speaker in query.others:
+        yield "speaker", ASKED if about else ASKED / 2
         if not speaker or flags & terms.FIRST_PERSON:
             yield "own words", OWN_WORDS
     if query.asks_when and flags & terms.HAS_TIME_WORD:
@@ -329,11 +330,11 @@ def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Name
 def _dated(query: Query, date: int) -> float:
     """The share of the question's weight that a file's date gives."""
     shares = [0.0]
-    for first, last, weight in query.spans:
+    for first, last in query.spans:
         if date and first <= date <= last:
-            shares.append(weight * ON_DAY)
+            shares.append(ON_DAY)
         elif date and last < date <= last + max(DAYS_AFTER, last - first + 1):
-            shares.append(weight * AFTER_DAY)
+            shares.append(AFTER_DAY)
     return max(shares)
 
 
@@ -380,7 +381,7 @@ def _candidates(query: Query, corpus: Corpus, frame: _Frame, values: list[dict[i
     """The passages that hold words of the question; of a bare one also all of the newest files of the days that it names."""
     found = {number for places in values for number in places}
     if frame.bare:
-        for first, last, _ in query.spans:
+        for first, last in query.spans:
             for entry in heapq.nlargest(FILES, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
                 found.update(range(entry.first, entry.first + entry.count))
     return sorted(found)
@@ -477,6 +478,6 @@ def _explain(
     if factor != 1.0:
         parts.append(("times", factor))
     speaker = corpus.speakers[number]
-    another = bool(query.speakers and speaker and speaker not in query.speakers)
+    another = bool(query.about and speaker and speaker not in query.about)
     strength = held.strength * (ANOTHER if another else 1.0)
     return Scored(number, -score, round(strength, 4), held.has, held.near, held.lacks, tuple(parts))

@@ -88,7 +88,7 @@ def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
         found = [mention for mention in found if not mention.relative]
     elif found and anchor is None:
         found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
-    spans = [(mention.span.start.toordinal(), mention.span.end.toordinal(), 1.0) for mention in found]
+    spans = [(mention.span.start.toordinal(), mention.span.end.toordinal()) for mention in found]
     named = [query[mention.start : mention.end] for mention in found]
     return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
 
