@@ -6,7 +6,7 @@ what repeats it word for word. Of a conversation, a summary, the profile or a no
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import cuts, disk
@@ -24,7 +24,7 @@ _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
 _NAMED = re.compile(r"\S*/\S+\.\w+(?::\d[\d,-]*)?|\b\d{4}-\d\d-\d\d-[^\s\]]+")  # a memory, by its path or its name
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 
-ASKED = "as asked"
+ASKED, ITS_NAME = "as asked", "its name"
 
 
 class Item(NamedTuple):
@@ -61,11 +61,32 @@ def candidates(user: User, about: str) -> list[Item]:
 
 
 def asked(memory: Memory, wording: Wording) -> list[Item]:
-    """What of one memory holds all the words asked for; not where a file's name alone does."""
-    if not wording.asks(memory.text):
-        return []
-    found = list(told(memory, lambda text: wording.asks(_NAMED.sub(" ", text))))
+    """What of one memory holds all the words asked for: lines, or else its name."""
+    found = list(told(memory, lambda text: asks(text, wording))) if wording.asks(memory.text) else []
+    if not found and named_so(memory.path, wording):
+        return [Item(memory.path, 0, 0, "", ITS_NAME)]
     return [whole(memory)] if found and _one_statement(memory) else found
+
+
+def asks(text: str, wording: Wording) -> bool:
+    """Does a text hold all the words asked for, the names of other memories in it aside?"""
+    return wording.asks(_NAMED.sub(" ", text))
+
+
+def named_so(path: str, wording: Wording) -> bool:
+    """Does the name of a dated file hold all the words asked for? Another name is a person's, and stays."""
+    return bool(_DATED.match(path.rpartition("/")[2])) and wording.asks(_stem(path).replace("-", " "))
+
+
+def nameless(path: str, taken: Iterable[str]) -> str:
+    """The path of a dated file with a name that says nothing; `taken` are live paths."""
+    folder, _, name = path.rpartition("/")
+    start, ending = _DATED.match(name), os.path.splitext(name)[1]
+    known = set(taken)
+    found = (
+        f"{folder}/{start[0] if start else ''}{NAMELESS}{f'-{n}' if n > 1 else ''}{ending}" for n in range(1, 10_000)
+    )
+    return next(candidate for candidate in found if live(candidate) not in known)
 
 
 def told(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
@@ -162,6 +183,9 @@ class _Gathering:
     def ask(self, item: Item) -> None:
         """Take up what a person named, and the turns that it came from."""
         memory = self.memories[item.path]
+        if item.why == ITS_NAME:
+            self._rename(item.path)
+            return
         if not item.line:
             self._take(whole(memory, item.why), SENTENCE if memory.kind == "sessions" else 0)
             named = _texts(memory.front.get("source")) if memory.kind != "sessions" else []
@@ -206,7 +230,7 @@ class _Gathering:
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
-                if _stem(path) == slug(first_words(item.text)) or self.wording.asks(_stem(path).replace("-", " ")):
+                if _stem(path) == slug(first_words(item.text)) or named_so(path, self.wording):
                     self._rename(path)
                 self.wording.add_whole(item.text)
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
@@ -266,14 +290,13 @@ class _Gathering:
             self.whole[item.path] = item
         if item.why in ("repeats it", "cites it"):
             return
-        if item.line and (
-            _passage_speaker(memory, item.line) == ASSISTANT or (memory.kind == "summaries" and self.wording.about)
-        ):  # it quotes what has nothing to do with it as well
-            self.wording.add_asked(item.text)
-            return
+        quoting = item.line and _passage_speaker(memory, item.line) == ASSISTANT
         texts = [item.text] if item.line else [passage.text for passage in memory.passages]
         for text in texts:
-            self.wording.add(text, least or LINE)
+            if quoting or (self.wording.about and item.why == ASKED):  # what else it says has nothing to do with it
+                self.wording.add_asked(text)
+            else:
+                self.wording.add(text, least or LINE)
 
     def _own_words(self) -> None:
         """The words of what goes that no text or name that stays has."""
@@ -286,14 +309,9 @@ class _Gathering:
         self.wording.words = left
 
     def _rename(self, path: str) -> None:
-        """A dated file whose name tells it, as a conversation's tells its first words, gets a name that says nothing."""
-        folder, _, name = path.rpartition("/")
-        date = _DATED.match(name)
-        if date and path not in self.moved:
-            taken = {*self.memories, *self.moved.values()}
-            start, ending = f"{folder}/{date[0]}{NAMELESS}", os.path.splitext(name)[1]
-            names = (f"{start}{f'-{n}' if n > 1 else ''}{ending}" for n in range(1, 10_000))
-            self.moved[path] = next(name for name in names if name not in taken)
+        """A file whose name tells it, as a conversation's tells its first words, gets a name that says nothing."""
+        if path not in self.moved and _DATED.match(path.rpartition("/")[2]):
+            self.moved[path] = nameless(path, map(live, (*self.memories, *self.moved.values())))
 
     def cuts(self, path: str) -> list[Cut]:
         """The lines of one memory that go, those of its front matter too that repeat it."""

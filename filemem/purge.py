@@ -33,11 +33,13 @@ _ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t
 
 
 class Target(NamedTuple):
-    """What is to leave the history: everything of the user's (`all`), or what the wording tells of."""
+    """What is to leave the history: everything of the user's (`all`), or what the wording tells of; with `every`, all that
+    holds the words asked for, and not just what was chosen of it."""
 
     history: History
     wording: Wording
     all: bool
+    every: bool = False
 
     def place(self, path: str) -> str | None:
         """A path of the repository as the new history has it; None where it goes."""
@@ -182,22 +184,29 @@ def _quoted(path: str) -> bytes:
 
 def learn(target: Target, gone: str = "") -> set[str]:
     """Add to the wording what old versions of the memories say that holds the words asked for, and all that the memory
-    `gone` ever said; returns the live paths of these. Raises GitError."""
+    `gone` ever said; returns the live paths of these, and a word on messages that say it. Raises GitError."""
     history, wording = target.history, target.wording
-    standing = {live(history.own(path)) for path in history.repository.tree(history.repository.head(), history.inside)}
-    found = set()
+    today = {live(history.own(path)) for path in history.repository.tree(history.repository.head(), history.inside)}
+    found: set[str] = set()
     for path, _, data in _read(history.repository, _versions(target)):
         memory = Memory(history.own(path), data)
         own = live(memory.path)
         if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
             continue
-        for item in [forget.whole(memory)] if own == gone else forget.asked(memory, wording):
-            found.add(own)
-            if not item.line and own not in standing:
+        items = [forget.whole(memory)] if own == gone else forget.asked(memory, wording)
+        found |= {own} if items else set()
+        for item in items if items and items[0].why != forget.ITS_NAME else ():
+            if not item.line and own not in today:
                 wording.names[own] = ""
             for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
-                wording.add(text, SENTENCE if memory.kind == "sessions" and not item.line else LINE)
-    return found
+                if own == gone:
+                    wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
+                else:
+                    wording.add_asked(text)
+        if own not in today and own not in wording.names and forget.named_so(own, wording):
+            wording.names[own] = forget.nameless(own, today | {*wording.names.values()})
+    said = history.repository.text("log", "--branches", "--tags", "--format=%B", "--", spec(history.inside))
+    return found | ({"the messages of commits"} if any(map(wording.asks, said.split("\n"))) else set())
 
 
 # -- rewriting ---------------------------------------------------------------------------------------------------
@@ -253,8 +262,11 @@ def _clean(commit: _Commit, target: Target, blobs: dict[tuple[str, str], str]) -
             changes.append(b"M %s %s %s" % (match[1], new.encode(), _quoted(place)))
         else:
             changes.append(b"D " + _quoted(place))
-    said = commit.message.decode("utf-8", "surrogateescape")
-    message = target.wording.blanked(said).encode("utf-8", "surrogateescape")
+    inside = target.history.inside
+    message = commit.message
+    if not inside or any(match and _path(match[3]).startswith(inside + "/") for _, match in matches):
+        said = message.decode("utf-8", "surrogateescape")
+        message = target.wording.blanked(said).encode("utf-8", "surrogateescape")
     cleaned = commit._replace(changes=changes, message=message)
     return cleaned, cleaned != commit
 
@@ -344,8 +356,12 @@ def _cleaned(target: Target, path: str, data: bytes) -> bytes:
     if own.startswith(BOOKKEEPING + "/"):
         return erasure.record_without(own.partition("/")[2], data, target.wording)[0]
     memory, wording = Memory(own, data), target.wording
-    if len(data) <= LARGEST and wording.repeats(memory.text):
-        wanted = forget.told(memory, lambda text: wording.repeats(text) and FORGOTTEN not in text)
+
+    def goes(text: str) -> bool:
+        return FORGOTTEN not in text and (wording.repeats(text) or (target.every and forget.asks(text, wording)))
+
+    if len(data) <= LARGEST and (wording.repeats(memory.text) or (target.every and wording.asks(memory.text))):
+        wanted = forget.told(memory, goes)
         with contextlib.suppress(FilememError):
             data = cuts.apply(data, [forget.cut(memory, item) for item in wanted])
     return wording.renamed(data)

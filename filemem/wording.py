@@ -77,15 +77,12 @@ class Wording:
 
     def stands_in(self, data: bytes) -> str:
         """The first line of a file's bytes that still says it, on one line; empty where none does."""
-        text = decode(data)
-        if not (self.repeats(unescaped(text)) or _has(self.about, folded(unescaped(text)))):
+        text = unescaped(decode(data))
+        repeated = self.repeats(text)
+        if not (repeated or self.asks(text)):
             return ""
-        lines = (
-            line
-            for line in text.split("\n")
-            if self.repeats(unescaped(line)) or _has(self.about, folded(unescaped(line)))
-        )
-        return next((line for line in lines if line.strip()), text[:200])
+        lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.asks(line)))
+        return next(lines, text[:200] if repeated else "")
 
     def renamed(self, data: bytes) -> bytes:
         """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
@@ -112,7 +109,7 @@ class Wording:
         starts = [match.start() for match in re.finditer(r"(?<!\w)\w|[^\x00-\x7f]", plain)]
         ends = [plain[start:].rstrip("… ") for start in starts]
         cut = any(width(end) >= LINE and text.startswith(end) for end in ends for text in self.texts)
-        if cut or self.repeats(line) or self.hints(line) or _has(self.about, plain):
+        if cut or self.repeats(line) or self.hints(line) or self.asks(line):
             return f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
         return line
 

@@ -42,7 +42,7 @@ def mara(tmp_path: Path) -> User:
     (top / "store/bob").mkdir()
     (top / "store/bob/a.md").write_text(f"Bob keeps his own {WORD}.\n")
     git(top, "add", "store/bob/a.md")
-    git(top, "commit", "--quiet", "--message", "Bob")
+    git(top, "commit", "--quiet", "--message", f"Bob's {WORD} is no business of mara's")
     user.create(
         TALK,
         format_turn("mara", "09:00", "Good morning.") + format_turn("mara", "09:01", f"I saw a {WORD} in the jar."),
@@ -76,7 +76,7 @@ def saying(where: Path, word: str = WORD) -> list[str]:
     """Every object that holds the word, other people's files aside."""
     found = []
     for oid, kind, data in objects(History(Store(where / "store").user("mara")).repository):
-        if word.encode() in data and b"Bob keeps his own" not in data:
+        if word.encode() in data and b"Bob" not in data:
             found.append(f"{kind} {oid}")
     return found
 

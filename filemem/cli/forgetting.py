@@ -58,8 +58,8 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     wanted = forget.candidates(user, about) if about else asked
     asked = _choose(wanted, how) if about else asked
     found = forget.plan(user, asked, about or "")
-    target = Target(History(user), found.wording, False)
-    past = purge.learn(target, gone) if how["purge_history"] and len(asked) == len(wanted) else set()
+    target = Target(History(user), found.wording, False, every=len(asked) == len(wanted))
+    past = purge.learn(target, gone) if how["purge_history"] and target.every else set()
     if not asked and not past:
         say("Nothing was deleted." if wanted else "Nothing was found.")
         return 1
@@ -82,7 +82,7 @@ def _choose(found: list[Item], how: dict[str, bool]) -> list[Item]:
     if not found or how["yes"] or how["dry_run"]:
         return found
     for number, item in enumerate(found, 1):
-        say(f"{number:>3}  {item.place}  {one_line(item.text, 100)}")
+        say(f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}")
     while True:
         answer = click.prompt("Which of these? all, or numbers such as 1,3-5", default="none").strip()
         if answer in ("none", "all"):
@@ -131,7 +131,7 @@ def _carry_out(user: User, found: Plan, target: Target, past: set[str], how: dic
     paths = [*found.whole, *found.lines, *found.moved]
     if how["purge_history"]:
         purge.require(target.history, paths)
-    if not found.items:
+    if not (found.items or found.moved):
         _git(target, paths, how)
         return 0
     if not how["yes"] and not click.confirm("Delete all this for good?"):
