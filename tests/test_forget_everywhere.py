@@ -1,0 +1,97 @@
+"""Whatever the memories and their history look like, once a word is forgotten and purged no byte of the store, no name and no
+object of the repository says it, and a memory that never said it is as it was, byte for byte."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from repositories import START, git, plain_git  # noqa: F401
+
+from filemem import Store, User
+from filemem.cli import cli
+from filemem.history import History, set_up
+from filemem.memory import format_turn
+from filemem.purge import objects
+
+WORD = "zyzzyva"
+PLAIN = ["The cat sleeps in the tuba case.", "It rains on Tuesdays.", "外婆喜欢喝茶。", "She said: no, not today!"]
+
+
+def line(dice: random.Random, *, telling: bool) -> str:
+    """Something to remember; where it is `telling`, with the word in one of the ways in which words stand in texts."""
+    said = f"{dice.choice(PLAIN)} {dice.randrange(10**6)}"
+    if not telling:
+        return said
+    ways = [f"A {WORD} bit me. {said}", f"{said} Two {WORD}s.", f"{WORD.upper()}!", f"«{WORD}» 很可爱。", f"[[{WORD}]]"]
+    return dice.choice(ways)
+
+
+def write(dice: random.Random, user: User, number: int) -> str:
+    """A memory of some kind, in some encoding, that says the word somewhere, or does not; returns its path."""
+    telling = dice.random() < 0.4
+    lines = [line(dice, telling=telling and dice.random() < 0.5) for _ in range(dice.randrange(1, 6))]
+    name = f"2026-0{dice.randrange(1, 10)}-1{number % 10}-{WORD if telling and dice.random() < 0.3 else 'x'}-{number}"
+    title = json.dumps(lines[0], ensure_ascii=False)
+    turns = "".join(format_turn(dice.choice(["mara", "assistant"]), "09:00", text) for text in lines)
+    path, text = dice.choice(
+        [
+            (f"facts/2026/{name}.md", lines[0]),
+            (f"archive/lessons/2026/{name}.md", f"---\nimportance: 7\n---\n\n{lines[0]}"),
+            (f"facts/2026/{name}.yaml", f"text: {title}\nnote: {json.dumps(lines[-1])}\n"),
+            (f"facts/2026/{name}-f.md", f"---\ntags: [tea]\nown: {title}\n---\n\n{dice.choice(PLAIN)}\n"),
+            (f"sessions/2026/{name}.md", f"---\ntitle: {title}\n---\n\n{turns}"),
+            (f"notes/{name}.md", f"# {lines[0]}\n\n" + "\n\n".join(lines)),
+            (f"summaries/2026/{name}.md", "# S\n\n" + "".join(f"- **mara**: {text}\n" for text in lines)),
+            ("profile.md", "# Mara\n\n" + "\n".join(f"- {text}" for text in lines)),
+        ]
+    )
+    place = Path(user.root, path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    newline, encoding = dice.choice(["\n", "\n", "\r\n"]), dice.choice(["utf-8", "utf-8", "utf-8", "utf-16"])
+    place.write_bytes(text.replace("\n", newline).encode(encoding))
+    return path
+
+
+def live_on(dice: random.Random, user: User, number: int) -> None:
+    """A memory more; perhaps one that is moved, deleted or written anew; questions; a commit with a subject of some kind."""
+    paths = [write(dice, user, number)]
+    path, what = dice.choice(user.paths()), dice.random()
+    if what < 0.2 and not path.startswith("archive/") and f"archive/{path}" not in user.paths():
+        user.move(path, f"archive/{path}")
+        paths.append(f"archive/{path}")
+    elif what < 0.35:
+        Path(user.root, path).unlink()
+    elif what < 0.5:
+        Path(user.root, path).write_text(line(dice, telling=False) + "\n")
+    if number % 4 == 0:
+        user.search_files("tea jar")
+        user.tools().call("open", json.dumps({"path": next(iter(user.paths()), "none")}))
+    subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
+    assert not History(user).record(subject, [*paths, path], {"Job": "test"}, START).note
+
+
+def says(data: bytes) -> bool:
+    return WORD.encode() in data.lower() or WORD.encode("utf-16-le") in data.lower()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_says_it_any_more_and_nothing_else_has_changed(tmp_path: Path, seed: int) -> None:
+    dice, user = random.Random(seed), Store(tmp_path).user("mara")
+    user.create("facts/2026/2026-01-01-start.md", "Start.\n")
+    set_up(user.store.root, "mara", START)
+    for number in range(dice.randrange(6, 14)):
+        live_on(dice, user, number)
+    before = {path: user.read(path) for path in user.paths() if WORD not in path and not says(user.read(path))}
+    words = ["--store", user.store.root, "forget", "--about", WORD, "--yes", "--purge-history"]
+    result = CliRunner().invoke(cli, words, env={"HOME": str(tmp_path)})
+    assert result.exception is None and "still says it" not in result.output, result.output
+    for place in tmp_path.rglob("*"):
+        inside = f"{place.relative_to(tmp_path).as_posix()}/"
+        if not inside.startswith(".git/"):
+            assert WORD not in inside and not (place.is_file() and says(place.read_bytes())), (inside, result.output)
+    assert [(kind, data) for _, kind, data in objects(History(user).repository) if says(data)] == []
+    assert {path: user.read(path) for path in before} == before
+    git(tmp_path, "fsck", "--full", "--strict")
+    assert git(tmp_path, "status", "--short") == ""
