@@ -1,10 +1,11 @@
 """Runs one job again and again, each time killed at the next system call that changes something; run by test_crash_points.
 
-    python crash_driver.py STORE FOLDER JOB
+    python crash_driver.py STORE FOLDER JOB [links]
 
 Copies STORE to FOLDER/1, FOLDER/2, … and does JOB on each in a child process, which ends without a word (os._exit, as
 kill -9 would) right before its first, second, … write, rename, link, unlink, mkdir, truncation, fsync or creating open. The
-first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed.
+first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed. With
+`links` the system cannot rename without overwriting, nor exchange two files: it can only link and unlink.
 """
 
 import datetime as dt
@@ -60,8 +61,10 @@ def arm(limit: int) -> None:
     os.open = opened
 
 
-def main(store: str, folder: str, name: str) -> None:
+def main(store: str, folder: str, name: str, *how: str) -> None:
     limit, status = 0, 1
+    if "links" in how:
+        disk._renameat2 = lambda *_: False
     rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
     job(name, Store(rehearsal).user("ann"))

@@ -67,14 +67,16 @@ def tree(root):
     return found | {name: set(place.read_bytes().splitlines()) for name, place in logs.items() if place.exists()}
 
 
-@pytest.mark.parametrize("name", ["sweep", "compact", "restore"])
-def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, name):
+@pytest.mark.parametrize(
+    "how", [["sweep"], ["compact"], ["restore"], ["sweep", "links"], ["restore", "links"]], ids=" ".join
+)
+def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, how):
     before = tree(os.path.dirname(store))
     folder = place / "killed"
     folder.mkdir()
     driver = Path(__file__).with_name("crash_driver.py")
     told = subprocess.run(
-        [sys.executable, driver, os.path.dirname(store), folder, name], capture_output=True, text=True, check=False
+        [sys.executable, driver, os.path.dirname(store), folder, *how], capture_output=True, text=True, check=False
     )
     assert told.returncode == 0, told.stderr
     wanted = tree(folder / "undisturbed")
@@ -91,7 +93,7 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
             assert copies and all(copy == data for copy in copies), (number, path)
         for path in set(killed) - set(before) - set(BOOKS):
             assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
-        job(name, Store(folder / str(number)).user("ann"))
+        job(how[0], Store(folder / str(number)).user("ann"))
         assert tree(folder / str(number)) == wanted, number
 
 
