@@ -108,19 +108,27 @@ def sweeping(count: int) -> None:
     with tempfile.TemporaryDirectory() as root:
         user = large(root, count)
         subprocess.run([*COMMAND, "status", "--store", root], check=True, capture_output=True)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         recalls.trails(user)
-        print(f"log of {10 * count:,} recalls read in {time.perf_counter() - start:.2f} s")
+        print(f"log of {10 * count:,} recalls: {_spent(start, busy, time.process_time())}")
         for option in (["--dry-run"], []):
-            start = time.perf_counter()
+            start, busy = time.perf_counter(), _processor()
             command = [*COMMAND, "sweep", "--store", root, "--today", "2026-11-20", *option]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            seconds = time.perf_counter() - start
-            print(
-                f"sweep {' '.join(option)} over {count:,} memories: {seconds:.2f} s, {done.stdout.count('rchived'):,} go"
-            )
+            gone = done.stdout.count("rchived")
+            print(f"sweep {' '.join(option)} ({count:,} memories, {gone:,} go): {_spent(start, busy, _processor())}")
         most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
         print(f"most memory of a command, that which made the index among them: {most:.0f} MB")
+
+
+def _processor() -> float:
+    """The seconds that commands have kept a processor busy."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _spent(start: float, busy: float, now: float) -> str:
+    return f"{time.perf_counter() - start:.2f} s, {now - busy:.2f} s of it on a processor"
 
 
 def many(count: int) -> None:

@@ -43,7 +43,7 @@ Elapsed = Callable[[dt.date, dt.date], float]
 
 def calendar_days(start: dt.date, end: dt.date) -> float:
     """The days from one date to another, 0 where the second is not later."""
-    return float(max(0, (end - start).days))
+    return max(0.0, end.toordinal() - start.toordinal())
 
 
 def strength(
@@ -57,7 +57,9 @@ def strength(
     """How a memory of `born` stands today, given the days on which it was recalled (those after today do not count)."""
     stability = curve.stability * importance / IMPORTANCE
     last = born
-    for day in sorted({recall for recall in recalls if born < recall <= today}):
+    for day in sorted(set(recalls)):
+        if not born < day <= today:
+            continue
         faded = 1 - retention(elapsed(last, day), stability)
         stability *= 1 + curve.growth * faded
         last = day

@@ -64,7 +64,7 @@ class Rules(NamedTuple):
 
     def strength(self, born: dt.date, trail: Trail, today: dt.date, importance: float) -> Strength:
         """How a memory stands."""
-        return retention.strength(born, trail.days, today, importance, self.curve, self.elapsed)
+        return retention.strength(born, trail, today, importance, self.curve, self.elapsed)
 
 
 def curve(config: Config) -> Curve:
@@ -80,7 +80,7 @@ def rules(config: Config, entries: Iterable[Entry], trails: dict[str, Trail]) ->
         return Rules(curve(config), config.grace_days, retention.calendar_days)
     days = {entry.date for entry in entries if entry.date and kind_of(entry.path) == "sessions"}
     for trail in trails.values():
-        days.update(day.toordinal() for day in set(trail.days))
+        days.update(day.toordinal() for day in set(trail))
     return Rules(curve(config), config.grace_days, _active_days(sorted(days)))
 
 
@@ -276,13 +276,14 @@ def _history(memory: Memory, trail: Trail, rule: Rules, today: dt.date, days: st
         f"It is of {born:%Y-%m-%d}; its importance is {importance}{'' if given is not None else ' (not given)'} of 10, "
         f"so its stability began at {first.stability:.1f} days."
     )
-    recalled = sorted({day for day in trail.days if born < day <= today})
+    recalled = sorted({day for day in trail if born < day <= today})
     if recalled:
         count = f"{len(recalled)} later day{'s' * (len(recalled) != 1)}"
         yield f"It was recalled on {count}, last on {recalled[-1]}, and its stability has grown to {now.stability:.1f} days."
     else:
         yield "It was never recalled on a later day."
-    gone = f"{now.days:.0f} {days} have passed since its {'last recall' if recalled else 'date'}"
+    passed = f"{now.days:.0f} {days} have" if now.days != 1 else f"1 {days.removesuffix('s')} has"
+    gone = f"{passed} passed since its {'last recall' if recalled else 'date'}"
     yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}): {gone}."
 
 

@@ -25,7 +25,7 @@ def write(user, entries):
 def says(user):
     """What the log means to a sweep: retention, and whether each memory is to come back."""
     return {
-        path: (retention.strength(BORN, trail.days, dt.date(2026, 5, 1)), trail.archived, trail.since)
+        path: (retention.strength(BORN, trail, dt.date(2026, 5, 1)), trail.archived, trail.since)
         for path, trail in recalls.trails(user).items()
     }
 
@@ -58,7 +58,7 @@ def test_lines_that_are_none_are_passed_over(tmp_path):
     write(user, [(dt.datetime(2026, 2, 1, 9), "open", "facts/a.md")])
     with open(user.bookkeeping(recalls.NAME), "ab") as log:
         log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
-    assert recalls.trails(user)["facts/a.md"].days == [dt.date(2026, 2, 1)]
+    assert recalls.trails(user)["facts/a.md"] == [dt.date(2026, 2, 1)]
     assert "facts/a.md" in recalls.trails(user)
 
 
@@ -70,5 +70,5 @@ def test_many_lines_are_added_behind_a_line_that_was_cut_off(tmp_path):
     paths = [f"archive/facts/{number}.md" for number in range(2000)]
     recalls.note_all(user, paths, recalls.RESTORED, dt.datetime(2026, 2, 2, 9))
     found = recalls.trails(user)
-    assert all(found[f"facts/{number}.md"].days == [dt.date(2026, 2, 2)] for number in range(2000))
+    assert all(found[f"facts/{number}.md"] == [dt.date(2026, 2, 2)] for number in range(2000))
     assert len(found) == 2001
