@@ -123,7 +123,9 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
     assert shell(home, ready).returncode == 0
     assert len(examples()) == len(COMMANDS)
     for line in examples():
-        until = "timeout --preserve-status -s INT 2 " if line == "filemem watch" else ""  # it goes on for ever
+        until = (
+            "timeout --foreground --preserve-status -s INT 2 " if line == "filemem watch" else ""
+        )  # it goes on for ever
         done = shell(home, until + line)
         assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing found, nothing differs
         assert "filemem: " not in done.stderr, (line, done.stderr)
