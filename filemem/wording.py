@@ -50,7 +50,10 @@ class Wording:
             self.texts.add(whole)
 
     def repeats(self, text: str) -> bool:
-        """Does another text hold one of these?"""
+        """Does another text hold one of these, as it stands or escaped as in JSON?"""
+        return any(map(self._repeats, {text, unescaped(text)}))
+
+    def _repeats(self, text: str) -> bool:
         if len(self.texts) > MANY:
             return any(part in self.texts for line in text.split("\n") for part in _parts(line))
         other = folded(text)
@@ -58,26 +61,25 @@ class Wording:
 
     def asks(self, text: str) -> bool:
         """Does a text hold all the words that were asked for, or all but the smallest in some form of theirs?"""
-        if not self.about:
-            return False
+        return bool(self.about) and any(map(self._asks, {text, unescaped(text)}))
+
+    def _asks(self, text: str) -> bool:
         other = folded(text)
-        return all(_has(word, other) for word in self.about.split()) or bool(
-            self._stems and self._stems <= _stems(text)
-        )
+        whole = all(_has(word, other) for word in self.about.split())
+        return whole or bool(self._stems and self._stems <= _stems(text))
 
     def hints(self, text: str) -> bool:
         """Does a text hold a word that only this had?"""
-        return bool(self.words) and not self.words.isdisjoint(words(text))
+        return bool(self.words) and not self.words.isdisjoint(words(unescaped(text)))
 
     def tells(self, text: str) -> bool:
-        """Does a text of bookkeeping, escaped as in JSON perhaps, hold anything of it: text, words or names?"""
-        plain = unescaped(text) if "\\" in text else text
+        """Does a text of bookkeeping hold anything of it: text, words or names?"""
         data = text.encode("utf-8", "replace")
-        return self.repeats(plain) or self.asks(plain) or self.hints(plain) or self.renamed(data) != data
+        return self.repeats(text) or self.asks(text) or self.hints(text) or self.renamed(data) != data
 
     def stands_in(self, data: bytes) -> str:
         """The first line of a file's bytes that still says it, on one line; empty where none does."""
-        text = unescaped(decode(data))
+        text = decode(data)
         repeated = self.repeats(text)
         if not (repeated or self.asks(text)):
             return ""

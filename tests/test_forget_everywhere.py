@@ -40,7 +40,10 @@ def write(dice: random.Random, user: User, number: int) -> str:
             (f"facts/2026/{name}.md", lines[0]),
             (f"archive/lessons/2026/{name}.md", f"---\nimportance: 7\n---\n\n{lines[0]}"),
             (f"facts/2026/{name}.yaml", f"text: {title}\nnote: {json.dumps(lines[-1])}\n"),
-            (f"facts/2026/{name}-f.md", f"---\ntags: [tea]\nown: {title}\n---\n\n{dice.choice(PLAIN)}\n"),
+            (
+                f"facts/2026/{name}-f.md",
+                f"---\ntags: [tea]\nown: {json.dumps(lines[0])}\n---\n\n{dice.choice(PLAIN)}\n",
+            ),
             (f"sessions/2026/{name}.md", f"---\ntitle: {title}\n---\n\n{turns}"),
             (f"notes/{name}.md", f"# {lines[0]}\n\n" + "\n\n".join(lines)),
             (f"summaries/2026/{name}.md", "# S\n\n" + "".join(f"- **mara**: {text}\n" for text in lines)),
