@@ -50,7 +50,8 @@ def apply(user: User, found: Plan, at: dt.datetime) -> Done:
         deleted, changed = _delete(user, found.whole)
         beside += clear(user)
     stayed += changed
-    subject = f"Forget {_count(len(deleted), 'file')} and {_count(len(redacted), 'passage')}"
+    what = f"{_count(len(deleted), 'file')} and {_count(len(redacted), 'passage')}"
+    subject = f"Forget {what if deleted or redacted else 'what records told'}"
     touched = [*found.whole, *found.lines, *renamed]
     note = history.record(subject, touched, {"Job": "forget"}, at, Before(edits)).note
     return Done(deleted, redacted, beside, stayed, note)

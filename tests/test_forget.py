@@ -206,6 +206,16 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
     assert new in [recall.path for recall in recalls.read(mara)]
 
 
+def test_records_and_caches_forget_what_no_memory_says_any_more(mara: User) -> None:
+    """As when a memory was deleted by hand."""
+    for path in [path for path in mara.paths() if WORD in mara.memory(path).text]:
+        os.unlink(mara.absolute(path))
+    assert holding(mara.store.root)
+    run(mara, "--about", WORD, "--yes")
+    assert holding(mara.store.root) == []
+    assert run(mara, "--about", WORD, "--yes").output == "Nothing was found.\n"
+
+
 def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: User) -> None:
     quoted = (
         "- **assistant** 10:00: From your memories:\n  - It was zyzzyva.\n  - The cat sleeps in the tuba case again.\n"

@@ -60,10 +60,15 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     found = forget.plan(user, asked, about or "")
     target = Target(History(user), found.wording, False, every=len(asked) == len(wanted))
     past = purge.learn(target, gone) if how["purge_history"] and target.every else set()
-    if not asked and not past:
+    if not asked and not past and (wanted or not _beside(user, found)):
         say("Nothing was deleted." if wanted else "Nothing was found.")
         return 1
     return _carry_out(user, found, target, past, how)
+
+
+def _beside(user: User, found: Plan) -> bool:
+    """Does a record or a cache of the user's still say it, though no memory does?"""
+    return any(line.startswith(f"{user.name}/") for line in erasure.remaining(user, found.wording))
 
 
 def _named(user: User, given: str, how: dict[str, bool]) -> tuple[list[Item], str]:
@@ -131,10 +136,7 @@ def _carry_out(user: User, found: Plan, target: Target, past: set[str], how: dic
     paths = [*found.whole, *found.lines, *found.moved]
     if how["purge_history"]:
         purge.require(target.history, paths)
-    if not (found.items or found.moved):
-        _git(target, paths, how)
-        return 0
-    if not how["yes"] and not click.confirm("Delete all this for good?"):
+    if (found.items or found.moved) and not how["yes"] and not click.confirm("Delete all this for good?"):
         say("Nothing was deleted.")
         return 1
     done = erasure.apply(user, found, now())
