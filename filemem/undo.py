@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from filemem import log, worktree
+from filemem import log, recalls, worktree
+from filemem.archive import archived, live
 from filemem.errors import FilememError, NotFound
 from filemem.git import fields, spec
 from filemem.history import LOGS, History, Recorded
@@ -50,6 +52,9 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
     with history.user.locked():
         steps, said = _plan(history, commit)
         worktree.carry_out(history.user.root, steps)
+        left = {step.path for step in steps if step.becomes is None}
+        back = [step.path for step in steps if step.found is None and archived(step.path) in left]
+        recalls.note_all(history.user, back, recalls.RESTORED, at)  # else the next sweep would archive them again
     trailers = {"Job": "undo", "Undoes": commit.commit}
     wrote = {step.path: (step.found, step.becomes) for step in steps}
     recorded = history.record(f'Undo "{commit.subject}"', list(wrote), trailers, at, before._replace(wrote=wrote))
@@ -126,20 +131,36 @@ def _now(history: History, path: str) -> str:
 
 
 def _changes(history: History, commit: Commit) -> list[_Change]:
-    """What a commit did to the user's plain files; logs only grow, so they are left out."""
+    """What a commit did to the user's plain files; logs only grow, so they are left out.
+
+    A memory that came under its path in the archive, or back, was moved, however much was written into it on the way.
+    """
+    told = list(_told(history, commit))
+    gone = {old: change for change in told if (old := change.old) and old != change.new}
+    new = {path: change for change in told if (path := change.new) and path != change.old}
+    twins = [(path, other) for path in gone for other in (live(path), archived(path))]
+    alike = [(change.old, change.new) for change in told if change.old and change.new]
+    found = [change for change in told if change.old == change.new]
+    for old, path in [*twins, *alike]:
+        if old in gone and path in new:
+            found.append(_Change(old, path, gone.pop(old).before, new.pop(path).after))
+    found += [change._replace(new=None, after=b"") for change in gone.values()]
+    return found + [change._replace(old=None, before=b"") for change in new.values()]
+
+
+def _told(history: History, commit: Commit) -> Iterator[_Change]:
+    """What a commit did, as git tells it: a move where the texts are alike."""
     repository = history.repository
     parent = commit.parents[0] if commit.parents else repository.empty_tree()
     arguments = ["diff-tree", "-r", "-z", "-M", parent, commit.commit, "--", spec(history.inside)]
     parts = iter(fields(repository.run(*arguments)))
-    found = []
     for facts in parts:
         old_mode, new_mode, old, new, status = facts.removeprefix(":").split(" ")
         first = next(parts)
-        second = next(parts) if status[0] in "RC" else first
-        own = [history.own(path) for path in (first, second)]
-        if any(mode not in (*PLAIN, "000000") for mode in (old_mode, new_mode)) or own[1].endswith(LOGS):
+        second = next(parts) if status[0] == "R" else first
+        if any(mode not in (*PLAIN, "000000") for mode in (old_mode, new_mode)) or history.own(second).endswith(LOGS):
             continue
         before = repository.content(first, Entry(old_mode, old)) if status[0] != "A" else b""
         after = repository.content(second, Entry(new_mode, new)) if status[0] != "D" else b""
-        found.append(_Change(own[0] if status[0] != "A" else None, own[1] if status[0] != "D" else None, before, after))
-    return found
+        was, now = history.own(first), history.own(second)
+        yield _Change(was if status[0] != "A" else None, now if status[0] != "D" else None, before, after)

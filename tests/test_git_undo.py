@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, log
+from filemem import FilememError, Store, User, log, remembering, sweeper
 from filemem.history import History
 from filemem.undo import undo
 
@@ -70,6 +70,24 @@ def test_a_move_is_moved_back_with_what_was_written_since(mara: User) -> None:
     undo(History(mara), swept, START)
     assert mara.paths() == [FACT, "profile.md"] and mara.read("profile.md").endswith(b"five\nsix\n")
     assert git(mara.root, "status", "--short") == ""
+
+
+def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: User) -> None:
+    """Little of the short fact is left in its archived copy, which says what replaced it; and a sweep lets it be."""
+    first = mara.remember("Ann lives in Porto.", today=START.date()).path
+    job(mara, "Remember", first)
+    told = remembering.remember(mara, "Ann lives in Faro.", START)
+    commit = job(mara, "Remember", *told.paths)
+    assert f"archive/{first}" in mara.paths() and first not in mara.paths()
+    job(mara, "Note", mara.create("notes.md", "Later.\n"))
+    undo(History(mara), commit, START)
+    assert mara.read(first) == b"Ann lives in Porto.\n" and f"archive/{first}" not in mara.paths()
+    assert told.memory.path not in mara.paths() and git(mara.root, "status", "--short") == ""
+    late = START + dt.timedelta(days=400)
+    sweeper.apply(mara, plan := sweeper.plan(mara, late.date()), late)
+    swept = job(mara, "Sweep", *(path for move in plan.going for path in (move.path, f"archive/{move.path}")))
+    undo(History(mara), swept, late)
+    assert first in mara.paths() and not sweeper.plan(mara, late.date() + dt.timedelta(days=1)).going
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: User) -> None:
