@@ -1,26 +1,34 @@
-"""How well the turns that consolidation keeps without a model agree with the turns that people's facts cite in LoCoMo.
+"""What consolidation without a model makes of conversations of LoCoMo: which turns it keeps, how fast, and what it costs recall.
 
-For each conversation of `../shared/data/locomo-dev.json` and for its Chinese translation: precision, recall and F1 of the
-turns over the threshold of `filemem.salience`, of those that also become a statement, and of simple rules. `--fit` fits
-the weights anew, by logistic regression with an L2 penalty of 100 on standardised signs, and prints them with what they
-reach on the conversation that was left out of the fit.
+    python benchmarks/consolidation.py LOCOMO.json [TRANSLATION.json] [--fit] [--facts N]
+
+For each conversation, written as a folder of sessions and consolidated: precision, recall and F1 of the turns that its facts
+name as sources, against those that the benchmark's own facts cite (`observation`), and of simple rules beside; then the
+share of a question's evidence that stands in the first tokens of one answer of `search_files`, with sessions alone and with
+the facts beside them (as `peers.py` counts it). TRANSLATION.json has the same ids in Chinese. `--facts` prints some of the
+facts, drawn by chance, each over the turn that it comes from. `--fit` fits the weights of the signs anew, by logistic
+regression with an L2 penalty of 100 on standardised signs, and prints them with what they reach on the conversation that was
+left out of the fit.
 """
 
+import argparse
 import datetime as dt
 import json
 import math
 import random
 import re
-import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filemem import salience, statements
+from peers import Talk, letters, talks, write
+
+from filemem import Store, User, consolidation, facts, salience, statements
 from filemem.utterance import FIRST, Turn, length, regex
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+BUDGETS = (500, 1000, 2000, 4000)  # tokens of 4 characters
 PENALTY = 100.0
 _ID = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")
 
@@ -88,9 +96,7 @@ def _text(turn: dict[str, Any]) -> str:
 
 def measured(found: list[Row], keep: Callable[[Row], bool]) -> Result:
     kept = [row for row in found if keep(row)]
-    right = sum(row.gold for row in kept)
-    precision, recall = right / max(len(kept), 1), right / max(sum(row.gold for row in found), 1)
-    return Result(precision, recall, 2 * precision * recall / max(precision + recall, 1e-9))
+    return agreed(sum(row.gold for row in kept), len(kept), sum(row.gold for row in found))
 
 
 def at_random(found: list[Row]) -> Result:
@@ -103,7 +109,8 @@ def at_random(found: list[Row]) -> Result:
     return Result(*(sum(column) / len(results) for column in zip(*results, strict=True)))
 
 
-def table(named: dict[str, list[Row]]) -> None:
+def table(named: dict[str, list[Row]], files: dict[str, Result]) -> None:
+    """The turns that are kept beside simple rules; `files` are the sources of the facts that were written."""
     rules: dict[str, Callable[[list[Row]], Result]] = {
         "kept": lambda found: measured(found, lambda row: row.score >= salience.THRESHOLD),
         "kept and stated": lambda found: measured(found, lambda row: row.score >= salience.THRESHOLD and row.stated),
@@ -113,7 +120,8 @@ def table(named: dict[str, list[Row]]) -> None:
         ),
         "as many at random": at_random,
     }
-    print("F1 (precision/recall)".ljust(28) + "".join(name.rjust(19) for name in named))
+    print("\nF1 (precision/recall)".ljust(29) + "".join(name.rjust(19) for name in named))
+    print("sources of facts".ljust(28) + "".join(str(files.get(name, "")).rjust(19) for name in named))
     for rule, measure in rules.items():
         print(rule.ljust(28) + "".join(str(measure(found)).rjust(19) for found in named.values()))
 
@@ -199,25 +207,96 @@ def fit(named: dict[str, list[Row]]) -> None:
         print(f"    {sign:14} {weight:+.2f}")
 
 
-def main() -> None:
-    path = DATA / "locomo-dev.json"
-    if not path.exists():
-        print(f"Skipped: {path.name} is not in {DATA.parent.name}/{DATA.name} beside the repository.")
-        return
-    samples = json.loads(path.read_text(encoding="utf-8"))
+# -- the real thing: files, consolidated and searched --------------------------------------------------------------
+
+
+class Made(NamedTuple):
+    """A conversation consolidated: seconds, the ids of the turns that its facts name, recall by tokens before and after."""
+
+    seconds: float
+    facts: int
+    sources: set[str]
+    before: dict[int, float]
+    after: dict[int, float]
+
+
+def made(talk: Talk, root: Path, show: int) -> Made:
+    """Write a conversation's files, ask, consolidate, ask again."""
+    write(root / talk.name, talk.files)
+    user = Store(root).user(talk.name)
+    before = recalled(talk, user)
     start = time.perf_counter()
-    named = {sample["sample_id"]: rows(sample, cited(sample)) for sample in samples}
-    everything = [row for found in named.values() for row in found]
+    for _ in consolidation.run(user, dt.datetime(2026, 11, 20)):
+        pass
     seconds = time.perf_counter() - start
-    print(f"{len(everything)} turns of {len(named)} conversations in {seconds:.1f} s")
-    if "--fit" in sys.argv[1:]:
+    at = {f"{said.path}:{said.line}": said for said in talk.turns}
+    found = {path: facts.sources(user.memory(path)) for path in user.paths() if re.search(r"(?:facts|lessons)/", path)}
+    for path in sorted(random.Random(7).sample(sorted(found), min(show, len(found)))):
+        told = " ".join(passage.text for passage in user.memory(path).passages)
+        print(f"{talk.name}/{path}\n    {told}\n    < {at[found[path][0]].speaker}: {at[found[path][0]].text}")
+    sources = {at[source].id for named in found.values() for source in named}
+    return Made(seconds, len(found), sources, before, recalled(talk, user))
+
+
+def recalled(talk: Talk, user: User) -> dict[int, float]:
+    """The share of the evidence in the first tokens of an answer, summed over the questions."""
+    tools, said = user.tools(), {turn.id: letters(turn.text)[:120] for turn in talk.turns}
+    total = dict.fromkeys(BUDGETS, 0.0)
+    for question, evidence in talk.questions:
+        answer = tools.call("search_files", json.dumps({"query": question}))
+        for budget in BUDGETS:
+            seen = letters(answer[: 4 * budget])
+            total[budget] += sum(bool(said[turn]) and said[turn] in seen for turn in evidence) / len(evidence)
+    return total
+
+
+def report(path: str, gold: dict[str, set[str]], show: int) -> dict[str, Result]:
+    """Consolidate every conversation; prints speed and recall, returns how well the sources agree."""
+    found, everything, questions = dict[str, Result](), list[Made](), 0
+    kept = right = wanted = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for talk in talks(path):
+            one = made(talk, Path(folder), show)
+            everything.append(one)
+            questions += len(talk.questions)
+            hits = len(one.sources & gold[talk.name])
+            found[talk.name] = agreed(hits, len(one.sources), len(gold[talk.name]))
+            kept, right, wanted = kept + len(one.sources), right + hits, wanted + len(gold[talk.name])
+    found["all"] = agreed(right, kept, wanted)
+    seconds, count = sum(one.seconds for one in everything), sum(one.facts for one in everything)
+    print(f"{count:,} facts of {len(everything)} conversations, consolidated in {seconds:.1f} s\n")
+    print("recall".ljust(28) + "".join(f"@{budget}".rjust(9) for budget in BUDGETS))
+    for name, shares in (
+        ("sessions", [one.before for one in everything]),
+        ("and facts", [one.after for one in everything]),
+    ):
+        row = (100 * sum(share[budget] for share in shares) / questions for budget in BUDGETS)
+        print(name.ljust(28) + "".join(f"{value:9.1f}" for value in row))
+    return found
+
+
+def agreed(right: int, kept: int, wanted: int) -> Result:
+    precision, recall = right / max(kept, 1), right / max(wanted, 1)
+    return Result(precision, recall, 2 * precision * recall / max(precision + recall, 1e-9))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conversations", metavar="LOCOMO.json")
+    parser.add_argument("translation", metavar="TRANSLATION.json", nargs="?")
+    parser.add_argument("--facts", type=int, default=0, metavar="N", help="print so many facts of each conversation")
+    parser.add_argument("--fit", action="store_true", help="fit the weights of the signs anew")
+    given = parser.parse_args()
+    samples = json.loads(Path(given.conversations).read_text(encoding="utf-8"))
+    gold = {sample["sample_id"]: cited(sample) for sample in samples}
+    named = {sample["sample_id"]: rows(sample, gold[sample["sample_id"]]) for sample in samples}
+    if given.fit:
         fit(named)
         return
-    translated = DATA / "locomo-zh-dev.json"
-    chinese = json.loads(translated.read_text(encoding="utf-8")) if translated.exists() else []
-    gold = {sample["sample_id"]: cited(sample) for sample in samples}
-    zh = {f"{sample['sample_id']} zh": rows(sample, gold[sample["sample_id"]]) for sample in chinese}
-    table({**named, "all": everything, **zh})
+    files = report(given.conversations, gold, given.facts)
+    translated = json.loads(Path(given.translation).read_text(encoding="utf-8")) if given.translation else []
+    zh = {f"{sample['sample_id']} zh": rows(sample, gold[sample["sample_id"]]) for sample in translated}
+    table({**named, "all": [row for found in named.values() for row in found], **zh}, files)
 
 
 if __name__ == "__main__":
