@@ -40,38 +40,6 @@ PLEASE = (
     r"^(?:(?:please|also|and|ok|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|i want you to|you should|"
     r"can you|could you)[ ,]+|请)+"
 )
-# Subjects that mean something said before: It was fun; The event was great; She is a nurse; 这很难.
-BARE_SUBJECT = (
-    r"^(?:(?:and|but|so|because|since|although|though|when|while|if|plus|also|not only|even though) )*(?:it|it's|"
-    r"that|that's|they|they're|he|he's|she|she's|his|her|their|its|such|(?:one|some|many|most|all|both|"
-    r"none) of (?:them|it|these|those)|one (?:is|was)|both|which|who|here|here's|everyone|everything|(?:this|these|"
-    r"those) (?:is|was|are|were|really|has|have|made?|makes?|will|would|can|helps?|just|one)|this \w+s|the \w+ (?:is|"
-    r"was|are|were))\b|^(?:但|而且?|所以|因为|并且)?(?:这(?![个次种张本幅些])|那(?![个次种张本幅些])|它|他|她|"
-    r"其(?!实)|真的)"
-)
-# It with nothing behind: It is important to help, It was great seeing them.
-IMPERSONAL = (
-    r"^it(?:'s| is| was|'s been| has been| feels?| felt| took| takes| would be| means a lot) (?!(?:an?|the|like|my|"
-    r"one|about|all|just|in|at|on|from|for)\b)(?:\w+ ){0,4}?(?:to|that|how|when|being|having|seeing|(?!something|"
-    r"nothing|anything|everything|during|morning|evening)\w{2,}ing)\b|^it(?:'s| is| was|'s been|"
-    r" has been) an? (?:\w+ )?(?:relief|blessing|joy|pleasure|honou?r|privilege|dream|shame|pity|treat|reminder) to\b"
-)
-# It and them as objects, which need a noun before them, unless in an idiom or standing for a clause to come.
-BARE_OBJECT = (
-    r"\b(?<!worth )(?<!for )(?:it(?! (?:work|happen|big|count|through|up to|clear|a habit)\b|'s \w+ (?:to|that|when|"
-    r"how)| is \w+ (?:to|that|when|how)| (?:hard|easy|easier|important|difficult|a point)\b)|them)\b"
-)
-# That, this, there, so at the end of a clause, which stand for something said before whatever nouns there are.
-BARE_END = (
-    r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
-    r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)|\b(?:trips?|go|going|went|gone|been|moved|"
-    r"travel\w*|get|getting) there\b"
-)
-NOUN_BEFORE = (
-    r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"
-    r"someone|people|kids|work|school)\b|(?:s|tion|ment|ness|ship|"
-    r"ity)\b(?<!\bis)(?<!\bwas)(?<!\bhas)(?<!\balways)(?<!\bsometimes)|\w(?<!\bgo)ing\b(?=.*\w)"
-)
 ADVICE = (
     r"^(?:please )?(?:keep|stay|go|take|have|let|let's|enjoy|try|remember|don't|check|look|come|make|believe|trust|"
     r"follow|give|send|tell|hang|hold|be|never|always|do|read|build|use|put|start|focus|write|practi[cs]e|set|find|"
@@ -81,6 +49,13 @@ ADVICE = (
     r"不要|祝|记得|看看|快看|来|让我们|相信|去|试试|一起|多么|谢|感谢|敬|坚持|抓住|专注)|让我们|让咱们"
 )
 VAGUE = (
+    r"\bkeep you (?:updated|posted)|^i (?:\d+% |totally |completely |fully |definitely )*agree\b|^(?:it has |"
+    r"i have )?been (?:ages|forever|so long|a (?:long )?(?:while|minute))\b|^(?:i am )?sorry i\b|^i knew you\b|"
+    r"\b(?:some|big|crazy|lots? of|new|cool|wild|so many) (?:stuff|things?)(?: has|'s| have)? (?:been )?(?:happen|"
+    r"going on)|^i (?:will )?(?:definitely |surely )?(?:check|look|try|read|watch|give) (?:it|that|them|this)\b|"
+    r"^i get how|\bcan do (?:this|it)$|\b(?:be sure to|definitely) reach out\b|^especially\b|\bhere(?:'s| is|"
+    r" are) (?:an?|the|my|some|one)\b|\bdo something$|^(?:i|we)(?: all| also| really| just)? (?:had|have|"
+    r"am having) (?:an? |so much |such a |a ton of |lots of )?(?:\w+ )?(?:fun|blast|time)(?: together| there)?$|"
     r"^time flies|\blet (?:me|us) know\b|^i (?:did not|didn't|haven't) (?:get back|talked|reply)|^(?:these are|"
     r"here(?:'s| is| are)) (?:my|a|an|the|some|one|me)\b|^(?:my )?full support|^i haven't been around$|"
     r"\bkeep (?:that|this) in mind\b|^not only for\b|^almost as\b|^(?:i|we)(?:'m| am|'ve| have|'re|"
@@ -94,9 +69,9 @@ VAGUE = (
     r" ?[-–,.!])|^i (?:would |'d )?(?:really )?(?:love|like|want|hope) to$|^(?:crazy|interesting|exciting|"
     r"big) (?:stuff|things?)(?:'s| has| have)? (?:been )?happen\w*(?: since\b.*)?$|\bheads up\b|^(?:long time|"
     r"seems? like (?:forever|ages)|(?:so |too )?much|lots?|a lot|quite a|nothing much|been an?|it's been (?:a while|"
-    r"ages|forever)|been a)\b.*(?:last|since|happened|going on|chatted|week|been|talk)|^我(?:也(?:是|这么|一样)|同意|"
-    r"明白|懂|理解|知道|很好|没事|相信你|支持你|为你|祝)|(?:想|得)跟你(?:们)?(?:说|聊)|(?:有(?:件|些)事|"
-    r"有东西)[^，。]{0,4}(?:告诉|跟)你|没聊了$|^[^，。]{0,14}发生了[^，。]{0,8}(?:事|事情)$|^给你看"
+    r"ages|forever)|been a)\b.*(?:last|since|happened|going on|chatted|week|been|talk)|^我(?:完全|非常|特别|很)*(?:也(?:是|这么|"
+    r"一样)|同意|懂|明白|懂|理解|知道|很好|没事|相信你|支持你|为你|祝)|(?:想|得)跟你(?:们)?(?:说|聊)|(?:有(?:件|些)事|有东西)[^，。]{0,4}(?:告诉|跟)你|没聊了$|"
+    r"^[^，。]{0,14}发生了[^，。]{0,8}(?:事|事情)$|^给你看"
 )
 
 IMPORTANCE = (
@@ -134,9 +109,4 @@ NAMED = (
 NOT_NAMES = frozenset(
     "January February March April May June July August September October November December Monday Tuesday Wednesday "
     "Thursday Friday Saturday Sunday Christmas I It The My This That And But We They He She".split()
-)
-# Somebody that a pronoun can stand for.
-SOMEBODY = (
-    r"(?<!^)\b(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:says|said|is|was|has|had|told|thinks|wants|loves|"
-    r"likes)\b)(?<!He)(?<!She)(?<!It)|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{4}"
 )

@@ -33,6 +33,10 @@ def _written(text: str, mention: Mention, words: str) -> str:
             ("在" if subject else "") + in_words(mention.span, True) + "".join(regex(r"[晚早][上晨]?$").findall(words))
         )
     label = in_words(mention.span, False)
+    if regex(r"\b(?:about|around|roughly)\s+$").search(text[: mention.start]):
+        return label
+    if regex(r"\b(?:over|almost|nearly|than)\s+$").search(text[: mention.start]):
+        return words
     if words.lower().endswith(("'s", "’s")):
         return f"the {label}"
     opens = regex(r"(?:^|[,;:.!?–-]|\b(?:and|but|so))\s*$").search(text[: mention.start])

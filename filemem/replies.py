@@ -5,10 +5,13 @@ import re
 from filemem import statements_en as english
 from filemem import statements_zh as chinese
 from filemem.dating import dated
+from filemem.leaning import leans
 from filemem.retelling import Scene, Told, retold, uncapital
 from filemem.utterance import QUESTION, TELLING, Turn, is_chinese, length, regex, sentences
 from filemem.verbs import singular
 
+_POLAR = r"^(?:(?:so|and|but|hey|wow|oh|\w+),? )?(?:do|did|does|is|are|was|were|have|has|had|can|could|will|would|any|ever|you)\b"
+_YES_OR_NO = r"^(no|nope|nah|not really|yes|yeah|yep|yup|sure|definitely|absolutely)\b"
 _YES = (
     r"^(?:yes|yeah|yep|yup|sure|of course|i do|definitely)(?:,? (?:i do|i am|sure|of course|very much|really))?[.!]*$"
 )
@@ -16,6 +19,15 @@ _PLAIN = r"^(?!(?:i|we|it|that|they|you|he|she|this|there|not|so|no|yes)\b)[\w' 
 _WHAT_IS_YOURS = r"^(?:what|who|where|when|how old)(?:'s| is| are| was| were) your ([\w' -]{2,30})$"
 _WHERE_DO_YOU = r"^where do you (live|work|study)(?: now| these days)?$"
 _DO_YOU = r"^do you (like|love|enjoy|have|own|play|eat|drink|speak) (?:any )?([\w' -]{2,40})$"
+# How are you doing? What happened? Why that?
+_HOLLOW = (
+    r"^(?:so,? |and |but |hey,? )*(?:how|what|anything|something|why|really)(?:'s|'ve|'re| is| are| have| has| about|"
+    r" did| do| does| was| were)? (?:you|your (?:day|week|weekend|life)|it|things?|everything|life|that|this|up|new|"
+    r"going|happened|happening|been|else)\b(?! (?:like|think|want|do for|make|get|eat|drink|play|read|watch|study|"
+    r"work))|^care to\b|^tell me\b|\bhow(?:'s|'re| is| are) (?:it|you|everything|things|life)\b|\b(?:is|are|was|"
+    r"were) (?:this|that|these|those)\b|\b(?:it|that|this|they|them|there|those|these|he|she|him|her)\b(?= ?(?:[?,]|"
+    r"$|to|for|like|with|in|on|at|so|work))|^(?:怎么样|发生了什么|最近(?:怎么样|如何)|你(?:呢|好吗|怎么样))|[它这那](?!个?(?:周|月|年|天|时|里))"
+)
 _LONGEST = 12  # words of a reply that is joined with its question
 _LONGEST_QUESTION = 20  # words of a question that is quoted
 
@@ -48,10 +60,12 @@ def _joined(turn: Turn, question: str, scene: Scene) -> list[Told]:
 def _quoted(turn: Turn, question: str, scene: Scene) -> list[Told]:
     """Asked "How was the race?", Mara says it was hard."""
     parts = [part.text for part in sentences(turn.text) if part.role == TELLING]
-    told = [one for part in parts if (one := retold(part, scene))]
-    if not told or not 3 <= length(question) <= _LONGEST_QUESTION:
+    told = [one for part in parts if (one := retold(part, scene, reply=True))]
+    if not told or not 3 <= length(question) <= _LONGEST_QUESTION or regex(_HOLLOW).search(question) or leans(question):
         return []
-    first = told[0].text
+    first = told[0].text.removeprefix(f"{scene.speaker} says ").removeprefix(f"{scene.speaker}说")
+    if regex(_POLAR).search(question) and (plainly := regex(_YES_OR_NO).match(turn.text)):
+        first = f"{'no' if plainly[1][:1].lower() == 'n' else 'yes'}: {first}"
     if is_chinese(first):
         text = f"被问到“{question}”，{scene.speaker}说{first}"
     else:

@@ -16,6 +16,7 @@ from filemem.cues import INSTRUCTION
 from filemem.utterance import (
     ASSISTANT,
     FIRST,
+    KIN,
     QUESTION,
     SECOND,
     TELLING,
@@ -78,12 +79,6 @@ _LIKING = (
     r"\b(?:really|been) into\b|\bfan of|\binterested in|\bhobb|喜欢|喜爱|热爱|最爱|讨厌|偏爱|迷上|感兴趣|热情"
 )
 _MINE = r"\b(?:i|we) (?:have|own|got|had)\b|\b(?:i've|we've) got\b|\b(?:my|our)\b|我们?的|我们?[有家]|养了|买了"
-_KIN = (
-    r"\b(?:mom|mum|mother|dad|father|parent|sister|brother|son|daughter|kid|child(?:ren)?|wife|husband|family|fam|"
-    r"friend|aunt|uncle|cousin|grand\w+|niece|nephew|partner|boyfriend|girlfriend|dog|cat|puppy|kitten|pet|colleague|"
-    r"teammate|neighbou?r|boss)s?\b|[妈爸父母姐妹哥弟]|儿子|女儿|孩子|妻子|丈夫|老[公婆]|太太|家人|朋友|同事|[爷奶]|"
-    r"外[公婆]|[猫狗]|宠物|[男女]友|伴侣|老板|邻居"
-)
 _IMPRESSION = (
     r"\bbest (?:part|thing)|\bspecial\b|\b(?:it|that|this|they|everyone|everything)(?:'s| was| were| is|"
     r" are)(?: \w+)? (?:so|really|such|amazing|awesome|great|incredible|magical|wonderful|breathtaking|unreal)\b|"
@@ -246,4 +241,4 @@ def _particulars(told: str) -> int:
     flags = terms.flags(told)
     certain = bool(flags & terms.HAS_TIME_WORD) + bool(flags & terms.HAS_NUMBER)
     names = min(len(set(cased(_NAME).findall(told))), 3)
-    return min(certain + names + min(len(regex(_KIN).findall(told)), 2), 4)
+    return min(certain + names + min(len(regex(KIN).findall(told)), 2), 4)

@@ -13,6 +13,7 @@ WORTH = 0.33  # of the best score, under which a passage is not worth its room
 TOLD = 0.4  # likewise, where a fact that holds the whole question stands first
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
+SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
 CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
 
 
@@ -34,26 +35,27 @@ def with_originals(hits: list[Hit]) -> list[Hit]:
 
 
 def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
-    """The hits, best first, with each fact and the turns that it was taken from made one piece of evidence.
+    """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
 
-    The turns count what the fact does, and are brought in where they were not found themselves: `turn` gives the hit for
-    a `path:line`. The best fact that holds the whole question stands first; of the others,
-    those are shown that clearly outrank every turn: else the turns tell the same in full.
+    The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
+    itself: `turn` gives the hit for a `path:line`. The best fact that holds the whole question, as no turn does, stands
+    first; of the others, those are shown that clearly outrank every turn: else the turns tell the same in full.
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
-    most = max([WHOLE, *(hit.strength for hit in turns)])
+    most = max((hit.strength for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first = True
     for key, fact in list(out.items()):
-        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources]
+        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
-        whole = first and bool(told) and fact.strength >= most and not fact.note
+        whole = first and bool(told) and fact.strength >= WHOLE and fact.strength > most and not fact.note
         if whole:
             first = False
             out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
-            score = hit.score * OUTDATED if fact.newer else max(hit.score, 0.999 * fact.score)
+            shared = hit.score + SHARED * (fact.score - hit.score)
+            score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
             out[source] = _counting(hit, score, "fact")
         if told and not fact.note and not whole and fact.score < CLEARLY * best:
             del out[key]

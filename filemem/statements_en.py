@@ -9,7 +9,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from filemem.utterance import cased, outside_quotes, regex
-from filemem.verbs import ACTIONS, STATES, inflects, is_adverb, is_past, is_verb, plural, singular
+from filemem.verbs import (
+    ACTIONS,
+    AMBIGUOUS,
+    BEHIND_VERBS,
+    STATES,
+    inflects,
+    is_adverb,
+    is_past,
+    is_verb,
+    plural,
+    singular,
+)
 
 _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this order
     (r"\bI['’]?m\b(?!\w)|\b[iI]m\b", "I am"),
@@ -25,6 +36,8 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
      r"done|made|taken|got|heard|forgotten|known|lost|won|felt|met|found|thought|left|told|come|become|given|"
      r"\w+ed(?<!need))\b)", r"\1 had"),
     (r"\b(I|we|you|he|she|it|they)['’]d\b", r"\1 would"),
+    (r"^hopefully,? (?=i\b|we\b)", "I hope "),
+    (r"^gonna be (?=an? |so |great|fun|awesome|amazing|epic)", "it is going to be "),
     (r"^gonna\b", "I am going to"),
     (r"\bgonna\b", "going to"),
     (r"\bgotta\b", "have to"),
@@ -44,6 +57,8 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"\b(?:kind|sort) of (?=\w+ed\b|made|just|like\b|want|feel|hope|miss)", ""),
     (r"^(?:(?:since|after) (?:we|I) (?:last |just )?(?:chatted|talked|spoke|met|saw|caught up)(?: last)?|"
      r"since we last (?:chatted|talked|spoke|met)),? (?=\w)", ""),
+    (r",? (?:like|as) (?:i|we) (?:said|mentioned|told you)(?: before| earlier)?,?", ""),
+    (r"^especially (?=(?:when|after|since|if|because|now)\b[^,]+, (?:i|we|my|it)\b)", ""),
     (r"\bi\b", "I"),
 )  # fmt: skip
 _FILLERS = (
@@ -51,10 +66,11 @@ _FILLERS = (
     r"ok|okay|sure|right|anyway|anyways|honestly|actually|basically|by the way|btw|oh man|oh boy|man|haha+|lol|"
     r"thanks|thank you|thanks a lot|for sure|of course|definitely|absolutely|exactly|totally|indeed|same here|me too|"
     r"guess what|speaking of which|you know|i mean|like|hmm+|um+|uh+|gosh|omg|geez|cool|nice|great|awesome|plus|"
-    r"for example|what's more|unfortunately|luckily|thankfully|fortunately|hopefully|first off|first|second|third|"
-    r"two things|on another note|in fact|to be honest|tbh|as for me|not really|not yet|not much|cheers|sorry|ugh|"
+    r"for example|what's more|in the meantime|meanwhile|unfortunately|luckily|thankfully|fortunately|(?:great|good|"
+    r"big|exciting) news|first off|first|second|third|two things|on (?:a|another)(?: different| side| brighter|"
+    r" related| happier)? note|in fact|to be honest|tbh|as for me|not really|not yet|not much|cheers|sorry|ugh|"
     r"bummer|true|correction|no wait|wait|i was wrong|i misspoke|scratch that|i meant|no i meant)(?:[,!.:;…]+|"
-    r"\s+[-–—]+|(?=\s+(?:i|i'm|i've|my|we|we've)\b))[\s-]*)+"
+    r"\s+[-–—]+|(?=\s+(?:i|i'm|i've|my|we|we've|actually|honestly|definitely|totally|for sure)\b))[\s-]*)+"
 )
 _CONNECTIVES = (
     r"^(?:(?:and|but|or|plus|because|then)\s+(?=\w)|so\s+(?=(?:I|i|my|we|it|it's|the|now|then|this|that|he|she|"
@@ -72,6 +88,12 @@ _LEADS = (  # news announced, not told: This month was mad, …; A few odd thing
     r"lots? of) (?:\w+ ){0,4}?(?:things? |stuff )?(?:has |have |just )*happened(?: \w+){0,5}?(?:\s[-–—]|:|,)\s*|"
     r"^speaking of [^,]{1,40},\s*"
 )
+_SHOWN = (  # what the other can see: Here's a scarf I knitted, I knitted a scarf
+    r"^(?:here(?:'s| is| are)|this is|these are|that's|those are|check out|look at|(?:this|that|the|"
+    r"your) (?:\w+ )?\w+ reminds? me of) (?P<what>(?:an?|the|my|our|some|one of|two|three) (?!(?:\w+ )?(?:snap|pic|"
+    r"picture|photo|shot|look|video|clip|view|peek|glimpse)s?\b)[^,;]{3,60}?) (?:that |which )?(?P<who>I|"
+    r"we) (?P<did>(?:(?:just|recently|also|finally|have) )*\w+)(?P<rest> .*)?$"
+)
 _AM_FIRST = (
     r"^(?:so |super |really |very |pretty |still |just )*(?:excited|thrilled|stoked|pumped|blessed|honou?red|"
     r"determined|interested|tired|exhausted|surprised|overwhelmed|motivated|inspired|relieved|worried|amazed|bummed|"
@@ -81,8 +103,9 @@ _AM_FIRST = (
 _HAVE_FIRST = r"^(?:just |also |really |only |never |always )*(?:been|gone)\b(?! (?:a|an|so|too|ages|forever|long)\b)"
 _I_FIRST = (
     r"^(?:just |also |really |still |always |even |recently |finally |already |never |currently )*(?:can't|couldn't|"
-    r"love|hate|hope|need|want|think|feel|guess|wish|miss|don't (?=think|know|have|like|want|really|feel|even|get|"
-    r"care)|didn't|haven't|appreciate|have to|used to|would|will|won't|enjoy|prefer|plan to)\b"
+    r"love(?! (?:and|is|was|has|can|will|makes)\b)|hate|hope(?! (?:and|is)\b)|need|want|think|feel|guess|wish|miss|"
+    r"don't (?=think|know|have|like|want|really|feel|even|get|care)|didn't|haven't|appreciate|have to|used to|would|"
+    r"will|won't|enjoy|prefer|plan to)\b"
 )
 _GERUND = (
     r"^(?:just |still |also |currently |really |always |thinking |definitely )*(\w{2,}ing)\b(?! of (?:the|"
@@ -99,9 +122,11 @@ _FINITE += (
     r"important|key|great)\b"
 )
 _IT_FIRST = (
-    r"^(?:always |really |just |still |also |definitely )*(?:feels|reminds|makes|means|gives|keeps|helps|brings|"
-    r"seems|took (?:some|an?|me|time|lots|years|months|weeks|days))\b"
+    r"^(?:always |really |just |still |also |definitely )*(?:feels|reminds|makes|means|gives|keeps|helps|brings|seems|"
+    r"took (?:some time|an? (?:while|lot|bit|long|few)|me|time|lots|years|months|weeks|days)|"
+    r"(?:made|gave|got|helped|kept|reminded|inspired|motivated|showed|taught|brought|blew|meant) (?:me|us|my))\b"
 )
+_IT_HAS_FIRST = r"^been (?:an?|so|too|really|such|quite|pretty|ages|forever|long)\b"
 _IT_IS_FIRST = (
     r"^(?:so |really |super |pretty )*(?:exciting|great|nice|good|amazing|awesome|fun|hard|tough|cool) (?:to|seeing|"
     r"being|how|that)\b"
@@ -125,7 +150,8 @@ _AND_I = (
 )
 _US_TWO = r"\b(?:you and (?:i|me)|both of us|the two of us|we both)\b"
 _BETWEEN_US = (
-    r"\b(?:let's|we should|(?:since|when|after|before) we (?:last )?(?:talked|chatted|spoke|met)|we last \w+)\b"
+    r"\b(?:let's|we should|(?:since|when|after|before) we (?:last )?(?:talked|chatted|spoke|met)|(?:last|next|first) time we|"
+    r"we last \w+)\b"
 )
 
 
@@ -186,10 +212,14 @@ def bare(sentence: str, names: tuple[str, ...]) -> str:
 
 def complete(sentence: str) -> str:
     """The sentence with the `I` that speech leaves out: Sold my car, I sold my car; Been away, I have been away."""
+    if (shown := regex(_SHOWN).match(sentence)) and is_past(shown["did"].split()[-1]):
+        return f"{shown['who']} {shown['did']} {shown['what']}{shown['rest'] or ''}"
     first = sentence.split(" ", 1)[0].lower().rstrip(",")
     lowered = sentence[:1].lower() + sentence[1:]
     if regex(_AM_FIRST).search(sentence):
         return "I am " + lowered
+    if regex(_IT_HAS_FIRST).search(sentence):
+        return "It has " + lowered
     if regex(_HAVE_FIRST).search(sentence):
         return "I have " + lowered
     if regex(_I_FIRST).search(sentence):
@@ -198,6 +228,8 @@ def complete(sentence: str) -> str:
         return "It " + lowered
     if regex(_IT_IS_FIRST).search(sentence):
         return "It is " + lowered
+    if regex(r"^\w+ing\b[^,]{0,60}, (?:I|we|my)\b").match(sentence):
+        return sentence
     if (gerund := regex(_GERUND).search(sentence)) and gerund[1].lower() not in _NO_GERUNDS:
         clause = regex(_NEXT_CLAUSE).split(sentence[gerund.end() :])[0]
         if _stands_as_subject(gerund[1].lower(), clause):
@@ -235,6 +267,10 @@ def has_verb(text: str) -> bool:
 
 def is_clause(text: str) -> bool:
     """Whether the text says something of a subject: I, one with a finite verb, or one with a past form behind it."""
+    if regex(
+        r"^(?:(?:especially )?(?:when|while|if|because|since|although|though|until|which)|especially)\b[^,]*$"
+    ).match(text):
+        return False
     if regex(r"\b(?:I|we)\b").search(text) or has_verb(text):
         return True
     owned = regex(r"^(?:my|our|his|her|their|the|this|that|(?-i:[A-Z])[\w']+)((?: [\w'-]+){1,5})").match(text)
@@ -244,7 +280,7 @@ def is_clause(text: str) -> bool:
 def _stands_as_subject(gerund: str, clause: str) -> bool:
     """Running helps me: the gerund is what the clause is about. Running to the shop: the speaker is left out."""
     if gerund in _INTENTIONS:
-        return regex(r"\b(?:has been|was|is|can be)\b").search(clause) is not None
+        return regex(r"\b(?:has been|was|is|can be|makes? me|made me)\b").search(clause) is not None
     return has_verb(regex(r"\b(?:that|who|which) (?:will |would |can |could |also |really )*\w+").sub("", clause))
 
 
@@ -394,7 +430,7 @@ class _Retelling:
 
     def _second(self, tokens: list[str], at: int, low: str) -> int:
         before = "".join(self.out)
-        if regex(_GENERIC).search(before) or not self.cast.other:
+        if (regex(_GENERIC).search(before) and not self.named) or not self.cast.other:
             self.out.append({"you": "people", "your": "their", "yours": "theirs", "yourself": "themselves"}[low])
             return at + 1
         if low != "you":
@@ -441,7 +477,9 @@ def _coordinated(tokens: list[str], auxiliary: bool) -> list[str]:
     infinitive = False
     for at, token in enumerate(tokens):
         low = token.lower()
-        if low in _NEW_SUBJECTS:
+        if low in _NEW_SUBJECTS and not (
+            low == "it" and [one.lower() for one in tokens[at + 1 : at + 3]] == [" ", "and"]
+        ):
             break
         infinitive = infinitive or low in ("to", "let", "help", "can", "will", "would")
         if low not in ("and", "but", "or", "then"):
@@ -450,6 +488,9 @@ def _coordinated(tokens: list[str], auxiliary: bool) -> list[str]:
         while verb < len(tokens) and (not tokens[verb][0].isalpha() or is_adverb(tokens[verb])):
             verb += 1
         word = tokens[verb].lower() if verb < len(tokens) else ""
+        after = next((token.lower() for token in tokens[verb + 1 :] if token[0].isalpha()), "")
+        if word in AMBIGUOUS and after not in BEHIND_VERBS and not after.endswith("ing"):
+            continue
         shared = word in ACTIONS and not infinitive and (not auxiliary or word == "have")
         if word in STATES or shared:
             done[verb] = singular(tokens[verb])

@@ -29,6 +29,12 @@ TAG = (
 
 FIRST = r"\b(?:i|i'[mdv]e?|i'll|me|my|mine|myself|we|we'(?:re|ve|ll|d)|us|our|ours|ourselves)\b|[我咱俺]"
 SECOND = r"\b(?:you|you'(?:re|ve|ll|d)|your|yours|yourself|u|ya)\b|[你您妳]"
+KIN = (
+    r"\b(?:mom|mum|mother|dad|father|parent|sister|brother|son|daughter|kid|child(?:ren)?|wife|husband|family|fam|"
+    r"friend|aunt|uncle|cousin|grand\w+|niece|nephew|partner|boyfriend|girlfriend|dog|cat|puppy|kitten|pet|colleague|"
+    r"teammate|neighbou?r|boss)s?\b|[妈爸父母姐妹哥弟]|儿子|女儿|孩子|妻子|丈夫|老[公婆]|太太|家人|朋友|同事|[爷奶]|"
+    r"外[公婆]|[猫狗]|宠物|[男女]友|伴侣|老板|邻居"
+)
 _WARMTH = (
     r"\b(?:congrat\w*|kudos|(?:that|it|this)(?:'s| is| must| sounds?| looks?) (?:\w+ ){0,2}?(?:great|awesome|amazing|"
     r"cool|wonderful|fantastic|nice|good|lovely|rough|tough|sweet|brilliant|incredible|impressive|inspiring|"

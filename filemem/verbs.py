@@ -45,6 +45,19 @@ ACTIONS = frozenset(
 )
 
 
+# Nouns as well: love and hope; they are verbs where something stands behind them that only a verb takes.
+AMBIGUOUS = frozenset(
+    """
+    love hope need wish dream work plan help play run walk drive ride study train practice share paint drink dance sing talk
+    travel hike swim visit look start watch cook bake sell own
+    """.split()
+)
+BEHIND_VERBS = frozenset(
+    """
+    a an the to my our your their his her it that this these those me you him them us myself how what when being some any all
+    about with for at on in up more new every each
+    """.split()
+)
 _OTHERS = frozenset(
     """
     build push motivate inspire show allow mean require boost remind fuel drive fill lift pay matter open teach change
@@ -57,7 +70,11 @@ _NO_ADVERBS = frozenset("rely fly apply reply supply imply comply family".split(
 def is_past(verb: str) -> bool:
     """Whether the word is a past form, which is the same in every person but for was and were."""
     word = verb.lower()
-    return word in _PAST or (word.endswith("ed") and word not in _BASE_IN_ED and len(word) > 3)
+    return (
+        word in _PAST
+        or word.removeprefix("re") in _PAST
+        or (word.endswith("ed") and word not in _BASE_IN_ED and len(word) > 3)
+    )
 
 
 def is_verb(word: str) -> bool:

@@ -102,6 +102,68 @@ def test_what_is_no_fact_becomes_no_statement(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "I'm a big fan of them.",
+        "I read that book and loved it.",
+        "I loved those bowls.",
+        "I've been there twice.",
+        "I haven't had one in ages.",
+        "I feel like this is my calling.",
+        "I want to hear their stories.",
+        "The colors make me feel calm.",
+        "Being kind is so important.",
+        "It's great to see everyone together.",
+        "Pets bring so much joy.",
+        "I totally agree.",
+        "I'll keep you updated.",
+        "Been ages since we talked.",
+        "Here's a picture of my garden.",
+        "When the night falls and the stars are out.",
+        "那本书真的很好。",
+        "它让我很开心。",
+        "我完全同意。",
+    ],
+)
+def test_what_means_nothing_by_itself_or_only_praises_becomes_no_statement(said: str) -> None:
+    """The transcript has it; a fact must stand alone, years later, and tell something."""
+    assert told(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I ran a race in Ghent - it was so much fun!", "Mara ran a race in Ghent."),
+        ("I ran a race in Ghent. It was great.", "Mara ran a race in Ghent."),
+        ("Growing up, I saw three floods.", "Growing up, Mara saw three floods."),
+        ("Here's a scarf I knitted for my niece.", "Mara knitted a scarf for their niece."),
+        ("I love this old lighthouse.", "Mara loves an old lighthouse."),
+        ("Hopefully, I can swim in May.", "Mara hopes they can swim in May."),
+        ("I could help you with the garden.", "Mara could help Omar with the garden."),
+        ("My son is fond of peace and love songs.", "Mara's son is fond of peace and love songs."),
+        ("I started the piano about two years ago.", "Mara started the piano about 2023."),
+        ("Good news - I passed my exam.", "Mara passed their exam."),
+        ("Especially after I lost my keys, I've been careful.", "After Mara lost their keys, Mara has been careful."),
+    ],
+)  # fmt: skip
+def test_only_what_tells_something_is_told(said: str, text: str) -> None:
+    assert texts(said) == [text]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "text"),
+    [
+        ("Do you have any pets?", "No, never since the flood in Lisbon.",
+         'Asked "Do you have any pets?", Mara says no: never since the flood in Lisbon.'),
+        ("How are you?", "It's a long story about Lisbon.", ""),
+        ("What made you pick it?", "They have a library in Porto.", ""),
+    ],
+)  # fmt: skip
+def test_a_question_is_quoted_where_it_says_something(asked: str, said: str, text: str) -> None:
+    assert texts(said, asked=asked) == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
     ("said", "topic", "value"),
     [
         ("My favourite tea is oolong.", ("Mara", "favourite tea"), "oolong"),
