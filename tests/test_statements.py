@@ -153,8 +153,8 @@ def test_only_what_tells_something_is_told(said: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "said", "text"),
     [
-        ("Do you have any pets?", "No, never since the flood in Lisbon.",
-         'Asked "Do you have any pets?", Mara says no: never since the flood in Lisbon.'),
+        ("Do you have any pets?", "No, only a canary from Lisbon.",
+         'Asked "Do you have any pets?", Mara says no: only a canary from Lisbon.'),
         ("How are you?", "It's a long story about Lisbon.", ""),
         ("What made you pick it?", "They have a library in Porto.", ""),
     ],
