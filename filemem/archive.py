@@ -7,6 +7,7 @@ settles that.
 
 import contextlib
 import datetime as dt
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 
@@ -45,35 +46,36 @@ def alone(folder: Folder, wait: float = 0.5) -> Iterator[None]:
         yield
 
 
-def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = unwatched) -> list[str]:
-    """Move live memories to the archive, having noted it in the log; returns a sentence for each that stayed."""
+def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = unwatched) -> dict[str, str]:
+    """Move live memories to the archive, having noted it in the log; a sentence for each path that stayed."""
     wanted = list(paths)
     if wanted:
         recalls.note_all(folder, wanted, recalls.ARCHIVED, at)
-    return _move_all(folder, [(path, archived(path)) for path in wanted], progress)
+    return _move_all(folder, {path: (path, archived(path)) for path in wanted}, progress)
 
 
-def back(folder: Folder, paths: Iterable[str], progress: Progress = unwatched) -> list[str]:
-    """Move archived memories to where they were; returns a sentence for each that stayed."""
-    return _move_all(folder, [(archived(path), live(path)) for path in paths], progress)
+def back(folder: Folder, paths: Iterable[str], progress: Progress = unwatched) -> dict[str, str]:
+    """Move archived memories to where they were; a sentence for each path that stayed."""
+    return _move_all(folder, {path: (archived(path), live(path)) for path in paths}, progress)
 
 
-def _move_all(folder: Folder, pairs: list[tuple[str, str]], progress: Progress) -> list[str]:
+def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progress) -> dict[str, str]:
     """Rename files, and make the names durable once for each folder, those that files went to first."""
-    said: list[str] = []
-    for start in range(0, len(pairs), BATCH):
-        progress(start, len(pairs))
+    stayed: dict[str, str] = {}
+    waiting = iter(moves.items())
+    for start in range(0, len(moves), BATCH):
+        progress(start, len(moves))
         with folder.locked():
             places = _Places(folder)
-            for source, target in pairs[start : start + BATCH]:
+            for path, (source, target) in itertools.islice(waiting, BATCH):
                 try:
                     _move(places.of(source), places.of(target, make=True), source, target)
                 except FilememError as error:
-                    said.append(str(error))
+                    stayed[path] = str(error)
             for place in [*places.made, *places.known.values()]:
                 disk.sync_folder(place)
-    progress(len(pairs), len(pairs))
-    return said
+    progress(len(moves), len(moves))
+    return stayed
 
 
 class _Places:
@@ -87,13 +89,11 @@ class _Places:
     def of(self, path: str, *, make: bool = False) -> str:
         """The place of a path; raises Refused where it would lead out of the folder."""
         parent, _, name = path.rpartition("/")
-        place = self.known.get(parent)
-        if place is None:
-            place = os.path.dirname(self.folder.absolute(path))
-            self.known[parent] = place
+        place = self.known.get(parent) or os.path.dirname(self.folder.absolute(path))
         if make and place not in self.made:
             disk.make_folder(place)
             self.made[place] = None
+        self.known[parent] = place
         return os.path.join(place, name)
 
 

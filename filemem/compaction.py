@@ -76,15 +76,16 @@ def plan(user: User, today: dt.date, older_than: int | None = None, progress: Pr
     """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
     days = user.config.compact_after_days if older_than is None else older_than
     known = sections.compacted(user)
-    paths = sorted(user.paths())
+    paths = dict.fromkeys(sorted(user.paths()))
     summaries = {path: user.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
     cited = {link for memory in summaries.values() for link in sections.cited(memory.text)}
     due: list[Source] = []
     sessions = [path for path in paths if archive.live(path).startswith("sessions/")]
+    sessions = [path for path in sessions if path == archive.live(path) or archive.live(path) not in paths]
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
-        source = _source(user, path, known, today - dt.timedelta(days))
+        source = _source(user, path, known, today.toordinal() - days)
         if source and not _settled(source, cited, summaries.values()):
             due.append(source)
     progress(len(sessions), len(sessions))
@@ -92,10 +93,12 @@ def plan(user: User, today: dt.date, older_than: int | None = None, progress: Pr
     return Plan([*months, *_years(user, summaries.values(), known, today)], today)
 
 
-def _source(user: User, path: str, known: dict[str, Compacted], before: dt.date) -> Source | None:
-    """A session that is old enough and not compacted as it is now, unless it is pinned or cannot be read as text."""
+def _source(user: User, path: str, known: dict[str, Compacted], before: int) -> Source | None:
+    """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
+    pinned or cannot be read as text.
+    """
     memory = Memory(path, b"")
-    if memory.date is None or memory.date >= before:
+    if memory.date is None or memory.date.toordinal() >= before:
         return None
     try:
         memory = user.memory(path)
@@ -164,19 +167,16 @@ def _day(source: Source) -> dt.date:
 
 def _years(user: User, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date) -> list[Batch]:
     """The summaries of months that are old enough, or were changed since they were gathered, by year."""
-    last = today - dt.timedelta(user.config.year_after_days)
+    last = today.toordinal() - user.config.year_after_days
     found: dict[str, Batch] = {}
     for memory in summaries:
         source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
         month = sections.month_of(source.path)
-        if month is None or month >= last or (source.old and source.old.digest == source.digest):
+        if month is None or month.toordinal() >= last or (source.old and source.old.digest == source.digest):
             continue
-        if (
-            memory.archived
-            and not source.old
-            and not any(sections.find(other.data, source.path) for other in summaries)
-        ):
-            continue  # put there by a person
+        by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
+        if not _told(memory) or (by_hand and not any(sections.find(one.data, source.path) for one in summaries)):
+            continue
         summary = _where(sections.of_year(month), {memory.path: b"" for memory in summaries})
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
     return list(found.values())
@@ -215,10 +215,10 @@ def _compact(user: User, batch: Batch, at: dt.datetime, model: Model | None) -> 
     made, by, notes = _sections(user, batch, turns, model)
     _write(user, batch, made)
     moving = [s.path for s in batch.sources if not s.memory.archived and (not s.old or s.old.state == sections.KEPT)]
-    notes += archive.put(user, moving, at)
+    stayed = archive.put(user, moving, at)
     lost = [source for source in before if not _finds(user, probes[source.path], source, batch.summary, today)]
     back = [source.path for source in lost if source.path in moving]
-    notes += archive.back(user, back)
+    notes += (stayed | archive.back(user, back)).values()
     notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
     _take_out(user, batch.summary, {path: sections.digest(made[path]) for path in back})
     entries = {source.path: _entry(source, batch.summary, made[source.path], back) for source in batch.sources}

@@ -383,7 +383,7 @@ def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list
         notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
         return []
     if place == live(old):
-        notes += archive.put(user, [place], at)
+        notes += archive.put(user, [place], at).values()
     return [live(old), archive.archived(old)]
 
 

@@ -109,11 +109,8 @@ def compacted(item: Compaction) -> list[str]:
     said = []
     if item.sources:
         count = f"{len(item.sources)} source{'s' * (len(item.sources) != 1)}"
-        said.append(
-            f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}); "
-            f"{len(item.archive_only):,} names, numbers and dates are in the archive only"
-            f"{': ' + few(item.archive_only) if item.archive_only else ''}."
-        )
+        lost = f"; in the archive only: {few(item.archive_only)}" if item.archive_only else ""
+        said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes
 

@@ -220,12 +220,7 @@ def _line(user: User, group: list[Standing], rule: Rules, today: dt.date, begin:
     """The curve of memories that fade alike, from `begin` on, to the day when they fall under the threshold."""
     left = _left(group[0], rule.curve.threshold)
     points = list(_points(group[0], rule, today, begin, today + dt.timedelta(min(left, AHEAD))))
-    return Line(_title(user, group[0].entry.path), len(group), _after(today, left), points)
-
-
-def _after(today: dt.date, days: int) -> dt.date:
-    """The day so many days from today; the last of the calendar for what lies beyond it."""
-    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))
+    return Line(_title(user, group[0].entry.path), len(group), sweeper.after(today, left), points)
 
 
 def _points(

@@ -50,7 +50,10 @@ class Compacted(NamedTuple):
     state: str
 
 
-_BULLET = re.compile(r"[-*] (?:\*\*(.+?)\*\*: )?(.*?)(?: \(([^()]+):(\d+(?:,\d+)*)\))?\s*$")
+_BULLET = re.compile(
+    r"[-*] (?:\*\*(.+?)\*\*: )?(.*?)"
+    r"(?: \(((?:archive/)?(?:sessions|summaries)/(?:(?!:\d).)+|[^()]+):(\d+(?:,\d+)*)\))?\s*$"
+)
 
 
 def parse(line: str, path: str, number: int) -> Bullet | None:
@@ -123,18 +126,18 @@ def cited(text: str) -> set[str]:
 
 def of_month(day: dt.date) -> str:
     """The path of a month's summary."""
-    return f"summaries/{day:%Y}/{day:%Y-%m}-conversations.md"
+    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations.md"
 
 
 def of_week(day: dt.date, part: int = 1) -> str:
     """The path of a week's summary, of that part of it which lies in the month; `part` where one file is not enough."""
     monday = max(day - dt.timedelta(day.weekday()), day.replace(day=1))
-    return f"summaries/{monday:%Y}/{monday}-conversations-of-the-week{f'-{part}' if part > 1 else ''}.md"
+    return f"summaries/{monday.year:04}/{monday}-conversations-of-the-week{f'-{part}' if part > 1 else ''}.md"
 
 
 def of_year(day: dt.date) -> str:
     """The path of a year's summary."""
-    return f"summaries/{day:%Y}/{day:%Y}-01-to-12-conversations.md"
+    return f"summaries/{day.year:04}/{day.year:04}-01-to-12-conversations.md"
 
 
 def month_of(path: str) -> dt.date | None:

@@ -204,14 +204,13 @@ def apply(user: User, found: Plan, at: dt.datetime, progress: Progress = unwatch
             notes.append(f"{item.path} stays: {reason}.")
         else:
             going.append(item.path)
-    notes += archive.put(user, going, at, progress)
+    stayed = archive.put(user, going, at, progress)
     coming = [item.path for item in found.coming]
-    notes += archive.back(user, coming)
-    stayed = {note.split(" ")[0] for note in notes}
+    stayed |= archive.back(user, coming)
     return Swept(
         [path for path in going if path not in stayed],
         [archive.live(path) for path in coming if path not in stayed],
-        notes,
+        [*notes, *stayed.values()],
     )
 
 
@@ -247,7 +246,7 @@ def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
             continue
         recalls.note_all(user, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
         stayed = archive.back(user, [path])
-        said += stayed or [f"Restored {archive.live(path)}."]
+        said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said
 
 
@@ -290,12 +289,21 @@ def _history(memory: Memory, trail: Trail, rule: Rules, today: dt.date, days: st
 def _in_archive(memory: Memory, trail: Trail) -> list[str]:
     if memory.particular("superseded_by"):
         return [f"It was superseded by {memory.particular('superseded_by')}, so it does not come back by itself."]
+    if memory.kind == "summaries":
+        return [
+            "The summary of its year stands for it, so it does not come back by itself; filemem restore brings it back."
+        ]
     if not trail.archived:
         return ["No job has put it here, so it does not come back by itself; filemem restore brings it back."]
     then = f"A job archived it on {trail.archived[:10].decode(errors='replace')}."
     if trail.since:
         return [then, "It was recalled since, so the next sweep brings it back, unless it has faded again by then."]
     return [then, "It still answers; when it is opened or cited, the next sweep brings it back."]
+
+
+def after(today: dt.date, days: int) -> dt.date:
+    """The day so many days from today; the last of the calendar for what lies beyond it."""
+    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))
 
 
 def _in_use(user: User, memory: Memory, trail: Trail, rule: Rules, today: dt.date) -> list[str]:
@@ -310,7 +318,7 @@ def _in_use(user: User, memory: Memory, trail: Trail, rule: Rules, today: dt.dat
     left = retention.days_until(now.stability, rule.curve.threshold) - now.days
     said = []
     if left > 0:
-        when = today + dt.timedelta(days=math.ceil(left))
+        when = after(today, math.ceil(left))
         said.append(f"Without a recall it falls under {rule.curve.threshold:g} in {left:.0f} days, about {when}.")
     else:
         said.append(f"It is under the threshold of {rule.curve.threshold:g}, so the next sweep archives it.")

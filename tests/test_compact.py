@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from filemem import compaction, dates, maintenance, sections
 from filemem.memory import turns
@@ -92,6 +94,19 @@ def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
     assert "Yesterday [2 August 2026] I bought" in read(user, "summaries/2026/2026-08-conversations.md").replace(
         dates.annotate("Yesterday", dt.date(2026, 8, 3)), "Yesterday [2 August 2026]"
     )
+
+
+@given(
+    st.sampled_from(["", "Ann", "小 雨"]),
+    st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1),
+    st.sampled_from(
+        ["sessions/2026/2026-01-01-0930-a (copy).md", "sessions/2026/2026-01-02 0930 ## b.md", "sessions/茶.md"]
+    ),
+    st.lists(st.integers(1, 999), min_size=1, max_size=4),
+)
+def test_a_bullet_is_read_back_as_it_was_written(speaker, text, path, lines):
+    bullet = sections.Bullet(speaker, f"x {text} (again)", path, tuple(lines))
+    assert sections.parse(str(bullet).rstrip("\n"), "elsewhere.md", 1) == bullet
 
 
 def test_a_second_run_touches_nothing_and_a_later_one_only_what_is_new(user):

@@ -1,6 +1,7 @@
 """Commands that look after the memories: compact, sweep, restore, maintain; why and status, which show how they stand."""
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -173,13 +174,17 @@ def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
         raise FilememError("--user and --all-users exclude each other; give one of them.")
     store, failed = the_store(), 0
     names = store.users()
-    with progress(label) as show:
+    with progress(label) as bar:
+        show = _finer(bar)
         for number, name in enumerate(names):
             show(number, len(names))
             try:
-                _report(name, job(store.user(name), _unseen), as_json=as_json, quiet=True)
+                done = job(store.user(name), _unseen)
+                _clear_bar()
+                _report(name, done, as_json=as_json, quiet=True)
             except (FilememError, OSError) as error:
                 failed += 1
+                _clear_bar()
                 _failure(name, error, as_json=as_json)
         show(len(names), len(names))
     if not as_json:
@@ -189,6 +194,12 @@ def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
 
 def _unseen(done: int, total: int) -> None:
     """One user's progress, where the bar shows that over all users."""
+
+
+def _clear_bar() -> None:
+    """Make room for a line on the terminal where the bar stands; it is drawn again below."""
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _finer(show: Show) -> Show:
