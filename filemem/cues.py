@@ -101,12 +101,10 @@ RELATION = (
     r"cat)\b|的(?:妈|爸|姐|妹|哥|弟|儿|女|妻|丈|朋友|孩子|狗|猫)"
 )
 POSSESSION = r"\b(?:has|owns|have) (?:a|an|two|three|four|the|some|their)\b|有一|养了|拥有"
+# What has a capital within a sentence, but for days, months, languages, and I.
 NAMED = (
-    r"(?:(?:named|called|friend|sister|brother|son|daughter|wife|husband|dog|cat|colleague|teammate|cousin|aunt|"
-    r"uncle|partner|boyfriend|girlfriend|(?:moved|trip|travell?ed|went|going|been|flying|back) (?:back )?to|"
-    r"live[sd]? in|visited|visiting|in|from|at|near)) ((?:[A-Z][a-z]+)(?: [A-Z][a-z]+){0,2})(?!\w|')"
-)
-NOT_NAMES = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday "
-    "Thursday Friday Saturday Sunday Christmas I It The My This That And But We They He She".split()
+    r"(?<=[a-z,;\0] )(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|"
+    r"Wednesday|Thursday|Friday|Saturday|Sunday|Asked|Now|Dutch|French|German|Greek|Thai|The|This|That|It|My|And|But|We|They|"
+    r"He|She|Is|Are|Plus|Also|Yes|No|[A-Z][a-z]*(?:ish|ese|ian|ean|can))\b)[A-Z][a-z]{2,}(?:(?: of| de| van| von)? "
+    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)[A-Z][a-z]+){0,3}(?!\w)"
 )

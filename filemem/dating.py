@@ -1,27 +1,75 @@
 """Relative dates of a sentence written out, so that it still tells the day when the conversation is forgotten."""
 
-from datetime import date
+from datetime import date, timedelta
 
 from filemem.dates import Mention, mentioned
-from filemem.spans import Span, in_words
+from filemem.spans import MONTHS, Span, in_month, in_words, month_index
 from filemem.utterance import is_chinese, regex
+from filemem.verbs import is_past
+
+_SETTLED = r"^(?:today|tonight|this \w+|今[天日晚早年]\w?|这个?[周月]末?|本[周月])"
+_FUTURE = (
+    r"\b(?:will|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|upcoming|soon|want to|(?:am|are|'m|'re) \w+ing)\b|'ll\b|"
+    r"[要会将]|打算|准备|计划"
+)
+_PAST = r"[了过刚]|曾|\bbeen\b"
+_WEEKDAY = r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|^(?:周|星期|礼拜)"
+_YEARLESS = rf"^(?:(?:{'|'.join(MONTHS)})|\d{{1,2}}月)|^\d{{1,2}}\w{{0,2}} (?:{'|'.join(MONTHS)})"
+_YEARLY = r"birthday|anniversary|\bborn\b|\bevery\b|\beach\b|生日|纪念日|每年?"
 
 
 def dated(text: str, today: date) -> tuple[str, date | None]:
-    """The text with relative dates written out, and the first day that it names."""
+    """The text with relative dates written out, and the first day that it names.
+
+    A weekday or month alone is the last one where the text tells of the past, the next one where it tells of what will be.
+    """
     pieces, at, first = [], 0, None
-    for mention in mentioned(text, today):
-        words = text[mention.start : mention.end]
-        settled = mention.annotated or regex(
-            r"^(?:today|tonight|this \w+|今[天日晚早年]\w?|这个?[周月]末?|本[周月])"
-        ).search(words)
-        if not settled and mention.relative:
+    for found in mentioned(text, today):
+        words = text[found.start : found.end]
+        mention = _by_tense(text, found, words, today)
+        vague = mention.relative and not mention.annotated and _since(words, today)
+        if not (mention.annotated or regex(_SETTLED).search(words) or vague) and mention.relative:
             continue
         first = first or mention.span.start
-        if settled:
-            pieces += [text[at : mention.start], _written(text, mention, words)]
+        if vague or mention.annotated or regex(_SETTLED).search(words):
+            pieces += [text[at : mention.start], vague or _written(text, mention, words)]
             at = mention.end
     return "".join(pieces) + text[at:], first
+
+
+def _by_tense(text: str, mention: Mention, words: str, today: date) -> Mention:
+    """A weekday, or a date without its year, as the day or month that the text's tense means."""
+    bare = not mention.relative and regex(_YEARLESS).search(words) and not regex(r"\d{4}").search(words)
+    yearless = bool(bare) and not regex(_YEARLY).search(text)
+    if not yearless and not regex(_WEEKDAY).search(words):
+        return mention
+    if regex(_FUTURE).search(text):
+        try:
+            span = _year_later(mention.span, today) if yearless else _week_later(mention.span, today)
+        except (ValueError, OverflowError):  # 29 February, or beyond the years 1 to 9999
+            return mention
+        return mention._replace(span=span, annotated=True)
+    past = regex(_PAST).search(text) or any(map(is_past, regex(r"[a-z']+").findall(text)))
+    return mention._replace(annotated=True) if past else mention
+
+
+def _year_later(span: Span, today: date) -> Span:
+    if span.start > today:
+        return span
+    index = month_index(span.start) + 12
+    return in_month(index, span.start.day, 31 if (span.end + timedelta(1)).day == 1 else span.end.day)
+
+
+def _week_later(span: Span, today: date) -> Span:
+    days = timedelta(7 if span.start < today else 0)
+    return Span(span.start + days, span.end + days)
+
+
+def _since(words: str, today: date) -> str:
+    """What is so many weeks ago, no one knows exactly, told from the day on which it was said; empty for anything else."""
+    if words.lower().endswith(" ago"):
+        return f"{words[:-4]} before {in_words(Span(today, today), False)}"
+    return f"{in_words(Span(today, today), True)}的{words}" if regex(r"前$").search(words) else ""
 
 
 def _written(text: str, mention: Mention, words: str) -> str:

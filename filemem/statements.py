@@ -17,6 +17,7 @@ from filemem.topics import Slot, Topic, slot
 from filemem.utterance import ASSISTANT, REACTION, TELLING, Sentence, Turn, cased, is_chinese, length, regex, sentences
 
 MOST = 3  # statements of one turn
+_QUOTED = r"[\"“「]([^\"”」]{2,40}[^?？])[\"”」]|《([^》]{1,40})》"
 _LONGEST = 60  # words of a statement made of several sentences
 
 
@@ -210,14 +211,12 @@ def _importance(text: str, kind: str = "") -> int:
 
 
 def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
-    """Names of people and places that follow a word for one, and titles in quotation marks; never the speaker."""
+    """Names of people, places and things in the text, and titles in quotation marks; never the speaker."""
     names = []
     if settled and settled.topic[1].endswith(("home", "name", "名字")) and not settled.value.islower():
         names.append(settled.value.removeprefix("not "))
-    names += [m[1] for m in cased(cues.NAMED).finditer(text)]
-    names += [
-        m[1]
-        for m in cased(r"[\"“《「]([^\"”》」]{2,40}[^?？])[\"”》」]").finditer(text)
-        if m[1][:1].isupper() or is_chinese(m[1])
-    ]
-    return tuple(dict.fromkeys(name for name in names if name != speaker and name.split()[0] not in cues.NOT_NAMES))
+    plain = cased(_QUOTED).sub(lambda quoted: "\0" * len(quoted[0]), text.replace(speaker, "\0" * len(speaker)))
+    names += [m[0] for m in cased(cues.NAMED).finditer(plain)]
+    titles = (m[1] or m[2] for m in cased(_QUOTED).finditer(text))
+    names += [title for title in titles if title[:1].isupper() or is_chinese(title)]
+    return tuple(dict.fromkeys(name for name in names if name != speaker))

@@ -27,7 +27,7 @@ def texts(text: str, **where: str) -> list[str]:
     ("said", "text"),
     [
         ("I'm gonna paint the fence tomorrow.", "Mara is going to paint the fence on 9 May 2025."),
-        ("I've been learning Greek since January.", "Mara has been learning Greek since January."),
+        ("I've been learning Greek since January.", "Mara has been learning Greek since January 2025."),
         ("I don't eat meat but I love fish.", "Mara doesn't eat meat but they love fish."),
         ("I like tea and want a new kettle.", "Mara likes tea and wants a new kettle."),
         ("I went to the market and bought two lamps.", "Mara went to the market and bought two lamps."),
@@ -304,6 +304,51 @@ def test_names_of_places_and_people_are_linked_once_and_the_speaker_never() -> N
     [statement] = told("I visited Lisbon with my friend Leila, and Lisbon was hot.")
     assert statement.links == ("Lisbon", "Leila")
     assert linked(statement) == "Mara visited [[Lisbon]] with their friend [[Leila]], and Lisbon was hot."
+
+
+@pytest.mark.parametrize(
+    ("said", "links"),
+    [
+        ("My dog Rex and I met Ada at Fort Wayne in May.", ("Rex", "Ada", "Fort Wayne")),
+        ('I read "The Slow Boat" by Ana de Castro on Monday.', ("Ana de Castro", "The Slow Boat")),
+        ("I speak Dutch and cook Italian food with Omar.", ("Omar",)),
+        ("我住在根特，读了《慢船》。", ("根特", "慢船")),
+    ],
+)
+def test_names_are_what_has_a_capital_within_a_sentence(said: str, links: tuple[str, ...]) -> None:
+    """Days, months, languages and what is only emphasised are none; titles stand in quotation marks."""
+    [statement] = told(said)
+    assert statement.links == links
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I won a game on Friday.", "Mara won a game on 2 May 2025."),
+        ("I will play on Friday.", "Mara will play on 9 May 2025."),
+        ("I'm meeting Tom on Thursday.", "Mara is meeting Tom on 8 May 2025."),
+        ("I ran a race in March.", "Mara ran a race in March 2025."),
+        ("I'll run a race in March.", "Mara will run a race in March 2026."),
+        ("I went to Bern on 3 April.", "Mara went to Bern on 3 April 2025."),
+        ("I went camping a few weeks ago.", "Mara went camping a few weeks before 8 May 2025."),
+        ("My birthday is on 3 April.", "Mara's birthday is on 3 April."),
+        ("I go swimming every Friday.", "Mara goes swimming every Friday."),
+        ("我周五赢了比赛。", "Mara在2025年5月2日赢了比赛。"),
+        ("我周五要去看牙医。", "Mara在2025年5月9日要去看牙医。"),
+    ],
+)
+def test_a_day_or_month_alone_is_the_one_that_the_tense_means(said: str, text: str) -> None:
+    assert texts(said) == [text]
+
+
+@given(
+    st.dates(),
+    st.sampled_from(["on Friday", "in February", "on 29 February", "on 31 March", "a few weeks ago", "周五", "2月"]),
+)
+def test_whatever_the_day_a_sentence_can_be_dated(day: date, when: str) -> None:
+    """At the ends of the calendar too."""
+    for tense in ("I went to Bern", "I will go to Bern", "我去了伯尔尼", "我要去伯尔尼"):
+        statements(Turn("Mara", f"{tense} {when}."), None, day, ())
 
 
 def test_with_several_others_nobody_is_guessed_to_be_you() -> None:
