@@ -10,13 +10,15 @@ from filemem.memory import Memory
 from filemem.model import Model, ModelError
 from filemem.plain import one_line
 from filemem.sections import Bullet
+from filemem.utterance import CJK_PER_WORD, is_chinese, length
 
 _BULLET = re.compile(
     r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
 )
 _LABEL = re.compile(r"(\d+):(\d+)")
 LONGEST = 1000  # characters of one statement
-WORD = 6  # characters of a word and the space behind it
+TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
+LEAST = 60  # words
 
 
 def bullets(model: Model, memories: Sequence[Memory], share: float) -> tuple[list[Bullet], list[str]]:
@@ -25,9 +27,8 @@ def bullets(model: Model, memories: Sequence[Memory], share: float) -> tuple[lis
     A statement's first line of the sources decides which conversation it belongs to.
     """
     told = [_told(number, memory) for number, memory in enumerate(memories, 1)]
-    words = max(60, round(share * sum(map(len, told)) / WORD))
     ask = [
-        {"role": "system", "content": prompt.template("compact").replace("{words}", str(words))},
+        {"role": "system", "content": prompt.template("compact").replace("{room}", _room(memories, share))},
         {"role": "user", "content": "\n".join(told)},
     ]
     failures: list[str] = []
@@ -46,6 +47,14 @@ def bullets(model: Model, memories: Sequence[Memory], share: float) -> tuple[lis
             {"role": "user", "content": f"This was refused: {wrong} Write it again by the rules."},
         ]
     return [], failures
+
+
+def _room(memories: Sequence[Memory], share: float) -> str:
+    """How long a summary may be: `300 words`, or characters where most is Chinese."""
+    said = " ".join(p.text for memory in memories for p in memory.passages)
+    chinese = is_chinese(said)
+    room = share * TEXT * length(said)
+    return f"{max(LEAST, round(room * CJK_PER_WORD if chinese else room))} {'characters' if chinese else 'words'}"
 
 
 def _told(number: int, memory: Memory) -> str:
@@ -80,6 +89,8 @@ def _wrong(found: Sequence[Bullet], memories: Sequence[Memory], finish: str) -> 
         return "it was cut off."
     if not found:
         return "it holds no statement with the labels of its lines."
+    if sum(len(bullet.text) for bullet in found) > sum(len(p.text) for memory in memories for p in memory.passages):
+        return "it is longer than the conversations."
     sources = []
     for memory in memories:
         sources += [Text(f"{p.speaker}: {p.text}" if p.speaker else p.text, day_of(memory)) for p in memory.passages]

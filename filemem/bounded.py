@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import dates, terms
+from filemem import dates, names_zh, terms
 from filemem.datewords import COUNTS
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
@@ -18,8 +18,10 @@ _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 _CHINESE_NAME = re.compile(
-    r"(?:叫做?|名叫|我是)([\u4e00-\u9fff]{2,3})(?=[，。！？、的和与]|$)"
-    r"|([\u4e00-\u9fff]{1,2})(?=先生|女士|老师|教授|医生|阿姨|叔叔)"
+    r"(?:(?<=叫)(?!做)|(?<=叫做))[\u4e00-\u9fff]{2,3}(?=[，。！？、的和与]|$)|[\u4e00-\u9fff](?:先生|女士|老师|教授|医生|阿姨|叔叔)"
+)
+_CHINESE_COUNT = re.compile(
+    r"(?<![一二三四五六七八九十百千万两第几])([一二三四五六七八九十百]{1,5})(?=[个只条本张次天年岁块元名家件辆台棵层口杯瓶斤里米]|公[斤里]|小时|分钟)"
 )
 _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")  # captions, and dates that the tools wrote
 _STARTS = re.compile(r"(?:^|[.!?…。！？:;\"“\n]\s*|\*\s*)$")
@@ -49,7 +51,8 @@ def details(texts: Iterable[Text]) -> Details:
         rest = _take(_URL, text, found.urls)
         found.titles.update({_folded(title): title for title in _titles(rest)})
         found.names.update({_folded(name): name for name in _LINK.findall(rest)})
-        found.names.update({_folded(name): name for pair in _CHINESE_NAME.findall(rest) for name in pair if name})
+        found.names.update({_folded(name): name for name in _CHINESE_NAME.findall(rest)})
+        found.names.update({name: name for name in names_zh.names(rest)})
         for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
             if day or not mention.relative:
                 words = rest[mention.start : mention.end]
@@ -58,7 +61,8 @@ def details(texts: Iterable[Text]) -> Details:
         found.numbers.update({_number(match[0]): match[0] for match in _NUMBER.finditer(rest)})
         for match in _WORD.finditer(rest):
             word = match[0]
-            if word[0].isupper() and not _STARTS.search(rest[: match.start()]) and _folded(word) not in terms.STOP:
+            plain = _folded(word).partition("'")[0]  # I've, I'll
+            if word[0].isupper() and not _STARTS.search(rest[: match.start()]) and plain not in terms.STOP:
                 found.names[_folded(word)] = word
     return found
 
@@ -116,7 +120,7 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     known, source = details(texts), _folded(_URL.sub(" ", "\n".join(part.text for part in texts)))
     spans = [*known.dates, *((part.day, part.day) for part in texts if part.day)]
     stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
-    counts = {str(COUNTS[word]) for word in source.split() if word in COUNTS}
+    counted = known.numbers.keys() | set(map(str, _counts(source).values()))
     wrong: list[str] = []
     anchor = max((part.day for part in texts if part.day), default=None)
     for line in summary:
@@ -124,13 +128,30 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
         wrong += [written for (start, end), written in found.dates.items() if not _covers(start, end, spans)]
         wrong += [written for key, written in found.urls.items() if key not in known.urls]
         wrong += [written for key, written in found.titles.items() if key not in source]
-        wrong += [written for key, written in found.numbers.items() if key not in known.numbers and key not in counts]
+        wrong += [written for key, written in found.numbers.items() if key not in counted]
         rest = _plain(line)
+        wrong += [word for word, count in _counts(rest).items() if count > 2 and str(count) not in counted]
         for written in [*_LINK.findall(rest), *(word for word in _WORD.findall(rest) if word[0].isupper())]:
             if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
                 wrong.append(written)
-        wrong += [written for key, written in found.names.items() if not key.isascii() and key not in source]
+        wrong += [name for name in _CHINESE_NAME.findall(rest) if _folded(name) not in source]
+        wrong += [name for name in names_zh.names(rest) if not any(pair in source for pair in _pairs(name))]
     return list(dict.fromkeys(wrong))
+
+
+def _counts(text: str) -> dict[str, int]:
+    """The numbers that a text has in words, by the words: seven and 七 are 7, twenty-five is 25."""
+    found = {match[0]: dates.number(match[1]) for match in _CHINESE_COUNT.finditer(text)}
+    for word in re.findall("[a-z]+(?:-[a-z]+)?", text.lower()):
+        parts = [COUNTS[part] for part in word.split("-") if part in COUNTS]
+        if parts:
+            found[word] = sum(parts)
+    return found
+
+
+def _pairs(name: str) -> list[str]:
+    """The pairs of characters of a name: where it ends in a running text is a guess."""
+    return [name[n : n + 2] for n in range(len(name) - 1)]
 
 
 def _covers(start: dt.date, end: dt.date, spans: Iterable[tuple[dt.date, dt.date]]) -> bool:

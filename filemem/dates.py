@@ -71,7 +71,7 @@ def _yearly(make: Callable[[int], Span], year: str | None, which: str, today: da
     return _Reading(of_year(make, which, today), bool(which), which in ("last", "next"))
 
 
-def _number(word: str) -> int:
+def number(word: str) -> int:
     """Digits, English words to fifty, Chinese numerals below a thousand."""
     if word.isdecimal():
         return int(word)
@@ -94,7 +94,7 @@ def _count(words: str) -> tuple[int, int]:
     if len(words) == 2 and all(character in datewords.CHINESE_DIGITS for character in words):
         least, most = (datewords.CHINESE_DIGITS[character] for character in words)
         return min(least, most), max(least, most)
-    return (_number(words),) * 2
+    return (number(words),) * 2
 
 
 def _counted(words: str, unit: str, sign: int, today: date) -> _Reading:
@@ -257,13 +257,13 @@ def _chinese_year(word: str, today: date) -> tuple[int, int | None]:
 def _chinese_yearly(m: re.Match[str]) -> Callable[[int], Span]:
     """The span that an expression names within a year."""
     if m["zmonth"]:
-        month, part = _number(m["zmonth"]), _chinese_part(m)
+        month, part = number(m["zmonth"]), _chinese_part(m)
         return lambda year: in_month(year * 12 + month - 1, *part)
     if m["zholiday"]:
         rule = datewords.HOLIDAYS[m["zholiday"].translate(datewords.SIMPLIFIED)]
         return lambda year: holiday(year, *rule)
     if quarter := m["zquarter"] or m["zquarter2"]:
-        months = _number(quarter) * 3 - 2, _number(quarter) * 3
+        months = number(quarter) * 3 - 2, number(quarter) * 3
     elif m["zseason"]:
         months = datewords.SEASON_START[m["zseason"]], datewords.SEASON_START[m["zseason"]] + 2
     else:
@@ -273,7 +273,7 @@ def _chinese_yearly(m: re.Match[str]) -> Callable[[int], Span]:
 
 def _chinese_part(m: re.Match[str]) -> tuple[int, int]:
     if m["zday"]:
-        return _number(m["zday"]), _number(m["zlast"] or m["zday"])
+        return number(m["zday"]), number(m["zlast"] or m["zday"])
     return datewords.MONTH_PARTS[m["zpart"]] if m["zpart"] else (1, 31)
 
 

@@ -27,6 +27,8 @@ SAID = [
         "See https://ely.example/loam?x=1.",
         "On 8 May 2026 Ann talked of Ely.",
         "安5月1日在苏州看了《牡丹亭》，门票90元。",
+        "安十分喜欢《牡丹亭》，王老师也是，两人一起看，门票九十元。",
+        "The two paid for 3 loams, forty-one of them said nothing.",
     ],
 )
 def test_what_the_sources_say_is_not_invented(line):
@@ -48,6 +50,14 @@ def test_what_the_sources_say_is_not_invented(line):
         ("安看了《西厢记》。", "西厢记"),
         ("安付了80元。", "80"),
         ("安在5月3日去了苏州。", "5月3日"),
+        ("Tom paid for seven loams.", "seven"),
+        ("Tom paid for twenty-three loams.", "twenty-three"),
+        ("安买了七张门票。", "七"),
+        ("李雷看了《牡丹亭》。", "李雷"),
+        ("安和王芳去了苏州。", "王芳"),
+        ("安认识了格洛丽亚。", "格洛丽亚"),
+        ("安搬到了成都。", "成都"),
+        ("安ちゃんはカタリナに会った。", "カタリナ"),
     ],
 )
 def test_what_the_sources_do_not_say_is_invented(line, what):
