@@ -1,11 +1,14 @@
 """The jobs from the command line: dry runs say what the real ones do, scripts get JSON, git gets one commit a job."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from scripted_server import ScriptedServer, fail
 
 from filemem.store import Store
 
@@ -26,11 +29,15 @@ def store(tmp_path):
     return tmp_path
 
 
-def run(store, *arguments, code=0):
+def run(store, *arguments, code=0, env=None):
     """What a command prints; the day is 20 November 2026."""
     command = [sys.executable, "-c", "from filemem.cli import main; main()", *arguments]
     done = subprocess.run(
-        [*command, "--store", store, "--today", "2026-11-20"], capture_output=True, text=True, check=False
+        [*command, "--store", store, "--today", "2026-11-20"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **(env or {})},
     )
     assert done.returncode == code, done.stderr
     return done.stdout
@@ -93,6 +100,17 @@ def test_each_job_is_one_commit_of_its_own_files(store):
     assert log[:2] == ["Archive 1 faded memory/sweep", "Summarise 1 old conversation/compact"]
     assert "profile.md" not in git("log", "-2", "--name-only", "--format=")
     assert "summaries/2026/2026-09-conversations.md" in git("log", "-2", "--name-only", "--format=")
+
+
+def test_a_model_that_failed_is_asked_no_more_for_any_user(store):
+    shutil.copytree(store / "ann", store / "bob")
+    with ScriptedServer(*[fail(400, "out of order")] * 9) as server:
+        url = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "x"}
+        said = run(store, "compact", "--all-users", "--model", "test", env=url)
+        assert len(server.requests) == 1
+    assert "ann: no summary from the model: test at" in said
+    assert "bob: no summary from the model: test was not asked again, having failed before." in said
+    assert "2 of 2 users done." in said
 
 
 @pytest.mark.parametrize("wrong", [["compact", "--older-than", "soon"], ["sweep", "--all-users", "--user", "ann"]])

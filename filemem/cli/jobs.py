@@ -14,8 +14,10 @@ from filemem.cli.talk import the_model
 from filemem.compaction import Batch
 from filemem.errors import FilememError
 from filemem.maintenance import Done
+from filemem.model import Model
 from filemem.plain import few
 from filemem.store import User
+from filemem.weary import Weary
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
@@ -58,8 +60,10 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
         facts = {"summaries": {batch.summary: [source.path for source in batch.sources] for batch in found.batches}}
         return [Done("compact", said, facts, [], "")]
 
+    asked = _one(model)
+
     def work(user: User, show: Show) -> list[Done]:
-        return [maintenance.compact(user, now(), the_model(user, model), older_than, _finer(show))]
+        return [maintenance.compact(user, now(), asked(user), older_than, _finer(show))]
 
     return _run(plan if dry_run else work, all_users=all_users, as_json=as_json, label="compacting")
 
@@ -108,8 +112,10 @@ def maintain_command(model: str | None, all_users: bool, as_json: bool) -> int:
     Example: filemem maintain --all-users
     """
 
+    asked = _one(model)
+
     def work(user: User, show: Show) -> list[Done]:
-        return maintenance.maintain(user, now(), the_model(user, model), _finer(show))
+        return maintenance.maintain(user, now(), asked(user), _finer(show))
 
     return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
 
@@ -160,6 +166,18 @@ def status_command(as_json: bool) -> int:
     for line in status.in_words(found):
         say(line)
     return 0
+
+
+def _one(name: str | None) -> Callable[[User], Model]:
+    """The model for all users of a command; the store's settings are the same for each."""
+    found: list[Model] = []
+
+    def asked(user: User) -> Model:
+        if not found:
+            found.append(Weary(the_model(user, name)))
+        return found[0]
+
+    return asked
 
 
 def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
