@@ -20,8 +20,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 _CHINESE_NAME = re.compile(
     r"(?:(?<=叫)(?!做)|(?<=叫做))[\u4e00-\u9fff]{2,3}(?=[，。！？、的和与]|$)|[\u4e00-\u9fff](?:先生|女士|老师|教授|医生|阿姨|叔叔)"
 )
-_CHINESE_COUNT = re.compile(
-    r"(?<![一二三四五六七八九十百千万两第几])([一二三四五六七八九十百]{1,5})(?=[个只条本张次天年岁块元名家件辆台棵层口杯瓶斤里米]|公[斤里]|小时|分钟)"
+_NUMERAL = re.compile("[一二三四五六七八九十百]{1,5}")
+_COUNTED = re.compile(  # a numeral that certainly counts: 十分 does not, 十分钟 does
+    rf"(?<![一二三四五六七八九十百千万两第几]){_NUMERAL.pattern}"
+    "(?=[个只条本张次天年岁块元名家件辆台棵层口杯瓶斤里米]|公[斤里]|小时|分钟)"
 )
 _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")  # captions, and dates that the tools wrote
 _STARTS = re.compile(r"(?:^|[.!?…。！？:;\"“\n]\s*|\*\s*)$")
@@ -120,7 +122,7 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     known, source = details(texts), _folded(_URL.sub(" ", "\n".join(part.text for part in texts)))
     spans = [*known.dates, *((part.day, part.day) for part in texts if part.day)]
     stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
-    counted = known.numbers.keys() | set(map(str, _counts(source).values()))
+    counted = known.numbers.keys() | set(map(str, _counts(source, _NUMERAL).values()))
     wrong: list[str] = []
     anchor = max((part.day for part in texts if part.day), default=None)
     for line in summary:
@@ -130,7 +132,7 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
         wrong += [written for key, written in found.titles.items() if key not in source]
         wrong += [written for key, written in found.numbers.items() if key not in counted]
         rest = _plain(line)
-        wrong += [word for word, count in _counts(rest).items() if count > 2 and str(count) not in counted]
+        wrong += [word for word, count in _counts(rest, _COUNTED).items() if count > 2 and str(count) not in counted]
         for written in [*_LINK.findall(rest), *(word for word in _WORD.findall(rest) if word[0].isupper())]:
             if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
                 wrong.append(written)
@@ -139,9 +141,9 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     return list(dict.fromkeys(wrong))
 
 
-def _counts(text: str) -> dict[str, int]:
+def _counts(text: str, chinese: re.Pattern[str]) -> dict[str, int]:
     """The numbers that a text has in words, by the words: seven and 七 are 7, twenty-five is 25."""
-    found = {match[0]: dates.number(match[1]) for match in _CHINESE_COUNT.finditer(text)}
+    found = {numeral: dates.number(numeral) for numeral in chinese.findall(text)}
     for word in re.findall("[a-z]+(?:-[a-z]+)?", text.lower()):
         parts = [COUNTS[part] for part in word.split("-") if part in COUNTS]
         if parts:
