@@ -59,7 +59,7 @@ def details(texts: Iterable[Text]) -> Details:
             if day or not mention.relative:
                 words = rest[mention.start : mention.end]
                 found.dates[mention.span.start, mention.span.end] = words
-                rest = rest[: mention.start] + " " * len(words) + rest[mention.end :]
+                rest = rest[: mention.start] + "_" * len(words) + rest[mention.end :]
         found.numbers.update({_number(match[0]): match[0] for match in _NUMBER.finditer(rest)})
         for match in _WORD.finditer(rest):
             word = match[0]

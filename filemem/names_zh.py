@@ -23,7 +23,10 @@ _SURNAMES = {
 }  # fmt: skip
 _NAMED = "|".join(f"{name}(?![{other}])" if other else name for name, other in _SURNAMES.items())
 _BEFORE = r"(?:^|(?<=[^\u4e00-\u9fff])|(?<=[和与跟同给对把被让请找见识到了是叫问向替为由婆公妈爸姐妹哥弟儿友事师学]))"
-_FOLLOWS = "的了是在和与跟去来说给把被让从就都也很不没有会想要买做看吃喝住最今昨明上下又还更正已只可能用送带教问约到得过着付收拿借开写读听唱走跑坐"
+_FOLLOWS = (
+    "的了是在和与跟去来说给把被让从就都也很不没有会想要买做看吃喝住最今昨明上下又还更正已只可能"
+    "用送带教问约到得过着付收拿借开写读听唱走跑坐"
+)
 _OWN = re.compile(
     rf"{_BEFORE}(?:{_NAMED})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff](?:(?![{_FOLLOWS}])[\u4e00-\u9fff])?"
 )
