@@ -73,7 +73,7 @@ def _take(pattern: re.Pattern[str], text: str, into: dict[str, str]) -> str:
     """The text without what a pattern finds, which is gathered."""
     for match in pattern.finditer(text):
         into[match[0].rstrip(".,;:!?").casefold()] = match[0].rstrip(".,;:!?")
-    return pattern.sub(lambda match: " " * len(match[0]), text)
+    return pattern.sub(lambda match: "_" * len(match[0]), text)
 
 
 def _titles(text: str) -> Iterable[str]:
