@@ -22,7 +22,7 @@ from filemem.folder import BOOKKEEPING, passed_over
 from filemem.git import Git, GitError, fields, spec
 from filemem.plain import one_line
 from filemem.repository import MACHINE, PLAIN, Entry, Repository, find, merge_file
-from filemem.store import User
+from filemem.store import Store, User
 
 LOGS = tuple(
     f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
@@ -105,6 +105,14 @@ class History:
     def own(self, path: str) -> str:
         """A path in the repository as one of the user's."""
         return path.removeprefix(self.inside + "/") if self.inside else path
+
+    def everyone(self) -> list[History]:
+        """The users whose memories the repository holds: the one, or everyone in the store."""
+        if self.home == self.user.root:
+            return [self]
+        store = Store(self.home)
+        found = [History(store.user(name)) for name in store.users()]
+        return [one for one in found if one.found and one.found.where == self.repository.where]
 
     def require(self) -> Repository:
         """The repository, where something can be committed now; raises FilememError otherwise."""

@@ -171,8 +171,8 @@ class Repository(Git):
         """The tree without files, which stands before the first commit."""
         return self.text("hash-object", "-t", "tree", "--stdin")
 
-    def tree_with(self, tree: str, changes: Mapping[str, Entry]) -> str:
-        """A tree with some of its files replaced, or added."""
+    def tree_with(self, tree: str, changes: Mapping[str, Entry | None]) -> str:
+        """A tree with some of its files replaced, added, or taken out."""
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
             self.run("read-tree", tree, env=private)
@@ -303,15 +303,19 @@ def find(path: str) -> Repository | None:
     return Repository(top, folder)
 
 
-def merge_file(ours: bytes, base: bytes, theirs: bytes) -> bytes | None:
-    """Both changes to `base` in one text; None where they meet in a line or the bytes are no text."""
+def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
+    """Both changes to `base` in one text; where they meet in a line, both between `marks`, None without any.
+
+    None also where the bytes are no text.
+    """
+    labels = ["-L", marks[0], "-L", "before", "-L", marks[1]] if marks else []
     with tempfile.TemporaryDirectory() as aside:
         names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
         for name, data in zip(names, (ours, base, theirs), strict=True):
             with open(name, "wb") as file:
                 file.write(data)
-        done = Git(aside).ask("merge-file", "-p", *names)
-    return done.out if done.code == 0 else None
+        done = Git(aside).ask("merge-file", "-p", *labels, *names)
+    return done.out if done.code == 0 or (marks and 0 < done.code < 128) else None
 
 
 def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:

@@ -11,13 +11,12 @@ import datetime as dt
 import os
 from typing import NamedTuple
 
-from filemem import conflicts, disk, purge, worktree
+from filemem import conflicts, disk, merging, purge, worktree
 from filemem.errors import FilememError
 from filemem.git import NETWORK, Done, GitError, reason
-from filemem.history import ATTRIBUTES, LOGS, History, message
+from filemem.history import ATTRIBUTES, LOGS, History
 from filemem.plain import few, one_line
-from filemem.repository import MACHINE, Changes, Entry, Repository
-from filemem.store import Store
+from filemem.repository import Changes, Repository
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 _TRIES = 6  # pushes that another machine may come before
@@ -52,7 +51,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
     fetched = 0
     for _ in range(_TRIES):
         ours, theirs = repository.head(), _fetch(repository, where)
-        new, told = _merged(repository, ours, theirs, where, at)
+        new, told = merging.merge(history, ours, theirs, where.name, at)
         _inside(history, repository, ours, theirs, new)
         changes = repository.changed(ours, new) if new != ours else {}
         worktree.plan(repository, changes)
@@ -76,18 +75,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
 # -- this machine --------------------------------------------------------------------------------------------------
 
 
-def _users(history: History) -> list[History]:
-    """The users whose memories the repository holds: the one, or everyone in the store."""
-    if history.home == history.user.root:
-        return [history]
-    store = Store(history.home)
-    found = [History(store.user(name)) for name in store.users()]
-    return [one for one in found if one.found and one.found.where == history.repository.where]
-
-
 def _commit_all(history: History, at: dt.datetime) -> None:
     """Commit what the machine has not committed yet, and a person's edits where the settings say so."""
-    for one in _users(history):
+    for one in history.everyone():
         one.before(at)
         one.catch_up()
         one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
@@ -95,7 +85,7 @@ def _commit_all(history: History, at: dt.datetime) -> None:
 
 def _left(history: History) -> list[str]:
     """A sentence on what a person has not committed."""
-    left = [os.path.join(one.user.name, path) for one in _users(history) for path in one.edited()]
+    left = [os.path.join(one.user.name, path) for one in history.everyone() for path in one.edited()]
     return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
 
 
@@ -104,7 +94,7 @@ def _land(history: History, repository: Repository, new: str, old: str) -> None:
     note = os.path.join(repository.folder, _LANDING)
     with contextlib.ExitStack() as held:
         held.enter_context(history.alone())
-        for one in _users(history):
+        for one in history.everyone():
             held.enter_context(one.user.locked())
         disk.write(note, new.encode())
         changes = repository.changed(old, new)
@@ -119,7 +109,7 @@ def _resume(history: History, repository: Repository, where: _Remote, at: dt.dat
     note = os.path.join(repository.folder, _LANDING)
     landing, ours = (worktree.read(note) or b"").decode(errors="replace"), repository.head()
     if landing and ours and not repository.ask("cat-file", "-e", f"{landing}^{{commit}}").code:
-        new, _ = _merged(repository, ours, landing, where, at)
+        new, _ = merging.merge(history, ours, landing, where.name, at)
         _land(history, repository, new, ours)
     elif landing:
         os.unlink(note)
@@ -202,61 +192,6 @@ def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
 def _count(repository: Repository, old: str, new: str) -> int:
     """The commits that `new` has beyond `old`."""
     return int(repository.text("rev-list", "--count", new, *([f"^{old}"] if old else []))) if new else 0
-
-
-# -- merging -------------------------------------------------------------------------------------------------------
-
-
-def _merged(
-    repository: Repository, ours: str, theirs: str, where: _Remote, at: dt.datetime
-) -> tuple[str, dict[str, str]]:
-    """The commit that holds both sides, and by paths what git could not settle by itself."""
-    if not theirs or not ours:
-        if not theirs and not ours:
-            raise FilememError("there is nothing to sync yet, here or there; remember something first.")
-        return ours or theirs, {}
-    for one, other in ((ours, theirs), (theirs, ours)):
-        if not repository.ask("merge-base", "--is-ancestor", other, one).code:
-            return one, {}
-    merged = repository.merge_trees(ours, theirs)
-    tree = _readable(repository, merged.tree, merged.stages, ours, theirs)
-    text = message(f"Merge memories from {one_line(where.name, 40)}", {"Job": "sync"})
-    told = {", ".join(map(one_line, dict.fromkeys(paths))): _told(words) for paths, words in merged.messages}
-    return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
-
-
-def _told(words: str) -> str:
-    """What git says of a conflict, in words for a person."""
-    kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
-    return {
-        "content": "both machines changed the same lines; both versions are in the file",
-        "add/add": "both machines made a file of this name; both versions are in it",
-        "modify/delete": "deleted on one machine and changed on the other; it is kept",
-        "rename/delete": "deleted on one machine and moved on the other; it is kept",
-        "rename/rename": "moved to two places; it is kept in both",
-    }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
-
-
-def _readable(repository: Repository, tree: str, stages: dict[str, dict[int, Entry]], ours: str, theirs: str) -> str:
-    """The merged tree with plain words behind the marks, and with both versions of what cannot be merged as text."""
-    present = repository.tree(tree) if stages else {}
-    changes: dict[str, Entry] = {}
-    for path, sides in stages.items():
-        entry = present.get(path)
-        if entry is None or 2 not in sides or 3 not in sides:
-            continue
-        if entry.oid in (sides[2].oid, sides[3].oid):
-            other = sides[3] if entry.oid == sides[2].oid else sides[2]
-            if other.oid != entry.oid:
-                stem, dot, ending = path.rpartition(".")
-                changes[
-                    f"{stem}-{other.oid[:8]}.{ending}" if dot and "/" not in ending else f"{path}-{other.oid[:8]}"
-                ] = other
-            continue
-        raw = repository.run("cat-file", "blob", entry.oid)
-        oid = repository.text("hash-object", "-w", "--stdin", stdin=conflicts.marked(path, raw, ours, theirs))
-        changes[path] = Entry(entry.mode, oid)
-    return repository.tree_with(tree, changes) if changes else tree
 
 
 def _inside(history: History, repository: Repository, ours: str, theirs: str, new: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, check
+from filemem import FilememError, Store, User, check, remembering
 from filemem.history import History, set_up
 from filemem.sync import Synced, sync
 
@@ -135,6 +135,28 @@ def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machin
     synced(one), synced(two), synced(one)
     assert one.paths() == two.paths() == sorted([f"archive/{FACT}", "archive/facts/old.md", "facts/2026/new.md"])
     assert one.read("archive/facts/old.md") == b"a first line\na better line\na third line\n"
+
+
+@pytest.mark.parametrize(("edit", "doubled"), [("\nBy the river.\n", 0), ("", 1)])
+def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[User], edit: str, doubled: int) -> None:
+    """In the archive, with the edit and what replaced it, though git sees no move in a text so short."""
+    one, two = machines
+    told = remembering.remember(one, "Mara lives in Porto.", START)
+    History(one).record("Remember", told.paths, {}, START)
+    synced(one), synced(two)
+    path = told.memory.path
+    change(two, path, f"Mara lives in Porto.\n{edit}" if edit else "Mara lives in Oporto.\n")
+    told = remembering.remember(one, "Mara lives in Faro.", START)
+    History(one).record("Remember", told.paths, {}, START)
+    synced(one)
+    done = synced(two)
+    assert (len(done.doubled), done.notes) == (doubled, []) and synced(one).fetched == 2
+    for user in machines:
+        assert path not in user.paths()
+        lines = user.memory(f"archive/{path}").lines
+        assert f"superseded_by: {told.memory.path}" in lines and "Mara lives in Porto." in lines
+        assert ("By the river." if edit else "Mara lives in Oporto.") in lines
+        assert len(check.problems(user)) == doubled
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[User]) -> None:
