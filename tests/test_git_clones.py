@@ -93,8 +93,8 @@ class Clones(RuleBasedStateMachine):
             else:
                 self.record(user, path)
 
-    @rule(clone=CLONES, which=st.integers(0, 99))
-    def archives(self, clone: int, which: int) -> None:
+    @rule(clone=CLONES, which=st.integers(0, 99), superseded=st.booleans())
+    def archives(self, clone: int, which: int, superseded: bool) -> None:
         user = self.user(clone)
         live = [path for path in self.facts(clone) if not path.startswith("archive/")]
         if live:
@@ -103,6 +103,9 @@ class Clones(RuleBasedStateMachine):
                 user.move(path, f"archive/{path}")
             except FileExistsError:
                 return
+            if superseded:
+                mark = f"---\nsuperseded_by: facts/{self.count}.md\nvalid_until: 2026-11-20\n---\n".encode()
+                user.edit(f"archive/{path}", lambda data: data if data.startswith(b"---") else mark + data)
             self.record(user, path, f"archive/{path}")
 
     @rule(clone=CLONES, which=st.integers(0, 99))
