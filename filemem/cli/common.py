@@ -149,6 +149,12 @@ def say_aside(note: str) -> None:
         click.echo(dim(visible(f"git: {note}")), err=True)
 
 
+def say_working(what: str) -> None:
+    """Say in the background, on a terminal only, what takes a while."""
+    if sys.stderr.isatty():
+        click.echo(dim(f"{what} …"), err=True)
+
+
 def say_json(value: Any) -> None:
     """Print one JSON value on one line."""
     click.echo(json.dumps(value, ensure_ascii=False, default=str))

@@ -9,7 +9,7 @@ import click
 
 from filemem import disk, erasure, forget, purge
 from filemem.archive import live
-from filemem.cli.common import complete_path, now, say, say_aside, say_json, split_line, the_user
+from filemem.cli.common import complete_path, now, say, say_aside, say_json, say_working, split_line, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.erasure import Done
 from filemem.errors import FilememError, NotFound
@@ -183,6 +183,7 @@ def _git(target: Target, paths: list[str], how: dict[str, bool]) -> None:
         repository = target.history.repository
         what = f"This gives commits in {repository.where} new names, empties its reflog and prunes what nothing names."
         if how["yes"] or click.confirm(f"{what} Rewrite its history?"):
+            say_working("Rewriting the history")
             purged = purge.purge(target)
             said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
         else:

@@ -7,7 +7,7 @@ import shutil
 import click
 
 from filemem import log, undo
-from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, the_user
+from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, say_working, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
@@ -151,7 +151,9 @@ def sync_command(remote: str | None) -> int:
 
     Example: filemem sync origin
     """
-    done = sync(History(the_user()), remote, now())
+    history = History(the_user())
+    say_working("Fetching, merging and sending")
+    done = sync(history, remote, now())
     for note in done.notes:
         say(note)
     for path in done.doubled:

@@ -115,14 +115,15 @@ def check_command(as_json: bool) -> int:
 def _settings_problems(store: Store) -> list[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
+    lines = disk.read(path).decode(errors="replace").split("\n") if os.path.lexists(path) else []
+    found = list(conflicts.problems(config.NAME, lines))
     try:
         config.load(store.root)
-        lines = disk.read(path).decode(errors="replace").split("\n") if os.path.lexists(path) else []
-        return list(conflicts.problems(config.NAME, lines))
     except config.ConfigError as error:
         line, what = str(error).removeprefix(path + ":").split(": ", 1)
         what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)
-        return [Problem(config.NAME, int(line), what, remedy)]
+        found = found or [Problem(config.NAME, int(line), what, remedy)]
+    return found
 
 
 @click.command("users")
