@@ -355,9 +355,11 @@ def _read(user: User, path: str) -> bytes:
 
 
 def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:
-    """The details of the sources that only the archive has now."""
-    texts = [Text(passage.text, day_of(source.memory)) for source in sources for passage in source.memory.passages]
-    kept = [Text(made[source.path].decode(errors="replace"), day_of(source.memory)) for source in sources]
+    """The details of the sources that only the archive has now; links to lines are none."""
+    texts = [Text(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory)]
+    kept = [
+        Text(sections.unlinked(made[source.path].decode(errors="replace")), day_of(source.memory)) for source in sources
+    ]
     return bounded.archive_only(texts, kept)
 
 

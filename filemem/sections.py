@@ -119,6 +119,12 @@ def without(data: bytes, path: str, known: str) -> bytes:
     return before + after[1:] if after else before.removesuffix(b"\n") if before.endswith(b"\n\n") else before
 
 
+def unlinked(text: str) -> str:
+    """What a summary says and of whom, without headings and links."""
+    bullets = filter(None, (parse(line, "", 0) for line in text.split("\n")))
+    return "\n".join(f"{bullet.speaker}: {bullet.text}" if bullet.speaker else bullet.text for bullet in bullets)
+
+
 def cited(text: str) -> set[str]:
     """The paths that the bullets of a summary link to."""
     return {link[1] for links in _LINKS.findall(text) for link in _LINK.finditer(links)}

@@ -270,6 +270,21 @@ def test_what_is_in_neither_the_summary_nor_the_report_does_not_exist(user):
                 assert detail in summary or any(detail in lost for lost in item.archive_only), detail
 
 
+def test_a_number_that_stands_in_a_link_alone_is_in_the_archive_only(user):
+    write(
+        user,
+        "sessions/2026/2026-07-03-0930-x.md",
+        FILL.format("We moved to Dedham yesterday, Ruth and I.", "It has 2026 bricks.").replace(
+            "Bye!", "It had 7, once."
+        ),
+    )
+    (done,) = [item for item in compact(user) if "2026-07" in item.summary]
+    told = read(user, "summaries/2026/2026-07-conversations.md")
+    for number in ("2026", "7"):
+        said = re.sub(r"\(sessions/.*?\)|\[.*?\]|^##.*", "", told, flags=re.MULTILINE)
+        assert number in done.archive_only or re.search(rf"\b{number}\b", said), number
+
+
 def test_secrets_do_not_reach_a_summary(tmp_path):
     user = Store(tmp_path).user("ann")
     write(
