@@ -94,7 +94,7 @@ def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
     """The details of the sources that the summary lacks, as they were written: to be found in the archive only."""
     of, kept = details(sources), list(summary)
     shown = details(kept)
-    text = _folded(_URL.sub(" ", " ".join(part.text for part in kept)))
+    text = _folded(_URL.sub(" ", " ".join(_BRACKETS.sub(" ", part.text) for part in kept)))
     lost = [written for key, written in (of.names | of.titles).items() if not _stands(key, text)]
     lost += [written for key, written in of.urls.items() if key not in shown.urls]
     lost += [written for key, written in of.numbers.items() if not re.search(rf"(?<!\d){re.escape(key)}(?!\d)", text)]
