@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import cuts, disk
-from filemem.archive import live
+from filemem.archive import Progress, live, unwatched
 from filemem.cuts import Cut
 from filemem.errors import FilememError, NotFound
 from filemem.folder import BOOKKEEPING, Folder, passed_over
@@ -55,9 +55,13 @@ class Plan(NamedTuple):
     notes: list[str]
 
 
-def candidates(user: User, about: str) -> list[Item]:
-    """What of the memories holds all these words, in whatever form."""
-    return [item for memory in _memories(user) for item in asked(memory, Wording(about))]
+def candidates(user: User, about: str, progress: Progress = unwatched) -> list[Item]:
+    """What of the memories holds all these words, in whatever form; `progress` counts memories."""
+    wording, found, count = Wording(about), list[Item](), len(user.paths())
+    for number, memory in enumerate(_memories(user), 1):
+        progress(number, count)
+        found += asked(memory, wording)
+    return found
 
 
 def asked(memory: Memory, wording: Wording) -> list[Item]:

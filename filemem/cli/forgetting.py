@@ -9,7 +9,7 @@ import click
 
 from filemem import disk, erasure, forget, purge
 from filemem.archive import live
-from filemem.cli.common import complete_path, now, say, say_aside, say_json, say_working, split_line, the_user
+from filemem.cli.common import complete_path, now, progress, say, say_aside, say_json, say_working, split_line, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.erasure import Done
 from filemem.errors import FilememError, NotFound
@@ -55,7 +55,8 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
         with user.locked():
             erasure.clear(user)
     asked, gone = _named(user, path, how) if path else ([], "")
-    wanted = forget.candidates(user, about) if about else asked
+    with progress("looking") as show:
+        wanted = forget.candidates(user, about, show) if about else asked
     asked = _choose(wanted, how) if about else asked
     found = forget.plan(user, asked, about or "")
     target = Target(History(user), found.wording, False, every=len(asked) == len(wanted))
