@@ -13,9 +13,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import cuts, disk, erasure, forget
+from filemem import cuts, disk, erasure, export, forget
 from filemem.archive import archived, live
 from filemem.errors import FilememError, NotFound
+from filemem.export import Change, Commit
 from filemem.folder import BOOKKEEPING
 from filemem.git import GitError, environment, fields, spec
 from filemem.history import History
@@ -27,9 +28,6 @@ from filemem.wording import FORGOTTEN, LINE, SENTENCE, Wording
 _LONG = 3600.0  # seconds
 _TIP = "refs/filemem/purge"
 _GONE = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
-_CHANGE = re.compile(rb"(?:M (\d+) (\S+)|D) (.*)", re.DOTALL)
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
-_ESCAPES = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 
 class Target(NamedTuple):
@@ -128,57 +126,6 @@ def remotes(repository: Repository) -> list[str]:
     return [f"The remote {name} ({url}) has what was pushed there." for name, url in where.items()]
 
 
-# -- the history as a stream -------------------------------------------------------------------------------------
-
-
-class _Commit(NamedTuple):
-    """A commit as git exports it; `parents` are marks, `changes` lines."""
-
-    mark: bytes
-    head: bytes
-    message: bytes
-    parents: list[bytes]
-    changes: list[bytes]
-
-
-def _commits(stream: bytes) -> Iterator[_Commit]:
-    """The commits of a `git fast-export --no-data`, parents first; what else stands in it is passed over."""
-    at = 0
-    while at < len(stream):
-        end = stream.index(b"\n", at)
-        line = stream[at:end]
-        at = end + 1
-        if not line.startswith((b"commit ", b"tag ")):
-            continue
-        head: list[bytes] = []
-        while not (line := stream[at : (end := stream.index(b"\n", at))]).startswith(b"data "):
-            head.append(line)
-            at = end + 1
-        size = int(line[5:])
-        message, at = stream[end + 1 : end + 1 + size], end + 1 + size
-        rest: list[bytes] = []
-        while at < len(stream) and (line := stream[at : (end := stream.index(b"\n", at))]):
-            rest.append(line)
-            at = end + 1
-        if head and head[0].startswith(b"mark "):
-            parents = [line.partition(b" ")[2] for line in rest if line.startswith((b"from ", b"merge "))]
-            changes = [line for line in rest if not line.startswith((b"from ", b"merge "))]
-            yield _Commit(head[0][5:], b"\n".join(head[1:]), message, parents, changes)
-
-
-def _path(quoted: bytes) -> str:
-    """A path as git's stream has it, in quotes where it must be."""
-    if not quoted.startswith(b'"'):
-        return os.fsdecode(quoted)
-    plain = _ESCAPE.sub(lambda m: bytes([int(m[1], 8)]) if len(m[1]) == 3 else _ESCAPES.get(m[1], m[1]), quoted[1:-1])
-    return os.fsdecode(plain)
-
-
-def _quoted(path: str) -> bytes:
-    escaped = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"' + escaped + b'"'
-
-
 # -- what only the history says ----------------------------------------------------------------------------------
 
 
@@ -229,8 +176,8 @@ def purge(target: Target) -> Purged:
         stream = repository.run(
             "fast-export", *options, f"--export-marks={marks}", "--branches", "--tags", timeout=_LONG
         )
-        old = _marks(marks)
-        commits = [_clean(commit, target, blobs) for commit in _commits(stream)]
+        old = export.marks(marks)
+        commits = [_clean(commit, target, blobs) for commit in export.commits(stream)]
         new = _imported(repository, commits, old, os.path.join(aside, "new"))
     names = {old[mark].decode(): oid.decode() for mark, oid in new.items()}
     first = [
@@ -243,28 +190,16 @@ def purge(target: Target) -> Purged:
     return Purged(len(names), refs, notes + _left(target))
 
 
-def _clean(commit: _Commit, target: Target, blobs: dict[tuple[str, str], str]) -> tuple[_Commit, bool]:
+def _clean(commit: Commit, target: Target, blobs: dict[tuple[str, str], str]) -> tuple[Commit, bool]:
     """A commit without what is to go, and whether that makes it another."""
-    changes: list[bytes] = []
-    matches = [(line, _CHANGE.fullmatch(line)) for line in commit.changes]
-    written = {target.place(_path(match[3])) for _, match in matches if match and match[2]}
-    for line, match in matches:
-        if not match:
-            changes.append(line)
-            continue
-        path, oid = _path(match[3]), (match[2] or b"").decode()
-        place, new = target.place(path), blobs.get((_path(match[3]), oid), oid)
-        if place is None or (not oid and place in written):  # deleted there, as it got its new name here
-            continue
-        if place == path and new == oid:
-            changes.append(line)
-        elif oid:
-            changes.append(b"M %s %s %s" % (match[1], new.encode(), _quoted(place)))
-        else:
-            changes.append(b"D " + _quoted(place))
-    inside = target.history.inside
-    message = commit.message
-    if not inside or any(match and _path(match[3]).startswith(inside + "/") for _, match in matches):
+    changes: list[Change] = []
+    written = {target.place(change.path) for change in commit.changes if change.oid}
+    for change in commit.changes:
+        place = target.place(change.path)
+        if place is not None and (change.oid or place not in written):  # else it is deleted where it gets its new name
+            changes.append(Change(place, change.mode, blobs.get((change.path, change.oid), change.oid)))
+    inside, message = target.history.inside, commit.message
+    if not inside or any(change.path.startswith(inside + "/") for change in commit.changes):
         said = message.decode("utf-8", "surrogateescape")
         message = target.wording.blanked(said).encode("utf-8", "surrogateescape")
     cleaned = commit._replace(changes=changes, message=message)
@@ -272,7 +207,7 @@ def _clean(commit: _Commit, target: Target, blobs: dict[tuple[str, str], str]) -
 
 
 def _imported(
-    repository: Repository, commits: list[tuple[_Commit, bool]], old: dict[bytes, bytes], marks: str
+    repository: Repository, commits: list[tuple[Commit, bool]], old: dict[bytes, bytes], marks: str
 ) -> dict[bytes, bytes]:
     """Write the commits that are others now, and those after them; returns each one's new name by its mark.
 
@@ -288,23 +223,12 @@ def _imported(
         instead[commit.mark] = parents[0] if emptied else commit.mark
         if emptied:
             continue
-        out.append(b"reset %s\n" % _TIP.encode() if not parents else b"")
-        out.append(b"commit %s\nmark %s\n%s\n" % (_TIP.encode(), commit.mark, commit.head))
-        out.append(b"data %d\n%s\n" % (len(commit.message), commit.message))
-        out += [(b"merge " if number else b"from ") + parent + b"\n" for number, parent in enumerate(parents)]
-        out += [line + b"\n" for line in commit.changes] + [b"\n"]
+        out.append(commit.block(_TIP, parents))
     options = ("--quiet", "--force", "--date-format=raw-permissive", f"--export-marks={marks}")
     if out:
         repository.run("fast-import", *options, stdin=b"".join(out), timeout=_LONG)
-    made = _marks(marks) if out else {}
+    made = export.marks(marks) if out else {}
     return {mark: made.get(name, name) for mark, name in instead.items()}
-
-
-def _marks(path: str) -> dict[bytes, bytes]:
-    """What a file of marks says: each one's commit."""
-    with open(path, "rb") as file:
-        pairs = (line.split() for line in file)
-        return {pair[0]: pair[1] for pair in pairs}
 
 
 def _rewritten_blobs(target: Target, standing: set[tuple[str, str]]) -> dict[tuple[str, str], str]:
