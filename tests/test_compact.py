@@ -282,7 +282,8 @@ def test_a_number_that_stands_in_a_link_alone_is_in_the_archive_only(user):
     told = read(user, "summaries/2026/2026-07-conversations.md")
     for number in ("2026", "7"):
         said = re.sub(r"\(sessions/.*?\)|\[.*?\]|^##.*", "", told, flags=re.MULTILINE)
-        assert number in done.archive_only or re.search(rf"\b{number}\b", said), number
+        lost = [detail.split(" ")[0] for detail in done.archive_only]
+        assert number in lost or re.search(rf"\b{number}\b", said), number
 
 
 def test_secrets_do_not_reach_a_summary(tmp_path):
