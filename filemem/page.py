@@ -237,6 +237,12 @@ def _archive(report: Report) -> list[Html]:
         heads = ["When", "#Faded", "#Compacted", "#Of these back"]
         rows = ([row.when, *(f"{count:,}" if count else "" for count in row[1:])] for row in report.moved)
         found.append(element("div", _table("Moved to the archive by a job", heads, rows), class_="medium"))
+    if report.latest:
+        rows = (
+            [_memory(row.title, row.path), row.when, _path(row.summary) if row.summary else "faded"]
+            for row in report.latest
+        )
+        found.append(_table("Put away last", ["Memory", "#When", "Why"], rows))
     if report.unlogged:
         told = _count(report.unlogged, "archived memory stands", "archived memories stand")
         found.append(_p(f"{told} in no log: put there by hand, or on a machine whose log did not come along."))

@@ -6,6 +6,7 @@ number of memories is cut or counted, so that a page on ten thousand memories is
 
 import datetime as dt
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -27,7 +28,9 @@ STEPS = (1, 3, 12, 60, 120, 1200)  # months in a bin
 SOONEST, STRONGEST, RECENT = 7, 5, 3  # curves
 BEHIND, AHEAD = 60, 365  # days that the curves show at most
 LISTED, FADED, NAMED = 40, 15, 3  # rows of a table, of it for what has faded already; pinned memories that are named
+LATEST = 20  # memories put away last
 _HEAD = 20_000  # bytes of a file in which its title is looked for
+_MARKS = re.compile(r"^[-*+] |\[\[|\]\]|\*\*")
 
 
 class Timeline(NamedTuple):
@@ -77,6 +80,15 @@ class Moved(NamedTuple):
     back: int
 
 
+class Gone(NamedTuple):
+    """A memory that a job has put away and that is still there: when, and the summary that stands for it, if any."""
+
+    path: str
+    title: str
+    when: str
+    summary: str
+
+
 class Summed(NamedTuple):
     """A summary: its sources, their bytes and its own, the day of compaction as the log has it (empty: it has none)."""
 
@@ -103,6 +115,7 @@ class Report(NamedTuple):
     going: int
     fading: list[Fading]
     moved: list[Moved]
+    latest: list[Gone]
     unlogged: int
     summaries: list[Summed]
     web: Web
@@ -130,6 +143,7 @@ def gather(user: User, now: dt.datetime, progress: Progress = unwatched) -> Repo
         going=len(plan.going),
         fading=_fading(user, found, plan, standing),
         moved=moved,
+        latest=_latest(user, standing, trails),
         unlogged=unlogged,
         summaries=_summaries(user, standing, trails),
         web=links.web(user, [item.entry.path for item in standing]),
@@ -138,14 +152,14 @@ def gather(user: User, now: dt.datetime, progress: Progress = unwatched) -> Repo
 
 
 def _title(user: User, path: str) -> str:
-    """What a memory is about, on one line: its title, else its first words; brackets of links go."""
+    """What a memory is about, on one line: its title, else its first words, without the marks of lists and links."""
     try:
         memory = Memory(path, user.read(path, _HEAD))
     except (FilememError, OSError) as error:
         return str(error)
     given = memory.front.get("title")
     said = given if isinstance(given, str) else memory.passages[0].text if memory.passages else ""
-    return one_line(said.replace("[[", "").replace("]]", ""), 160) or path
+    return one_line(_MARKS.sub("", said), 160) or path
 
 
 # -- when memories are of ----------------------------------------------------------------------------------------
@@ -290,6 +304,23 @@ def _moved(user: User, standing: list[Standing], trails: dict[str, Trail]) -> tu
         if len(counts) > LISTED:
             counts = _by(counts, length)
     return [Moved(day, *row) for day, row in sorted(counts.items(), reverse=True)][:LISTED], unlogged
+
+
+def _latest(user: User, standing: list[Standing], trails: dict[str, Trail]) -> list[Gone]:
+    """What was put away last and is not back, newest first."""
+    known = sections.compacted(user)
+    paths = [
+        item.entry.path
+        for item in standing
+        if item.entry.archived and _archived_on(trails, archive.live(item.entry.path))
+    ]
+    paths.sort(key=lambda path: (trails[archive.live(path)].archived, path), reverse=True)
+    found = []
+    for path in paths[:LATEST]:
+        entry = known.get(archive.live(path))
+        summary = entry.summary if entry and entry.state == sections.DONE else ""
+        found.append(Gone(path, _title(user, path), _archived_on(trails, archive.live(path)), summary))
+    return found
 
 
 def _by(counts: dict[str, list[int]], length: int) -> dict[str, list[int]]:

@@ -421,6 +421,11 @@ def test_the_archive_is_accounted_for(user: User) -> None:
     assert rows == {"2026-06-02": [0, 4, 0], "2026-06-09": [6, 0, 1]}
     held = sum(kind.archived for kind in status.status(user, AT).kinds.values())
     assert held == sum(swept + compacted - back for swept, compacted, back in rows.values()) + 1
+    latest = found.table("Put away last")
+    assert len(latest) == held - 1
+    assert {row[1] for row in latest[:5]} == {"2026-06-09"}
+    assert {row[2] for row in latest[:5]} == {"faded"}
+    assert [row[2] for row in latest[-4:]] == [f"summaries/2026/2026-0{n}-conversations.md" for n in (4, 3, 2, 1)]
     assert "1 archived memory stands in no log" in " ".join(found.texts)
     summaries = found.table("Summaries")
     assert {row[0] for row in summaries} == {path for path in user.paths() if path.startswith("summaries/")}
