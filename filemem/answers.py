@@ -142,26 +142,26 @@ def _archived(count: int) -> str:
 
 
 def searched(found: "Found", asked: dict[str, Any]) -> str:
-    """The passages that search_files found: the strongest by file, best file first, then the further ones by file."""
-    files = dict.fromkeys(hit.path for hit in found.hits)
+    """The passages that search_files found, part by part, each by file."""
+    hits = found.hits
+    files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(path.startswith(ARCHIVE + "/") for path in files)
-    counted = f"{_count(len(found.hits), 'passage')} in {_count(len(files), '', of=found.files)}"
+    counted = f"{_count(len(hits), 'passage')} in {_count(len(files), '', of=found.files)}"
     out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
-    shown = {(hit.path, hit.line) for hit in found.hits}
+    shown = {(hit.path, hit.line) for hit in hits}
     headed: set[str] = set()
-    path = ""
-    for number, hit in enumerate(found.hits):
-        if number == found.further:
-            out.append("Further passages:")
-            path = ""
-        if hit.path != path:
-            path = hit.path
-            out.append(path if path in headed else heading(path, hit.when, hit.note))
-            headed.add(path)
-        if hit.before and (path, hit.before.line) not in shown:
-            shown.add((path, hit.before.line))
-            out.append(_lead(hit, hit.before))
-        out.append(_passage(hit))
+    for number, part in enumerate(found.parts):
+        out += ["Further passages:"] if number else []
+        path = ""
+        for hit in part:
+            if hit.path != path:
+                path = hit.path
+                out.append(path if path in headed else heading(path, hit.when, hit.note))
+                headed.add(path)
+            if hit.before and (path, hit.before.line) not in shown:
+                shown.add((path, hit.before.line))
+                out.append(_lead(hit, hit.before))
+            out.append(_passage(hit))
     if found.more:
         more = next_call("search_files", {**asked, "limit": found.more})
         out.append(f"Weaker passages were left out; {more} shows them.")

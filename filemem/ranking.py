@@ -33,11 +33,7 @@ ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
 LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
-SLIGHT = (
-    0.2,
-    0.15,
-    0.1,
-)  # held back for having only 0, 1 or 2 words besides stop words: there is little to learn from it
+SLIGHT = (0.2, 0.15, 0.1)  # held back for having 0, 1 or 2 words besides stop words: there is little to learn from it
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards

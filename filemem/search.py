@@ -23,18 +23,22 @@ CHAIN = 10  # times that a memory is followed to what replaced it
 
 
 class Found(NamedTuple):
-    """The hits in the order of the answer, those from `further` on in its second part; `files` were looked at.
+    """The hits in the order of the answer, in parts, the strongest first; `files` were looked at.
 
     `strength` continues the line that counts, `notes` are whole sentences; `more` is a limit that would show more, 0 where
     nothing was left out.
     """
 
-    hits: list[Hit]
-    further: int
+    parts: list[list[Hit]]
     files: int
     strength: str
     notes: list[str]
     more: int
+
+    @property
+    def hits(self) -> list[Hit]:
+        """All of them."""
+        return [hit for part in self.parts for hit in part]
 
 
 def search_files(
@@ -67,12 +71,13 @@ def search_files(
     hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
-    chosen, further = selection.chosen(hits, limit, parsed.order)
+    parts = selection.chosen(hits, limit, parsed.order)
+    chosen = [hit for part in parts for hit in part]
     more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
     notes = _unknown(corpus, parsed)
     if not hits:
         notes += _nothing(corpus, asked, {"path": path, "speaker": speaker, "after": after, "before": before})
-    return Found(chosen, further, asked.files, _strength(chosen, parsed), notes, more)
+    return Found(parts, asked.files, _strength(chosen, parsed), notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------

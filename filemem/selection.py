@@ -8,9 +8,10 @@ from filemem.hits import Hit
 from filemem.memory import kind_of
 from filemem.sections import parse
 
-FIRST, ROOM = 2000, 8400  # characters: of the strongest passages; of all in an answer without a limit (2,100 tokens)
-WORTH = 0.33  # of the best score, under which a passage is not worth its room
-TOLD = 0.4  # likewise, where a fact that holds the whole question stands first
+PARTS = (2000, 8000, 16_000)  # characters up to which the parts of an answer without a limit reach
+WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
+DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
+TOLD = 0.1  # how much more where a fact that holds the whole question stands first
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
@@ -67,29 +68,29 @@ def _counting(hit: Hit, score: float, by: str) -> Hit:
     return hit._replace(score=score, parts={**hit.parts, by: score - hit.score}) if score != hit.score else hit
 
 
-def chosen(hits: list[Hit], limit: int | None, order: int) -> tuple[list[Hit], int]:
-    """The hits to show, and how many of them stand in the first part.
+def chosen(hits: list[Hit], limit: int | None, order: int) -> list[list[Hit]]:
+    """The hits to show, in parts; without a limit those that are worth their room.
 
-    Without a limit those that are worth their room. Gathering all passages of the best file at once would push the other
-    files' best ones down the page, so the strongest are shown by file, and then, by file again, the rest; in time where
-    the question asks for an order (1: oldest first, -1: newest first).
+    Gathering all passages of the best file at once would push the other files' best ones down the page, so each part is by
+    file: the strongest passages, then the next ones; in time where the question asks for an order (1: oldest first, -1:
+    newest first).
     """
-    first: list[Hit] = []
-    rest: list[Hit] = []
+    parts: list[list[Hit]] = [[]]
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
-    told = bool(hits and hits[0].sources and hits[0].strength >= WHOLE)
-    least = best * (TOLD if told else WORTH)
+    told = TOLD if hits and hits[0].sources and hits[0].strength >= WHOLE else 0.0
     for hit in hits[: limit or MOST]:
-        if not limit and first and hit.score < least and hit.strength <= hits[0].strength:
+        least = best * (WORTH + DEARER * spent / 8000 + told)
+        if not limit and spent and hit.score < least and hit.strength <= hits[0].strength:
             continue
-        part = first if spent < FIRST else rest
-        size = hit.shown[1] - hit.shown[0]
-        spent += size + (10 if any(other.path == hit.path for other in part) else len(hit.path) + 30)
-        if not limit and part and spent > ROOM:
+        if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
+            parts.append([])
+        spent += hit.shown[1] - hit.shown[0]
+        spent += 10 if any(other.path == hit.path for other in parts[-1]) else len(hit.path) + 30
+        if not limit and len(hits) > 1 and spent > PARTS[-1]:
             break
-        (first if spent < FIRST else rest).append(hit)
-    return _by_file(first, order) + _by_file(rest, order), len(first)
+        parts[-1].append(hit)
+    return [_by_file(part, order) for part in parts if part]
 
 
 def _by_file(hits: list[Hit], order: int) -> list[Hit]:

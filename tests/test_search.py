@@ -105,7 +105,7 @@ def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Pa
 def test_passages_that_are_not_worth_reading_are_left_out_and_can_be_asked_for(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, **FILLER})
     lines = answer(user, "Did I give up coffee, or walk the dog?")
-    assert int(re.findall(r"^\d+", lines[0])[0]) < 40
+    assert int(re.findall(r"^\d+", lines[0])[0]) < 70  # of 84
     more = json.loads(re.findall(r"search_files (\{.*\}) shows", lines[-1])[0])
     assert len(answer(user, **more)) > len(lines)
 
