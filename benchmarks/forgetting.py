@@ -1,12 +1,12 @@
 """What is left of recall once conversations are compacted and swept, and how long a sweep of a large store takes.
 
-    python benchmarks/forgetting.py [--set locomo|locomo-zh] [--sweep MEMORIES] [--users USERS]
+    python benchmarks/forgetting.py [--set locomo|locomo-zh] [--share SHARE] [--sweep MEMORIES] [--users USERS]
 
 Lays the labelled conversations of ../shared/data out in a temporary folder (skipped where they are absent), compacts and
 sweeps each user one year after the last conversation, without a model, and asks every question as ../shared/eval/recall.py
 does: the share of the turns with the answer that stand in the first 2,000 tokens of one search_files answer, before, after,
-and after with the archive left out. With --sweep, plans a sweep over that many memories instead and ten times as many
-recalls; with --users, sweeps that many users.
+and after with the archive left out. With --share, summaries keep that share of the text. With --sweep, sweeps that many
+memories with ten times as many recalls instead; with --users, that many users of three memories each.
 """
 
 import argparse
@@ -30,6 +30,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 COMMAND = (sys.executable, "-c", "from filemem.cli import main; main()")
 BUDGET = 8000  # characters: 2,000 tokens
 COLUMNS = ("before", "after", "archive left out")
+KINDS = {1: "several places", 2: "when", 3: "open", 4: "one place"}  # LoCoMo's categories 1 to 4
 Scores = dict[Any, list[tuple[float, ...]]]
 
 
@@ -51,7 +52,7 @@ def forget(user: User, last: dt.datetime) -> list[str]:
     return [note for item in done[0].facts["summaries"] for note in (*item["taken_back"], *item["notes"])]
 
 
-def measured(name: str) -> tuple[Scores, list[float], list[str]]:
+def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float], list[str]]:
     """Recall by kind of question, the live share of each user, and what was taken back."""
     sys.path.insert(0, str(SHARED / "eval"))
     data, norm = importlib.import_module("data"), importlib.import_module("recall").norm
@@ -59,6 +60,8 @@ def measured(name: str) -> tuple[Scores, list[float], list[str]]:
     left, notes = [], []
     for talk in data.SETS[name]():
         with tempfile.TemporaryDirectory() as root:
+            if share_kept:
+                Path(root, "filemem.yaml").write_text(f"summary_share: {share_kept}\n")
             text = {turn: norm(said)[:120] for turn, *_, said in data.write_store(talk, root)}
             user = Store(root).user(talk["name"])
             before = [share(user, question, text, norm) for question in talk["questions"]]
@@ -77,7 +80,7 @@ def table(scores: Scores) -> str:
     out = [f"| questions | number | {' | '.join(COLUMNS)} |", "| --- | --- | --- | --- | --- |"]
     for kind, found in rows:
         means = [100 * sum(column) / len(found) for column in zip(*found, strict=True)]
-        label = kind if kind == "all" else f"kind {kind}"
+        label = kind if kind == "all" else f"{KINDS[kind]} (kind {kind})"
         kept = [f"{mean:.1f} ({100 * mean / means[0]:.0f} %)" for mean in means[1:]]
         out.append(f"| {label} | {len(found)} | {means[0]:.1f} | {' | '.join(kept)} |")
     return "\n".join(out)
@@ -132,22 +135,23 @@ def _spent(start: float, busy: float, now: float) -> str:
 
 
 def many(count: int) -> None:
-    """Print how long it takes to sweep so many users of three memories each."""
+    """Print how long it takes to sweep so many users of three memories each, which all go."""
     with tempfile.TemporaryDirectory() as root:
         for number in range(count):
             user = Store(root).user(f"user{number}")
             for name in ("a", "b", "c"):
                 user.create(f"facts/2026/2026-01-01-{name}.md", "Likes tea.\n")
-        start = time.perf_counter()
-        for name in Store(root).users():
-            sweep(Store(root).user(name), dt.datetime(2026, 11, 20, 3))
-        print(f"{count:,} users swept in {time.perf_counter() - start:.1f} s")
+        start, busy = time.perf_counter(), _processor()
+        command = [*COMMAND, "sweep", "--all-users", "--store", root, "--today", "2026-11-20"]
+        subprocess.run(command, check=True, capture_output=True)
+        print(f"sweep --all-users ({count:,} users): {_spent(start, busy, _processor())}")
 
 
 def main() -> None:
     """Print the figures that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--set", default="locomo", choices=("locomo", "locomo-zh"))
+    parser.add_argument("--share", type=float, metavar="SHARE")
     parser.add_argument("--sweep", type=int, metavar="MEMORIES")
     parser.add_argument("--users", type=int, metavar="USERS")
     given = parser.parse_args()
@@ -159,7 +163,7 @@ def main() -> None:
         return
     if not (SHARED / "data" / f"{given.set}-dev.json").exists():
         sys.exit(f"skipped: there are no labelled conversations in {SHARED / 'data'}")
-    scores, left, notes = measured(given.set)
+    scores, left, notes = measured(given.set, given.share)
     print(table(scores))
     print(
         f"\nLive bytes a user, of what was: {', '.join(f'{100 * part:.1f} %' for part in left)}; "
