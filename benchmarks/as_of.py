@@ -20,8 +20,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from filemem import Store, log
-from filemem.history import History
+from filemem import Store
+from filemem.history import History, log
 
 START = dt.datetime(2021, 1, 1, 8, tzinfo=dt.UTC)
 WORDS = "tea coffee bicycle violin grandmother letter boat garden rain bridge window train cat cheese map".split()

@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 
 from peers import Talk, letters, talks, write
 
-from filemem import Store, User, consolidation, facts, salience, statements
-from filemem.utterance import FIRST, Turn, length, regex
+from filemem import Store, User, consolidation, facts, statements
+from filemem.statements import salience
+from filemem.statements.utterance import FIRST, Turn, length, regex
 
 BUDGETS = (500, 1000, 2000, 4000)  # tokens of 4 characters
 PENALTY = 100.0

@@ -5,16 +5,16 @@ import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from filemem import reading, tokens
+from filemem import tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.grep import Grepped
+from filemem.grep import Grepped, reading
 from filemem.memory import ARCHIVE, Passage, When, when_of
 from filemem.plain import visible
 
 if TYPE_CHECKING:
-    from filemem.hits import Hit
     from filemem.search import Found
+    from filemem.search.hits import Hit
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone

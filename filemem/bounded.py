@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem import dates, names_zh, terms
-from filemem.datewords import COUNTS
+from filemem.dates.datewords import COUNTS
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,80})[\"”]|《([^《》\n]{1,80})》|「([^「」\n]{2,80})」|『([^『』\n]{2,80})』")

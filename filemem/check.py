@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable
 
-from filemem import conflicts, grounds
+from filemem.consolidation import grounds
 from filemem.errors import FilememError
 from filemem.folder import Folder
+from filemem.forget.wording import NAMELESS
+from filemem.history import conflicts
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
 from filemem.problems import Problem
-from filemem.wording import NAMELESS
 
 _COPY = re.compile(
     r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",

@@ -8,7 +8,7 @@ from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory, slug
 from filemem.plain import printable
-from filemem.utterance import is_chinese
+from filemem.statements.utterance import is_chinese
 
 IMPORTANCE = 5  # of a memory that does not say
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough

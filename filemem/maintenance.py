@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from filemem import archive, compaction, consolidation, recalls, sweeper
 from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
-from filemem.extraction import listener
+from filemem.consolidation.extraction import listener
 from filemem.history import History
 from filemem.model import Model
 from filemem.plain import few

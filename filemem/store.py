@@ -67,7 +67,7 @@ class User(Folder):
         What it contradicts is superseded. Raises FilememError for empty text or a wrong importance.
         """
         at = dt.datetime.combine(today, dt.time()) if today else local_now()
-        memory: Memory = _module("remembering").remember(self, text, at, importance, pinned, tags).memory
+        memory: Memory = _module("consolidation.remembering").remember(self, text, at, importance, pinned, tags).memory
         return memory
 
     def search_files(self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any) -> list["Hit"]:
@@ -91,7 +91,7 @@ class User(Folder):
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        past = _module("asof")
+        past = _module("history.asof")
         return Past(self, past.end_of(moment), *past.lay_out(self, moment))
 
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from filemem import archive, disk, recalls, retention
 from filemem.archive import Progress, unwatched
 from filemem.config import Config, ConfigError
-from filemem.corpus import Entry
 from filemem.errors import NotFound, Refused
+from filemem.index.corpus import Entry
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, Memory, kind_of
 from filemem.plain import few
 from filemem.recalls import Trail

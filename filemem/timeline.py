@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.dates import mentioned
+from filemem.dates.spans import Span, one_day
 from filemem.errors import FilememError
 from filemem.facts import plain
 from filemem.folder import Folder
 from filemem.memory import LARGEST, Memory, Passage
-from filemem.spans import Span, one_day
 
 _YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
 LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of a day

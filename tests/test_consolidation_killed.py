@@ -12,7 +12,7 @@ from crash_driver import AT, job
 
 from filemem import consolidation
 from filemem.check import problems
-from filemem.ledger import NAME, Ledger
+from filemem.consolidation.ledger import NAME, Ledger
 from filemem.store import Store
 
 TALKS = {

@@ -10,7 +10,7 @@ from scripted_server import Answer, ScriptedServer, calls, cut, fail, raw, say
 
 from filemem import Store, consolidation, transcript
 from filemem.consolidation import Applied
-from filemem.extraction import listener
+from filemem.consolidation.extraction import listener
 from filemem.memory import format_turn
 from filemem.model import OpenAIModel
 from filemem.store import User

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store, User, cuts, erasure, forget, recalls
+from filemem import Store, User, forget, recalls
 from filemem.check import problems
 from filemem.cli import cli
+from filemem.forget import cuts, erasure
 from filemem.history import History, set_up
 from filemem.importers import import_file
 from filemem.memory import Memory, format_turn, turns

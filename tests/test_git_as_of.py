@@ -12,9 +12,9 @@ import pytest
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
-from filemem.asof import drop_all
 from filemem.errors import NotFound, Refused
 from filemem.history import History
+from filemem.history.asof import drop_all
 
 YEAR = dt.date(2025, 1, 1)
 WORDS = "tea coffee Kyoto Lisbon bicycle violin 乌龙茶 grandmother rain letter boat garden".split()

@@ -12,7 +12,7 @@ from repositories import START, git, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.history import History
-from filemem.sync import sync
+from filemem.history.sync import sync
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, ledger, recalls, sections
+from filemem import FilememError, Store, User, recalls, sections
+from filemem.consolidation import ledger
 from filemem.folder import BOOKKEEPING
 from filemem.history import ATTRIBUTES, IGNORE, LOGS, History, Recorded, set_up
 from filemem.importers import origins

@@ -11,8 +11,8 @@ from repositories import START, git, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store, User, disk
 from filemem.history import History
-from filemem.sync import sync
-from filemem.undo import undo
+from filemem.history.sync import sync
+from filemem.history.undo import undo
 
 ROUNDS = 40
 EDITOR = """

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, check, remembering
+from filemem import FilememError, Store, User, check
+from filemem.consolidation import remembering
 from filemem.history import History, set_up
-from filemem.sync import Synced, sync
+from filemem.history.sync import Synced, sync
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 

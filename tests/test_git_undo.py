@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, log, remembering, sweeper
-from filemem.history import History
-from filemem.undo import undo
+from filemem import FilememError, Store, User, sweeper
+from filemem.consolidation import remembering
+from filemem.history import History, log
+from filemem.history.undo import undo
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 

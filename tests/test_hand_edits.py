@@ -7,7 +7,7 @@ import pytest
 from conversations import day, remembered, talk, tree
 
 from filemem import Store
-from filemem.ledger import NAME
+from filemem.consolidation.ledger import NAME
 from filemem.store import User
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)

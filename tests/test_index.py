@@ -15,13 +15,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from filemem import disk, terms
-from filemem.corpus import Corpus, Part
-from filemem.expression import fold
 from filemem.folder import Folder
-from filemem.gathering import Gatherer
+from filemem.grep.expression import fold
 from filemem.index import Index
+from filemem.index.corpus import Corpus, Part
+from filemem.index.gathering import Gatherer
+from filemem.index.segments import Builder, Segment
 from filemem.memory import LARGEST, Memory
-from filemem.segments import Builder, Segment
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
 

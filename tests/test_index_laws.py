@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from filemem import terms
-from filemem.corpus import Corpus
 from filemem.folder import Folder
 from filemem.index import Index
+from filemem.index.corpus import Corpus
 from filemem.memory import LARGEST
 
 PATHS = [

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.charclasses import has_odd_words, word_characters
-from filemem.expression import cost, fold, longest_line, parse
-from filemem.matcher import MEMORY, SPANS, Matcher, spans_in
-from filemem.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
+from filemem.grep.charclasses import has_odd_words, word_characters
+from filemem.grep.expression import cost, fold, longest_line, parse
+from filemem.grep.matcher import MEMORY, SPANS, Matcher, spans_in
+from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
 
 
 def matching(pattern: str, *lines: str, word: bool = False) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from filemem.pattern import compile_pattern
+from filemem.grep.pattern import compile_pattern
 
 CORPUS = """\
 - **Caroline** 13:56: Hey Mel! Long time no see, what's up?

@@ -7,8 +7,9 @@ from conversations import day, remembered, talk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store, consolidation, profile, tokens
-from filemem.profile import HEADINGS, Change, line, marked, revised
+from filemem import Store, consolidation, tokens
+from filemem.consolidation import profile
+from filemem.consolidation.profile import HEADINGS, Change, line, marked, revised
 from filemem.store import User
 
 MAY, JUNE = day(5, 8), day(6, 2)

@@ -12,10 +12,10 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, User, recalls
 from filemem.cli import cli
+from filemem.forget.purge import objects
 from filemem.history import History, set_up
+from filemem.history.sync import sync
 from filemem.memory import format_turn
-from filemem.purge import objects
-from filemem.sync import sync
 
 WORD = "zyzzyva"
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import ranking, terms
-from filemem.question import parse
+from filemem import terms
+from filemem.search import ranking
+from filemem.search.question import parse
 
 DAY = dt.date(2026, 5, 4).toordinal()
 

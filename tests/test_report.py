@@ -22,11 +22,12 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import check, maintenance, page, recalls, report, status, sweeper
+from filemem import check, maintenance, recalls, report, status, sweeper
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.markup import element, short
 from filemem.plain import visible
+from filemem.report import page
+from filemem.report.markup import element, short
 from filemem.store import Store, User
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"

@@ -11,10 +11,10 @@ from scripted_server import ScriptedServer, calls
 
 from filemem import Store, consolidation, transcript
 from filemem.cli import cli
-from filemem.extraction import listener
+from filemem.consolidation.extraction import listener
+from filemem.consolidation.review import Review
 from filemem.memory import format_turn
 from filemem.model import OpenAIModel
-from filemem.review import Review
 from filemem.store import User
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.salience import THRESHOLD, WEIGHTS, Heard, contexts, score, scores, signs
-from filemem.utterance import Turn, sentences
+from filemem.statements.salience import THRESHOLD, WEIGHTS, Heard, contexts, score, scores, signs
+from filemem.statements.utterance import Turn, sentences
 
 ENGLISH = [
     Turn("Ines", "Hi Omar! What a while. How are you these days?"),

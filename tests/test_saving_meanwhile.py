@@ -18,9 +18,10 @@ from typing import Any
 
 import pytest
 
-from filemem import Store, User, compaction, consolidation, erasure, forget, sweeper
+from filemem import Store, User, compaction, consolidation, forget, sweeper
 from filemem.archive import archived
 from filemem.errors import FilememError
+from filemem.forget import erasure
 from filemem.frontedit import set_front
 from filemem.importers import import_file
 from filemem.memory import format_turn

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, Toolbox
-from filemem.hits import Hit
+from filemem.search.hits import Hit
 from filemem.store import User
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem.statements import MOST, Statement, linked, statements, takes_back
-from filemem.topics import exclusive, slot
-from filemem.utterance import Turn
+from filemem.statements.topics import exclusive, slot
+from filemem.statements.utterance import Turn
 
 DAY = date(2025, 5, 8)  # a Thursday
 

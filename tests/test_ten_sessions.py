@@ -13,7 +13,7 @@ from filemem import Store, consolidation, transcript
 from filemem.agent import Conversation
 from filemem.check import problems
 from filemem.memory import Memory
-from filemem.offline import OfflineModel
+from filemem.model.offline import OfflineModel
 from filemem.store import User
 
 LIMIT = 20

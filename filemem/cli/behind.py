@@ -10,8 +10,8 @@ from filemem import archive, consolidation
 from filemem.agent import Conversation
 from filemem.cli.telling import aside, show
 from filemem.consolidation import Applied
+from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
-from filemem.extraction import listener
 from filemem.model import OpenAIModel
 from filemem.store import Store
 

@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from filemem import erasure, forget, prompt, tokens
+from filemem import forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
 from filemem.cli.behind import Behind
 from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
@@ -21,10 +21,11 @@ from filemem.cli.forgetting import report, show_plan
 from filemem.cli.telling import remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
+from filemem.forget import erasure
+from filemem.forget.wording import Wording
 from filemem.model import OpenAIModel
-from filemem.offline import NOTICE
+from filemem.model.offline import NOTICE
 from filemem.plain import visible
-from filemem.wording import Wording
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline

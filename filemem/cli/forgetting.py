@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 import click
 
-from filemem import disk, erasure, forget, purge
+from filemem import disk, forget
 from filemem.archive import live
 from filemem.cli.common import complete_path, now, progress, say, say_aside, say_json, say_working, split_line, the_user
 from filemem.cli.options import chosen, shared_options
-from filemem.erasure import Done
 from filemem.errors import FilememError, NotFound
-from filemem.forget import Item, Plan
+from filemem.forget import Item, Plan, erasure, purge
+from filemem.forget.erasure import Done
+from filemem.forget.purge import Target
+from filemem.forget.wording import SENTENCE, Wording
 from filemem.history import History
 from filemem.plain import one_line
-from filemem.purge import Target
 from filemem.store import User
-from filemem.wording import SENTENCE, Wording
 
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 

@@ -6,16 +6,15 @@ import shutil
 
 import click
 
-from filemem import log, undo
 from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, say_working, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
-from filemem.git import GitError
-from filemem.history import History
-from filemem.log import Commit
+from filemem.history import History, log, undo
+from filemem.history.git import GitError
+from filemem.history.log import Commit
+from filemem.history.sync import sync
 from filemem.plain import one_line, visible
-from filemem.sync import sync
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")

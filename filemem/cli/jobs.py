@@ -15,9 +15,9 @@ from filemem.compaction import Batch
 from filemem.errors import FilememError
 from filemem.maintenance import Done
 from filemem.model import Model
+from filemem.model.weary import Weary
 from filemem.plain import few
 from filemem.store import User
-from filemem.weary import Weary
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")

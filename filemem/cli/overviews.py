@@ -11,13 +11,13 @@ from filemem import graph as graphs
 from filemem import timeline as times
 from filemem.cli.common import complete_path, completing, dim, now, say, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
-from filemem.comparison import display
+from filemem.consolidation.comparison import display
 from filemem.dates import parse_bound
 from filemem.errors import FilememError
 from filemem.graph import Graph, Place
 from filemem.plain import one_line, visible
+from filemem.statements.utterance import ASSISTANT
 from filemem.store import User
-from filemem.utterance import ASSISTANT
 
 SHOWN = 8  # names beside one in the list of all
 

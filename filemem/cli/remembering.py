@@ -11,10 +11,10 @@ from filemem.cli.options import shared_options
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, lines, remembered, waiting
-from filemem.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation import Applied, Decision
+from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
-from filemem.extraction import listener
 from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")

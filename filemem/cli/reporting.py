@@ -4,11 +4,12 @@ import os
 
 import click
 
-from filemem import disk, page, report
+from filemem import disk, report
 from filemem.cli.common import now, progress, say, the_user
 from filemem.cli.options import shared_options
 from filemem.errors import FilememError
 from filemem.plain import one_line
+from filemem.report import page
 from filemem.store import User
 
 _BEGINNING = 2_000  # bytes, in which a page says whose it is

@@ -8,10 +8,10 @@ import click
 from filemem.cli.common import dim, now, say, say_json, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.telling import committed, lines
-from filemem.comparison import SUPERSEDE, UPDATE
 from filemem.consolidation import Applied
+from filemem.consolidation.comparison import SUPERSEDE, UPDATE
+from filemem.consolidation.review import Proposal, Review
 from filemem.plain import one_line, visible
-from filemem.review import Proposal, Review
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 _ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "l": "all", "q": "quit"}

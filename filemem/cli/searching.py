@@ -8,8 +8,8 @@ from filemem import answers
 from filemem.cli.answering import say_answer
 from filemem.cli.common import chosen_day, colours, now, progress, say, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
-from filemem.hits import Hit
 from filemem.search import search_files
+from filemem.search.hits import Hit
 
 
 @click.command("search")

@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from filemem import check, config, conflicts, disk
+from filemem import check, config, disk
 from filemem.cli.common import (
     now,
     progress,
@@ -18,7 +18,7 @@ from filemem.cli.common import (
 )
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError
-from filemem.history import set_up
+from filemem.history import conflicts, set_up
 from filemem.problems import Problem
 from filemem.store import Store
 

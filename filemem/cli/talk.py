@@ -16,7 +16,7 @@ from filemem.cli.options import as_of_option, shared_options
 from filemem.cli.telling import after_talk
 from filemem.history import History
 from filemem.model import Model, OpenAIModel
-from filemem.offline import OfflineModel
+from filemem.model.offline import OfflineModel
 from filemem.store import User
 
 _model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")

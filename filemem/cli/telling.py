@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from filemem import archive, consolidation, remembering
+from filemem import archive, consolidation
 from filemem.agent import Conversation
 from filemem.cli.common import dim, now, say_aside, say_json
-from filemem.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.consolidation import Applied, Decision, Listener
+from filemem.consolidation import Applied, Decision, Listener, remembering
+from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
-from filemem.extraction import listener
 from filemem.history import History
 from filemem.memory import Memory
 from filemem.plain import one_line, visible

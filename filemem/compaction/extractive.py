@@ -1,0 +1,175 @@
+"""The most telling turns of some conversations, without a model: what a summary keeps in the speakers' own words.
+
+A turn is worth more where it names a day, answers a question, tells what its speaker did or likes, in rare words and with
+names. The weights are those of a logistic regression on the turns that answer LoCoMo's questions (Maharana et al. 2024,
+five conversations), rounded; fitted to four of them, they keep as much of the fifth. What a speaker asks to remember is
+kept first. Of two equals the shorter is kept, since it leaves room for others.
+"""
+
+import datetime as dt
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from filemem import archive, dates, redaction, terms
+from filemem.memory import Memory
+from filemem.plain import one_line, visible
+from filemem.sections import Bullet
+from filemem.statements import salience
+from filemem.statements.salience import Context
+from filemem.statements.utterance import Turn
+
+WEIGHTS = {
+    "rarity": 0.95,  # mean inverse frequency of its words in all memories, as a logarithm
+    "date": 1.3,  # it names a day or a time: yesterday, in May
+    "asked what": 0.6,  # it follows a question with what, where, when, who, which, how many
+    "names": 0.3,  # log(1 + names and titles)
+    "title": 0.7,  # it quotes something
+    "answer": 0.75,  # this and what follows as in `salience`
+    "event": 0.5,
+    "liking": 0.65,
+    "particulars": 0.4,
+    "opening": 0.8,
+    "question": -1.2,
+    "long talk": -0.5,
+}
+INTERCEPT = -4.1
+PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
+THRIFT = 0.8  # how strongly length counts against a turn
+TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
+ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
+_END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
+_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w’'-]+|《[^《》]+》|\[\[[^\[\]]+\]\]")
+_QUOTED = re.compile(r"[\"“][^\"“”]{2,80}[\"”]|《[^《》]{1,80}》|「[^「」]{2,80}」")
+_ASKED = re.compile(
+    r"\b(?:what|where|when|who|which|how (?:many|much|long|old|often|far))\b[^.!?]*\?"
+    r"|(?:什么|哪|谁|几|多少|多久|多大|何时|怎么)[^。！？?]*[？?]",
+    re.IGNORECASE,
+)
+
+
+class Said(NamedTuple):
+    """A turn of a source, the bullet that it would be alone, what keeping it is worth."""
+
+    path: str
+    turn: Turn
+    bullet: Bullet
+    worth: float
+
+
+def trimmed(text: str, enough: int = ENOUGH) -> str:
+    """The first sentences of a turn, captions aside, until they have `enough` letters and digits; on one line."""
+    kept: list[str] = []
+    for sentence in _END.split(terms.split_captions(text)[0].strip()):
+        if sum(character.isalnum() for part in kept for character in part) >= enough:
+            break
+        kept.append(" ".join(sentence.split()))
+    return " ".join(filter(None, kept)) or " ".join(text.split())
+
+
+def told(memory: Memory) -> list[tuple[Turn, Bullet]]:
+    """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
+    path, day, found = archive.live(memory.path), day_of(memory), []
+    for passage in memory.passages:
+        if passage.text.strip():
+            text = redaction.redact(visible(trimmed(passage.text)))[0]
+            bullet = Bullet(
+                one_line(passage.speaker, 80), dates.annotate(text, day) if day else text, path, (passage.line,)
+            )
+            found.append((Turn(passage.speaker, passage.text, passage.line), bullet))
+    return found
+
+
+def weighed(sources: Iterable[tuple[Memory, list[tuple[Turn, Bullet]]]], rarity: Callable[[str], float]) -> list[Said]:
+    """Every turn of some sources, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
+    heard, out = salience.Heard(), list[Said]()
+    for memory, found in sources:
+        turns = [turn for turn, _ in found]
+        for (turn, bullet), context in zip(found, salience.contexts(turns, heard), strict=True):
+            said = signs(turn, context, day_of(memory), rarity)
+            total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
+            out.append(Said(archive.live(memory.path), turn, bullet, salience.valued(turn, context, total)))
+        heard.add(turns)
+    return out
+
+
+def signs(turn: Turn, context: Context, day: dt.date | None, rarity: Callable[[str], float]) -> dict[str, float]:
+    """What speaks for and against a turn, by the names of `WEIGHTS`, before weighting."""
+    previous, words = context.previous, salience.content(turn.text)
+    asked = previous is not None and previous.speaker != turn.speaker and _ASKED.search(previous.text) is not None
+    return salience.signs(turn, context) | {
+        "rarity": sum(map(rarity, words)) / max(1, len(words)),
+        "names": math.log1p(len(set(_NAME.findall(turn.text)))),
+        "title": float(_QUOTED.search(turn.text) is not None),
+        "date": float(bool(dates.mentioned(turn.text, day or dt.date(2000, 1, 1)))),
+        "asked what": float(asked),
+    }
+
+
+def chosen(turns: Sequence[Said], budget: float) -> dict[str, list[Bullet]]:
+    """The bullets of the turns that carry the most, by source, within `budget` bytes; the most telling turn of each source
+    at least.
+    """
+    kept: dict[tuple[str, str, str], list[Said]] = {}
+    sizes: Counter[tuple[str, str, str]] = Counter()
+    least = {id(turn) for turn in _best(turns).values()}
+    for turn in sorted(turns, key=lambda turn: (id(turn) not in least, -_merit(turn))):
+        key = turn.path, turn.bullet.path, turn.bullet.speaker
+        more = sorted([*kept.get(key, ()), turn], key=lambda said: said.turn.line)
+        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in together(more))
+        if id(turn) in least or sizes.total() - sizes[key] + size <= budget:
+            kept[key], sizes[key] = more, size
+    found: dict[str, list[Bullet]] = {}
+    for group in sorted(kept.values(), key=lambda group: (group[0].path, group[0].turn.line)):
+        found.setdefault(group[0].path, []).extend(together(group))
+    return found
+
+
+def together(turns: Iterable[Said]) -> Iterator[Bullet]:
+    """The bullets of one speaker's turns in one conversation, a few in each, so that they share a link."""
+    bullet: Bullet | None = None
+    for turn in turns:
+        if (
+            bullet
+            and bullet.speaker
+            and len(bullet.lines) + len(turn.bullet.lines) <= TURNS
+            and len(bullet.text) + len(turn.bullet.text) <= LETTERS
+        ):
+            bullet = bullet._replace(text=f"{bullet.text} … {turn.bullet.text}", lines=bullet.lines + turn.bullet.lines)
+            continue
+        if bullet:
+            yield bullet
+        bullet = turn.bullet
+    if bullet:
+        yield bullet
+
+
+def _merit(turn: Said) -> float:
+    return float(turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT)
+
+
+def probes(turns: Iterable[Said]) -> dict[str, str]:
+    """For each path, its most telling turn as a question that should find it; dates aside, which `last week` would mislead."""
+    return {path: _undated(said.bullet.text[:300]) for path, said in _best(turns).items()}
+
+
+def _undated(text: str) -> str:
+    for mention in reversed(dates.mentioned(text, dt.date(2000, 1, 1))):
+        text = f"{text[: mention.start]} {text[mention.end :]}"
+    return text
+
+
+def _best(turns: Iterable[Said]) -> dict[str, Said]:
+    """The most telling turn of each path."""
+    best: dict[str, Said] = {}
+    for turn in turns:
+        if turn.path not in best or turn.worth > best[turn.path].worth:
+            best[turn.path] = turn
+    return best
+
+
+def day_of(memory: Memory) -> dt.date | None:
+    """The day that a conversation's `yesterday` counts from; None where its name has a month alone."""
+    return memory.date if memory.when and not memory.when.month else None

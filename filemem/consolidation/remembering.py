@@ -1,0 +1,85 @@
+"""Told to remember: one fact, compared with what is known as everything is that was said in a conversation."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem import archive, consolidation
+from filemem.consolidation import Decision, SessionPlan
+from filemem.consolidation.comparison import ADD, SUPERSEDE, Claim, Known
+from filemem.consolidation.ledger import Ledger
+from filemem.errors import FilememError
+from filemem.front import quoted
+from filemem.frontedit import set_front
+from filemem.memory import PROFILE, Memory
+from filemem.plain import printable
+from filemem.store import User
+
+
+class Remembered(NamedTuple):
+    """The memory that holds the fact, what was decided about it, the paths that changed, sentences for the person."""
+
+    memory: Memory
+    decision: Decision
+    paths: list[str]
+    notes: list[str]
+
+
+def remember(
+    user: User,
+    text: str,
+    at: dt.datetime,
+    importance: int | None = None,
+    pinned: bool = False,
+    tags: Iterable[str] = (),
+) -> Remembered:
+    """Keep one fact of the day of `at`; raises FilememError for empty text or a wrong importance.
+
+    Told again it stays one memory, with the importance, pin and tags that are given now; told otherwise, it supersedes.
+    """
+    body = printable(text.replace("\r\n", "\n")).strip()
+    if not body:
+        raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
+    if importance is not None and not 1 <= importance <= 10:
+        raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
+    with user.locked():
+        book = Ledger(user)
+        known = Known(user, book, ())
+        topic, value = known.settled(body, at.date())
+        claim = Claim(
+            body, at.date(), importance=importance or 5, topic=topic, value=value, pinned=pinned, tags=tuple(tags)
+        )
+        one = consolidation.decided(claim, known)
+        if not list(archive.places(user, PROFILE)):
+            one = one._replace(heading=None)
+        done = consolidation.apply(user, SessionPlan("", at.isoformat(), (), 0, (one,), ()))
+        one = done.decisions[0] if done.decisions else one
+        where = user.locate(one.path)
+        if one.action not in (ADD, SUPERSEDE):
+            given = {"importance": str(importance or ""), "pinned": "true" if pinned else ""}
+            given["tags"] = f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else ""
+            done.paths.extend(_set(user, where, {key: given[key] for key in given if given[key]}))
+    return Remembered(user.memory(where), one, done.paths, done.notes)
+
+
+def _set(user: User, path: str, front: dict[str, str]) -> list[str]:
+    """Set front matter as the person wishes it now; returns the path where that changed anything."""
+
+    def change(data: bytes) -> bytes:
+        for key, value in front.items():
+            data = set_front(path, data, key, value)
+        return data
+
+    try:
+        return [path] if front and user.edit(path, change) else []
+    except ValueError as error:
+        raise FilememError(f"{path} says so already, but its front matter cannot be changed: {error}.") from None
+
+
+def said(one: Decision) -> list[str]:
+    """What was decided, as lines for the one who told it."""
+    if one.action in (ADD, SUPERSEDE):
+        return [f"Remembered {one.path}", *(f"Superseded {old}" for old in one.replaces)]
+    if one.replaces:
+        return [f"Remembered {one.path}; {one.reason}"]
+    return [f"Knew that already: {one.path}"]

@@ -1,0 +1,123 @@
+"""What was said to a user's assistant, session by session, as consolidation reads it: secrets taken out, days told apart."""
+
+import datetime as dt
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from filemem.archive import live
+from filemem.consolidation.comparison import display
+from filemem.consolidation.ledger import turn_digest
+from filemem.errors import FilememError
+from filemem.memory import LARGEST, Memory, Passage, kind_of, when_of
+from filemem.redaction import redact
+from filemem.statements.salience import Heard
+from filemem.statements.utterance import ASSISTANT, Turn
+from filemem.store import User
+
+BEFORE = 40  # sessions that count as heard: what was told longer ago may be told again
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Said(NamedTuple):
+    """One turn: `text` without secrets, `digest` of the words as they stand in the file."""
+
+    line: int
+    speaker: str
+    text: str
+    day: dt.date
+    digest: str
+
+    @property
+    def turn(self) -> Turn:
+        """As salience and statements take it."""
+        return Turn(self.speaker, self.text, self.line)
+
+
+class Session(NamedTuple):
+    """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes."""
+
+    path: str
+    size: int
+    memory: Memory
+    turns: tuple[Said, ...]
+
+    @property
+    def speakers(self) -> list[str]:
+        """Who speaks, in the order of their first words."""
+        return list(dict.fromkeys(said.speaker for said in self.turns))
+
+
+def in_order(user: User) -> list[str]:
+    """The paths of all sessions by date and time, archived ones among them."""
+    found = []
+    for path in user.paths():
+        when = when_of(path)
+        if kind_of(path) == "sessions" and when:
+            found.append((when.date, when.time, live(path), path))
+    return [path for *_, path in sorted(found)]
+
+
+def load(user: User, path: str) -> Memory | None:
+    """The transcript at `path`; None where it is none that can be read."""
+    try:
+        data = user.read(path, LARGEST + 1)
+    except FilememError:
+        return None
+    memory = Memory(path, data)
+    return None if len(data) > LARGEST or memory.binary or memory.date is None else memory
+
+
+def passages(memory: Memory) -> list[Passage]:
+    """The turns of a transcript, and nothing else in it."""
+    return [passage for passage in memory.passages if passage.speaker]
+
+
+def speaker(passage: Passage) -> str:
+    """Who speaks, as a sentence has it."""
+    return ASSISTANT if passage.speaker.casefold() == ASSISTANT else display(passage.speaker)
+
+
+def told(memory: Memory) -> Session:
+    """What was said in a transcript."""
+    day, said = memory.date or dt.date.min, []
+    for passage in passages(memory):
+        if named := _DAY.search(passage.context):  # the heading of a later day
+            day = _day(named[0]) or day
+        text = redact(passage.text)[0]
+        said.append(Said(passage.line, speaker(passage), text, day, turn_digest(memory.path, passage)))
+    return Session(live(memory.path), len(memory.data), memory, tuple(said))
+
+
+class Hearing:
+    """The sessions that were heard before one: always the `BEFORE` last, however the run began."""
+
+    def __init__(self, user: User, order: list[str]) -> None:
+        self.user = user
+        self.order = order
+        self._counted: dict[str, tuple[Counter[str], int]] = {}
+
+    def before(self, path: str) -> Heard:
+        """What had been heard when the session at `path` began."""
+        place = self.order.index(path)
+        heard = Heard()
+        for earlier in self.order[max(0, place - BEFORE) : place]:
+            if earlier not in self._counted:
+                self._counted[earlier] = _counts(load(self.user, earlier))
+            words, turns = self._counted[earlier]
+            heard.words.update(words)
+            heard.turns += turns
+        return heard
+
+
+def _counts(memory: Memory | None) -> tuple[Counter[str], int]:
+    one = Heard()
+    one.add(Turn(speaker(passage), passage.text) for passage in (passages(memory) if memory else ()))
+    return one.words, one.turns
+
+
+def _day(text: str) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return None

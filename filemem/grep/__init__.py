@@ -1,0 +1,199 @@
+"""grep over a user's memories: which lines match a regular expression, newest file first, archived files last."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+from filemem import globs
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Current, Folder, Stat
+from filemem.grep import pattern, reading
+from filemem.grep.pattern import Pattern
+from filemem.memory import ARCHIVE, LARGEST, when_of
+from filemem.plain import one_line
+
+PAGE = 50  # matching lines in one answer
+
+
+class Listed(Protocol):
+    """The files as they are at one moment: of an index, which can tell which of them may hold a string, or of a bare folder."""
+
+    @property
+    def files(self) -> int: ...
+    def listing(self) -> Iterable[Stat]: ...
+    def files_with(self, literals: Iterable[Collection[str]]) -> Mapping[str, Stat] | None: ...
+
+
+class Bare:
+    """A folder without an index: every file may hold anything."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._stats = list(folder.files())
+        self.files = len(self._stats)
+
+    def listing(self) -> list[Stat]:
+        """Every file."""
+        return self._stats
+
+    def files_with(self, literals: Iterable[Collection[str]]) -> None:
+        """None: no telling."""
+
+
+class Line(NamedTuple):
+    """A line to show; `matches` is false for one of context, `gap` true where lines above it were left out."""
+
+    path: str
+    line: int
+    text: str
+    matches: bool
+    gap: bool
+
+
+class Match(NamedTuple):
+    """A line that matches."""
+
+    path: str
+    line: int
+    text: str
+    archived: bool
+
+
+class Grepped(NamedTuple):
+    """One page of what grep found: `total` lines in `matching_files` of `files`, `archived_files` of those archived.
+
+    `next_offset` is where the next page begins, 0 where nothing is left; `notes` are whole sentences.
+    """
+
+    lines: list[Line]
+    total: int
+    matching_files: int
+    files: int
+    archived_files: int
+    offset: int
+    next_offset: int
+    notes: list[str]
+
+
+def grep(
+    folder: Folder,
+    listed: Listed,
+    expression: str,
+    *,
+    path: str | None = None,
+    context: int = 0,
+    offset: int = 0,
+    page: int = PAGE,
+    current: Current | None = None,
+) -> Grepped:
+    """The matching lines from number `offset` on, `page` of them, with `context` lines around each.
+
+    Raises PatternError, GlobError, and NotFound where `path` names no file.
+    """
+    compiled = pattern.compile_pattern(expression)
+    files, stats = _chosen(folder, listed, compiled, path)
+    notes: list[str] = []
+    held: list[Match] = []
+    found: set[str] = set()
+    total = 0
+    for match in _matches(folder, compiled, stats, current, notes):
+        if offset <= total < offset + page:
+            held.append(match)
+        total += 1
+        found.add(match.path)
+    if offset and offset >= total:
+        raise FilememError(
+            f"offset {offset} is past the end: {total} lines match; use an offset from 0 to {max(0, total - 1)}."
+        )
+    end = offset + len(held)
+    archived = sum(name.startswith(ARCHIVE + "/") for name in found)
+    shown = list(_with_context(folder, held, context))
+    return Grepped(shown, total, len(found), files, archived, offset, end if end < total else 0, notes)
+
+
+def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
+    """Every line that matches."""
+    compiled = pattern.compile_pattern(expression)
+    return list(_matches(folder, compiled, _chosen(folder, listed, compiled, path)[1], None, []))
+
+
+def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None) -> tuple[int, list[Stat]]:
+    """How many files are asked for, and those of them that may match, newest first, archived ones last.
+
+    Raises NotFound where `path` names none.
+    """
+    wanted = globs.matcher(path) if path else None
+    files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
+    if wanted and not files:
+        near = folder.nearest(path or "")
+        hint = f"nearest: {', '.join(near)}" if near else "facts/** or sessions/2026/** are examples of globs"
+        raise NotFound(f"no file matches {one_line(path or '')}; {hint}.")
+    likely = listed.files_with(compiled.literals)
+    stats = [
+        stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
+    ]
+    return files, sorted(stats, key=_newest_first)
+
+
+def _newest_first(stat: Stat) -> tuple[bool, int, str]:
+    when = when_of(stat.path)
+    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), stat.path
+
+
+def _matches(
+    folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+) -> Iterator[Match]:
+    """Every matching line in the order of the files; what could not be read goes into `notes`."""
+    for (path, number, line), _ in compiled.search(_lines(folder, compiled, stats, current, notes)):
+        yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
+
+
+def _lines(
+    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: Current | None, notes: list[str]
+) -> Iterator[tuple[tuple[str, int, str], str]]:
+    """The lines of the files that may match, each with its path and number."""
+    for stat in stats:
+        last = current.line - 1 if current and current.path == stat.path else None
+        try:
+            for number, line in enumerate(_lines_of(folder, compiled, stat), 1):
+                if last is not None and number > last:
+                    break
+                yield (stat.path, number, line), line
+        except reading.NotText:
+            notes.append(f"{stat.path} is no text file and was passed over.")
+        except FilememError as error:
+            notes.append(f"{stat.path} was passed over: {error}")
+
+
+def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[str]:
+    """A file's lines; none where its text as a whole cannot hold a match."""
+    if stat.size > LARGEST:
+        return reading.lines(folder, stat.path, pattern.LONGEST_LINE)
+    text = reading.text(stat.path, folder.read(stat.path))
+    return reading.split(text) if compiled.may_match(pattern.fold(text)) else ()
+
+
+def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
+    """The lines to show for a page of matches: around each up to `context` others, no line twice."""
+    by_path: dict[str, dict[int, str]] = {}
+    for match in held:
+        by_path.setdefault(match.path, {})[match.line] = match.text
+    for path, matching in by_path.items():
+        wanted = matching if not context else _around(folder, path, matching, context)
+        before = 0
+        for number in sorted(wanted):
+            yield Line(
+                path, number, wanted[number], number in matching, before > 0 and number > before + 1 and context > 0
+            )
+            before = number
+
+
+def _around(folder: Folder, path: str, matching: dict[int, str], context: int) -> dict[int, str]:
+    """The matching lines with those around them, as the file has them now."""
+    near = {number for line in matching for number in range(line - context, line + context + 1)}
+    last = max(near)
+    around = dict(matching)
+    for number, line in enumerate(reading.lines(folder, path, pattern.LONGEST_LINE), 1):
+        if number > last:
+            break
+        if number in near:
+            around.setdefault(number, line)
+    return around

@@ -1,0 +1,420 @@
+"""A user's memories in git: what is set up, what a person has left uncommitted, and a commit for each job of the machine.
+
+Git never stands in the way of a memory: where it cannot commit, the job's files are noted in `.filemem/uncommitted.jsonl`
+and go with the next commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from filemem import config, disk
+from filemem.errors import Busy, FilememError
+from filemem.folder import BOOKKEEPING, passed_over
+from filemem.history.git import Git, GitError, fields, spec
+from filemem.history.repository import MACHINE, PLAIN, Entry, Repository, find, merge_file
+from filemem.plain import one_line
+from filemem.store import Store, User
+
+LOGS = tuple(
+    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+)  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
+IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
+ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
+LEAVE, COMMIT = "leave", "commit"  # git_person_edits
+LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
+POSTPONED = "uncommitted.jsonl"
+_SUBJECT = 72  # characters
+_WAIT = 30.0  # seconds for another filemem to finish its commit, hooks included
+
+
+class Before(NamedTuple):
+    """What a person had changed and not committed when a job began: the bytes, or None where only git's index has more.
+
+    `wrote` has the bytes that a job found in a file and those that it left there, where it knows: what a person saves in
+    between is then told from it too.
+    """
+
+    edits: Mapping[str, bytes | None] = {}
+    wrote: Mapping[str, tuple[bytes | None, bytes | None]] = {}
+
+
+class Recorded(NamedTuple):
+    """The commit that was made, empty where there was none; `note` is a sentence for the person, mostly empty."""
+
+    commit: str
+    note: str
+
+
+class _Job(NamedTuple):
+    """What one job wrote: the digest of each file by path, None where the file went."""
+
+    subject: str
+    trailers: dict[str, str]
+    at: dt.datetime
+    files: dict[str, str | None]
+
+
+class History:
+    """One user's memories in the repository that holds them, if any."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+
+    # -- where ---------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def found(self) -> Repository | None:
+        """The repository in which the user's folder lies, set up for filemem or not. Raises GitError."""
+        return find(self.user.root)
+
+    @property
+    def repository(self) -> Repository:
+        """The repository in which the user's folder lies; raises FilememError where there is none."""
+        if self.found is None:
+            raise FilememError(f"{self.user.root} is in no git repository; filemem init --git makes one.")
+        return self.found
+
+    @functools.cached_property
+    def inside(self) -> str:
+        """The user's folder as a path in the repository; empty where it is the top."""
+        inside = os.path.relpath(os.path.realpath(self.user.root), self.repository.where)
+        return "" if inside == "." else inside
+
+    @functools.cached_property
+    def home(self) -> str:
+        """The folder that `filemem init --git` set up, the user's own or the store; empty where neither is."""
+        for folder in (self.user.root, os.path.dirname(self.user.root)):
+            if _has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
+                top = os.path.realpath(folder)
+                return folder if top == self.found.where or top.startswith(self.found.where + os.sep) else ""
+        return ""
+
+    def path(self, path: str) -> str:
+        """A path of the user's as a path in the repository."""
+        return f"{self.inside}/{path}" if self.inside and path else path or self.inside
+
+    def own(self, path: str) -> str:
+        """A path in the repository as one of the user's."""
+        return path.removeprefix(self.inside + "/") if self.inside else path
+
+    def everyone(self) -> list[History]:
+        """The users whose memories the repository holds: the one, or everyone in the store."""
+        if self.home == self.user.root:
+            return [self]
+        store = Store(self.home)
+        found = [History(store.user(name)) for name in store.users()]
+        return [one for one in found if one.found and one.found.where == self.repository.where]
+
+    def require(self) -> Repository:
+        """The repository, where something can be committed now; raises FilememError otherwise."""
+        repository = self.repository
+        if not self.home:
+            raise FilememError(f"{repository.where} is not set up for filemem; run filemem init --git first.")
+        unfinished = repository.unfinished()
+        if unfinished:
+            raise FilememError(f"{unfinished}; then try again.")
+        return repository
+
+    # -- a person's edits ----------------------------------------------------------------------------------------
+
+    def before(self, at: dt.datetime) -> Before:
+        """To be called when a job begins that changes files: what must not be mixed into its commit.
+
+        With the setting `git_person_edits: commit` it is committed now, under the person's own name.
+        """
+        setting = self.user.config.git_person_edits
+        if setting not in (LEAVE, COMMIT):
+            raise config.ConfigError(f"git_person_edits is {setting!r}, but is {LEAVE} or {COMMIT}; put it right.")
+        with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
+            if self.home:
+                with contextlib.suppress(GitError, Busy), self.alone():
+                    self._catch_up()
+                    if setting == COMMIT:
+                        self._commit_edits(at)
+                return Before({path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()})
+        return Before()
+
+    def edited(self) -> dict[str, bool]:
+        """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
+        postponed = {path: digest for job in self._postponed() for path, digest in job.files.items()}
+        arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--"]
+        found = {}
+        for line in fields(self.repository.run(*arguments, spec(self.inside))):
+            path = self.own(line[3:])
+            memory = path[-1] != "/" and not any(map(passed_over, path.split("/")))
+            if memory and (path not in postponed or postponed[path] != self._digest(path)):
+                found[path] = line[:2] == " M"
+        return found
+
+    def _commit_edits(self, at: dt.datetime) -> None:
+        """Commit what a person has changed under their name; what is staged in part stays theirs to commit."""
+        repository = self.repository
+        if repository.unfinished():
+            return
+        paths = sorted(self.edited())
+        changes, _ = self._changes(paths, Before())
+        if changes:
+            first, others = paths[0], len(changes) - 1
+            subject = f"Edit {first}" + (f" and {others} other{'s' * (others > 1)}" if others else "")
+            repository.commit(changes, message(subject, {}), repository.person(self.user.name), at)
+
+    # -- the machine's commits -----------------------------------------------------------------------------------
+
+    def record(
+        self,
+        subject: str,
+        paths: Iterable[str],
+        trailers: Mapping[str, str],
+        at: dt.datetime,
+        before: Before | None = None,
+    ) -> Recorded:
+        """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Session, Job, Source.
+
+        Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later. To
+        be called when the user's lock has been given back, as hooks may take long.
+        """
+        try:
+            if not self.home:
+                return Recorded("", "")
+        except GitError as error:
+            return Recorded("", f"not committed: {error}")
+        before = before or Before()
+        files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
+        files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
+        job = _Job(one_line(subject, _SUBJECT), dict(trailers), at, files)
+        try:
+            with self.alone():
+                self._catch_up()
+                commit, left = self._commit(job, before)
+        except (GitError, Busy) as error:
+            with contextlib.suppress(Busy):
+                self._postpone(add=job._replace(files={p: d for p, d in files.items() if p not in before.edits}))
+            return Recorded("", f"not committed yet: {error}")
+        note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
+        return Recorded(commit, note)
+
+    def catch_up(self) -> None:
+        """Commit what earlier jobs could not; raises GitError where it still cannot be."""
+        with self.alone():
+            self._catch_up()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(disk.lock(os.path.join(self.repository.folder, "filemem.lock"), _WAIT))
+            except Busy:
+                raise GitError("another filemem is committing here.") from None
+            except OSError as error:
+                raise GitError(f"{self.repository.folder} cannot be written ({error.strerror}).") from None
+            yield
+
+    def _catch_up(self) -> None:
+        jobs = self._postponed()
+        for number, job in enumerate(jobs, 1):
+            later = {path for other in jobs[number:] for path in other.files}
+            whole = {p: d for p, d in job.files.items() if p not in later and self._digest(p) == d}
+            self._commit(job._replace(files=whole), Before())
+            self._postpone(done=job)
+
+    def _commit(self, job: _Job, before: Before) -> tuple[str, list[str]]:
+        """The commit of one job, empty where nothing differs, and the paths that a person must commit."""
+        unfinished = self.repository.unfinished()
+        if unfinished:
+            raise GitError(f"{unfinished}.")
+        changes, left = self._changes(job.files, before)
+        if not changes:
+            return "", left
+        return self.repository.commit(changes, message(job.subject, job.trailers), MACHINE, job.at), left
+
+    def _changes(self, paths: Iterable[str], before: Before) -> tuple[dict[str, Entry | None], list[str]]:
+        """The entries to commit, by path in the repository, and the user's paths that must be left to the person."""
+        repository = self.repository
+        known, staged = repository.tree(repository.head(), self.inside), repository.index(self.inside)
+        places = {self.path(path): path for path in paths}
+        ignored = repository.ignored(place for place in places if place not in known) if places else set()
+        whole: list[str] = []
+        changes: dict[str, Entry | None] = {}
+        left: list[str] = []
+        for place, path in places.items():
+            entry, exists = known.get(place), os.path.isfile(os.path.join(repository.where, place))
+            if place in ignored or (entry is None and not exists):
+                continue
+            if staged.get(place) != entry or (entry and entry.mode not in PLAIN):
+                left.append(path)
+            elif path in before.edits or path in before.wrote:
+                known_apart, apart = self._apart(path, entry, before)
+                if known_apart:
+                    changes[place] = apart
+                else:
+                    left.append(path)
+            elif exists:
+                whole.append(place)
+            else:
+                changes[place] = None
+        for place, oid in repository.keep_files(whole).items():
+            changes[place] = Entry(known[place].mode if place in known else PLAIN[0], oid)
+        return {place: entry for place, entry in changes.items() if entry != known.get(place)}, left
+
+    def _apart(self, path: str, committed: Entry | None, before: Before) -> tuple[bool, Entry | None]:
+        """The committed version with just the job's changes, where the file may hold a person's too; False: no telling."""
+        place = self.path(path)
+        if path not in before.wrote and before.edits[path] is None:
+            return False, None
+        found, left = before.wrote.get(path) or (before.edits[path], self._bytes(path))
+        base = self.repository.content(place, committed) if committed else None
+        if found == base:
+            result = left
+        elif found is None or left is None or base is None:
+            return False, None
+        else:
+            result = merge_file(base, found, left)
+            if result is None:
+                return False, None
+        mode = committed.mode if committed else PLAIN[0]
+        return True, None if result is None else Entry(mode, self.repository.keep(place, result))
+
+    # -- what could not be committed yet -------------------------------------------------------------------------
+
+    def _postponed(self) -> list[_Job]:
+        """The jobs that wait for their commit."""
+        jobs = []
+        with contextlib.suppress(FilememError):
+            for line in disk.read(self.user.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    job = json.loads(line)
+                    jobs.append(_Job(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
+        return jobs
+
+    def _postpone(self, add: _Job | None = None, done: _Job | None = None) -> None:
+        """Let a job wait, or wait no longer."""
+        where = self.user.bookkeeping(POSTPONED)
+        with self.user.locked():
+            jobs = [job for job in self._postponed() if job != done] + ([add] if add else [])
+            lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]
+            if lines:
+                disk.write(where, "".join(lines).encode())
+            else:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(where)
+
+    def _bytes(self, path: str) -> bytes | None:
+        with contextlib.suppress(FilememError):
+            data = disk.read(os.path.join(self.user.root, path), LARGEST + 1)
+            return data if len(data) <= LARGEST else None
+        return None
+
+    def _digest(self, path: str) -> str | None:
+        try:
+            return _sha(disk.read(os.path.join(self.user.root, path)))
+        except FilememError:
+            return None
+
+
+def _sha(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def message(subject: str, trailers: Mapping[str, str]) -> str:
+    """A commit's message: one line, then its trailers."""
+    lines = [f"{key}: {one_line(value, 500)}" for key, value in trailers.items() if value]
+    return "\n".join([one_line(subject, _SUBJECT) or "Change memories", *([""] if lines else []), *lines]) + "\n"
+
+
+def set_up(home: str, person: str, at: dt.datetime) -> list[str]:
+    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
+
+    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
+    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else.
+    """
+    made = find(home) is None
+    if made:
+        Git(home).run("init", "--quiet")
+    repository = find(home)
+    if repository is None:
+        raise GitError(f"git init made no repository in {home}; try it by hand.")
+    inside = os.path.relpath(os.path.realpath(home), repository.where)
+    prefix = "" if inside == "." else inside + "/"
+    begins = not prefix and not repository.head()
+    if prefix and repository.ignored([prefix + "profile.md"]):
+        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
+    said = [f"Made a git repository in {repository.where}."] if made else []
+    clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
+    for name, lines in _FILES.items():
+        missing = _add_lines(os.path.join(home, name), lines)
+        if missing:
+            said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
+    unfinished = repository.unfinished()
+    if unfinished or not clean:
+        return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
+    names = [*_FILES, *(_memories(home) if begins else [])]
+    ignored = repository.ignored(prefix + name for name in names)
+    blobs = repository.keep_files([prefix + name for name in names if prefix + name not in ignored])
+    author = repository.person(person) if begins else MACHINE
+    subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
+    if repository.commit({p: Entry(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
+        said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
+    return (
+        [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
+    )
+
+
+def _strangers(repository: Repository, home: str) -> list[str]:
+    """A sentence on the files that git does not know yet and a person must add, where there are any."""
+    here = os.path.relpath(os.path.realpath(home), repository.where)
+    arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", spec("" if here == "." else here)]
+    left, folder = fields(repository.run(*arguments)), shlex.quote(home)
+    return [f"{len(left)} files are not in git yet: git -C {folder} add . && git -C {folder} commit"] if left else []
+
+
+_FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": ATTRIBUTES}
+
+
+def _memories(home: str) -> list[str]:
+    """Every file under `home` that is worth keeping: memories, settings, logs."""
+    found = []
+    for folder, folders, names in os.walk(home):
+        inside = os.path.relpath(folder, home)
+        prefix = "" if inside == "." else inside + "/"
+        own = prefix and os.path.lexists(os.path.join(folder, ".git"))
+        folders[:] = [] if own else [name for name in folders if name[0] != "." or name == BOOKKEEPING]
+        for name in names if not own else []:
+            path = prefix + name
+            kept = path.endswith(LOGS) if BOOKKEEPING in prefix.split("/") else not passed_over(name)
+            if kept and os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
+                found.append(path)
+    return sorted(found)
+
+
+def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
+    """Append the lines that a file lacks, in its own line ends; returns them."""
+    missing = [line for line in lines if not _has_line(path, line)]
+    if missing and not os.path.lexists(path):
+        disk.create(path, b"")
+
+    def longer(old: bytes) -> bytes:
+        end = b"\r\n" if b"\r\n" in old else b"\n"
+        return (old + end if old and not old.endswith(b"\n") else old) + b"".join(
+            line.encode() + end for line in missing
+        )
+
+    if missing:
+        disk.edit(path, longer)
+    return missing
+
+
+def _has_line(path: str, line: str) -> bool:
+    try:
+        return line.encode() in [present.strip() for present in disk.read(path).split(b"\n")]
+    except FilememError:
+        return False

@@ -1,0 +1,114 @@
+"""What was believed on a day: the memories as the last commit of that day has them, laid out as plain files.
+
+A commit's files are checked out by git itself into `.filemem/as-of/<commit>/`, once, so that answers and line numbers are
+those of a plain checkout; the work tree is not touched. The few commits asked for last are kept.
+"""
+
+import contextlib
+import datetime as dt
+import os
+import shutil
+import tempfile
+from typing import NamedTuple
+
+from filemem import disk
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
+from filemem.history.git import GitError
+from filemem.history.repository import Repository, find
+
+FOLDER = "as-of"
+KEPT = 4  # commits laid out at a time
+_FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
+
+
+class Past(NamedTuple):
+    """A commit's memories on disk: the folder, the commit, its moment and its subject."""
+
+    root: str
+    commit: str
+    at: dt.datetime
+    subject: str
+
+
+def lay_out(folder: Folder, moment: dt.date | dt.datetime) -> Past:
+    """The memories as they were at `moment`, for a date at the end of that day in local time.
+
+    Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
+    """
+    repository = find(folder.root)
+    if repository is None:
+        raise FilememError(
+            f"{folder.root} is in no git repository, so its past is not known; filemem init --git makes one."
+        )
+    commit, at, subject = _last(repository, moment)
+    inside = os.path.relpath(os.path.realpath(folder.root), repository.where)
+    place = folder.bookkeeping(f"{FOLDER}/{commit}")
+    if not os.path.isdir(place):
+        _check_out(repository, commit, "" if inside == "." else inside, place, moment)
+        _drop_old(os.path.dirname(place), commit)
+    with contextlib.suppress(OSError):
+        os.utime(place)
+    return Past(place, commit, at, subject)
+
+
+def end_of(moment: dt.date | dt.datetime) -> dt.datetime:
+    """The last second that counts: of a day in local time, or the moment itself."""
+    if isinstance(moment, dt.datetime):
+        return moment.astimezone()
+    return dt.datetime.combine(min(max(moment, _FIRST), _LAST), dt.time(23, 59, 59)).astimezone()
+
+
+def _last(repository: Repository, moment: dt.date | dt.datetime) -> tuple[str, dt.datetime, str]:
+    """The last commit by `moment` on the line of first parents from HEAD: what this branch held then."""
+    end = end_of(moment)
+    before = f"--before={end.isoformat(timespec='seconds')}"
+    done = repository.ask("log", "-1", "--first-parent", before, "--format=%H%x00%cI%x00%s", "HEAD")
+    if done.code and repository.head():
+        raise GitError(f"git cannot tell what was committed by {end:%Y-%m-%d}: {done.err.strip()}.")
+    if not done.out:
+        line = repository.ask("log", "--first-parent", "--format=%cs", "HEAD").out.decode().split()
+        hint = f"the first commit is of {line[-1]}" if line else "there is no commit yet"
+        raise NotFound(f"nothing was committed by {end:%Y-%m-%d}; {hint}.")
+    commit, at, subject = done.out.decode(errors="replace").rstrip("\n").split("\0")
+    return commit, dt.datetime.fromisoformat(at).astimezone(), subject
+
+
+def _check_out(repository: Repository, commit: str, inside: str, place: str, moment: dt.date | dt.datetime) -> None:
+    """Let git check out a commit's files under `inside` at `place`, which appears whole or not at all."""
+    above = os.path.dirname(place)
+    disk.make_folder(above)
+    with contextlib.suppress(FileExistsError):
+        disk.create(os.path.join(above, ".gitignore"), b"*\n")  # in a repository that is not set up for filemem, too
+    new = disk.temporary_in(above)
+    os.mkdir(new, 0o700)
+    try:
+        with tempfile.TemporaryDirectory() as aside:
+            private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
+            prefix = [f"--prefix={inside}/", f"{commit}:{inside}"] if inside else [commit]
+            if repository.ask("read-tree", *prefix, env=private).code:
+                raise NotFound(f"nothing of {os.path.basename(inside)} had been committed by {moment:%Y-%m-%d}.")
+            repository.run("checkout-index", "--all", "--quiet", f"--prefix={new}/", env=private)
+        with contextlib.suppress(OSError):  # another process was faster
+            os.rename(os.path.join(new, inside), place)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _drop_old(above: str, newest: str) -> None:
+    """Delete the commits that were asked for longest ago."""
+    places = [os.path.join(above, name) for name in os.listdir(above) if name[0] != "." and name != newest]
+    for place in sorted(places, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
+        aside = disk.temporary_in(above)
+        with contextlib.suppress(OSError):
+            os.rename(place, aside)
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def drop_all(folder: Folder) -> bool:
+    """Delete every commit that is laid out, as when something in them is to be forgotten; was there any?"""
+    place = folder.bookkeeping(FOLDER)
+    there = os.path.isdir(place)
+    if there:
+        shutil.rmtree(place)
+    return there

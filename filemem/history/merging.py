@@ -1,0 +1,96 @@
+"""Two machines' memories made one commit, beside the work tree, with every line of both readable in it."""
+
+import datetime as dt
+
+from filemem.archive import archived, live
+from filemem.errors import FilememError
+from filemem.history import History, conflicts, message
+from filemem.history.repository import MACHINE, Entry, Merged, Repository, merge_file
+from filemem.plain import one_line
+
+_BASE, _OURS, _THEIRS = 1, 2, 3  # git's stages of what it could not settle
+
+
+def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime) -> tuple[str, dict[str, str]]:
+    """The commit that holds both sides, and by paths what git could not settle by itself."""
+    repository = history.repository
+    if not theirs or not ours:
+        if not theirs and not ours:
+            raise FilememError("there is nothing to sync yet, here or there; remember something first.")
+        return ours or theirs, {}
+    for one, other in ((ours, theirs), (theirs, ours)):
+        if not repository.ask("merge-base", "--is-ancestor", other, one).code:
+            return one, {}
+    merged = repository.merge_trees(ours, theirs)
+    changes = _settled(history, merged, ours, theirs)
+    tree = repository.tree_with(merged.tree, changes) if changes else merged.tree
+    text = message(f"Merge memories from {one_line(remote, 40)}", {"Job": "sync"})
+    told = {
+        ", ".join(map(one_line, dict.fromkeys(paths))): _told(words)
+        for paths, words in merged.messages
+        if not any(path in changes and changes[path] is None for path in paths)
+    }
+    return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
+
+
+def _told(words: str) -> str:
+    """What git says of a conflict, in words for a person."""
+    kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
+    return {
+        "content": "both machines changed the same lines; both versions are in the file",
+        "add/add": "both machines made a file of this name; both versions are in it",
+        "modify/delete": "deleted on one machine and changed on the other; it is kept",
+        "rename/delete": "deleted on one machine and moved on the other; it is kept",
+        "rename/rename": "moved to two places; it is kept in both",
+    }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
+
+
+def _settled(history: History, merged: Merged, ours: str, theirs: str) -> dict[str, Entry | None]:
+    """What is to be changed in git's merged tree: plain words behind the marks, both versions of what cannot be merged as
+    text, and one text of a memory that one machine put into the archive and the other edited."""
+    repository = history.repository
+    present = repository.tree(merged.tree) if merged.stages else {}
+    changes: dict[str, Entry | None] = {}
+    for path, sides in merged.stages.items():
+        entry = present.get(path)
+        if entry is None:
+            continue
+        if _OURS not in sides or _THEIRS not in sides:
+            changes |= _moved(history, path, sides, present)
+        elif entry.oid not in (sides[_OURS].oid, sides[_THEIRS].oid):
+            text = conflicts.marked(path, repository.run("cat-file", "blob", entry.oid), ours, theirs)
+            changes[path] = _entry(repository, entry, text)
+        elif sides[_OURS].oid != sides[_THEIRS].oid:
+            other = sides[_THEIRS] if entry.oid == sides[_OURS].oid else sides[_OURS]
+            stem, dot, ending = path.rpartition(".")
+            apart = dot and "/" not in ending
+            changes[f"{stem}-{other.oid[:8]}.{ending}" if apart else f"{path}-{other.oid[:8]}"] = other
+    return changes
+
+
+def _moved(history: History, path: str, sides: dict[int, Entry], present: dict[str, Entry]) -> dict[str, Entry | None]:
+    """The edit of one machine in the text that the other has archived, or brought back, under its other path: so much may be
+    written into a short memory on the way that git sees no move. Nothing where there is no such text."""
+    repository, where = history.repository, _other_place(history, path)
+    edited, moved = sides.get(_OURS) or sides.get(_THEIRS), present.get(where)
+    if not edited or not moved or _BASE not in sides:
+        return {}
+    texts = [repository.run("cat-file", "blob", entry.oid) for entry in (edited, sides[_BASE], moved)]
+    both = merge_file(texts[0], texts[1], texts[2], marks=(conflicts.HERE, conflicts.THERE))
+    if both is None:
+        return {}
+    text = conflicts.marked(where, both, conflicts.HERE, conflicts.THERE)
+    return {path: None, where: _entry(repository, moved, text)}
+
+
+def _other_place(history: History, path: str) -> str:
+    """Where a memory lies in the archive, or out of it, as a path in the repository; empty for what is no memory."""
+    for one in history.everyone():
+        own = one.own(path)
+        if one.path(own) == path:
+            return one.path(live(own) if own != live(own) else archived(own))
+    return ""
+
+
+def _entry(repository: Repository, like: Entry, text: bytes) -> Entry:
+    return Entry(like.mode, repository.text("hash-object", "-w", "--stdin", stdin=text))

@@ -1,0 +1,348 @@
+"""The git repository that holds memories: its state, its trees, and commits that leave a person's own work alone.
+
+A commit is put together in a private index on top of HEAD and set by compare-and-swap, so that what a person has staged
+or changed stays as it is. Nothing here touches a file of the work tree.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from filemem.history.git import Git, GitError, fields, nul, reason, spec
+from filemem.plain import one_line
+
+PLAIN = ("100644", "100755")
+_ZERO = "0" * 40
+_UNFINISHED = {
+    "MERGE_HEAD": ("a merge", "finish it with git commit, or end it with git merge --abort"),
+    "rebase-merge": ("a rebase", "finish it with git rebase --continue"),
+    "rebase-apply": ("a rebase or git am", "finish it with git rebase --continue"),
+    "CHERRY_PICK_HEAD": ("a cherry-pick", "finish it with git cherry-pick --continue"),
+    "REVERT_HEAD": ("a revert", "finish it with git revert --continue"),
+}
+
+
+class Entry(NamedTuple):
+    """A file in a tree or index: its mode (`100644`) and the name of its blob."""
+
+    mode: str
+    oid: str
+
+
+Tree = dict[str, Entry]
+Changes = dict[str, tuple[Entry | None, Entry | None]]  # by path: before and after
+
+
+class Identity(NamedTuple):
+    """Who a commit is by."""
+
+    name: str
+    email: str
+
+
+MACHINE = Identity("filemem", "filemem@localhost")
+
+
+class Merged(NamedTuple):
+    """What git made of two sides: a tree, the stages of what it could not settle, and its words about them."""
+
+    tree: str
+    stages: dict[str, dict[int, Entry]]
+    messages: list[tuple[list[str], str]]
+
+
+class Repository(Git):
+    """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
+
+    def __init__(self, where: str, folder: str) -> None:
+        super().__init__(where)
+        self.folder = folder  # the git directory of this work tree
+
+    # -- state ---------------------------------------------------------------------------------------------------
+
+    def head(self) -> str:
+        """The commit that HEAD names; empty before the first one."""
+        return self.ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}").out.decode().strip()
+
+    def commit_named(self, name: str) -> str:
+        """The commit that a person means by `name`; raises GitError where there is none."""
+        done = self.ask("rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        if done.code:
+            raise GitError(f"{one_line(name)} is no commit here; filemem log lists them.")
+        return done.out.decode().strip()
+
+    def branch(self) -> str:
+        """The branch that HEAD stands on; empty where it is detached."""
+        done = self.ask("symbolic-ref", "--quiet", "--short", "HEAD")
+        return os.fsdecode(done.out).strip()
+
+    def unfinished(self) -> str:
+        """Why nothing can be committed now, as a clause with its remedy; empty where it can."""
+        for name, (what, remedy) in _UNFINISHED.items():
+            if os.path.lexists(os.path.join(self.folder, name)):
+                return f"{what} is in progress in {self.where}; {remedy}"
+        if not self.branch():
+            return f"HEAD is detached in {self.where}; go back to a branch with git switch"
+        return ""
+
+    def tree(self, treeish: str, path: str = "") -> Tree:
+        """The files in a tree, all or under `path`; empty for the tree before the first commit."""
+        if not treeish:
+            return {}
+        under = ["--", path] if path else []
+        out = self.run("ls-tree", "-r", "-z", "--full-tree", treeish, *under)
+        found = {}
+        for line in fields(out):
+            facts, _, name = line.partition("\t")
+            mode, _, oid = facts.split(" ")
+            found[name] = Entry(mode, oid)
+        return found
+
+    def index(self, *paths: str) -> Tree:
+        """What is staged, all or under `paths`; a file in conflict has no blob."""
+        found: Tree = {}
+        for line in fields(self.run("ls-files", "--stage", "-z", "--full-name", "--", *map(spec, paths))):
+            facts, _, name = line.partition("\t")
+            mode, oid, stage = facts.split(" ")
+            found[name] = Entry(mode, oid if stage == "0" else "")
+        return found
+
+    def changed(self, before: str, after: str, path: str = "") -> Changes:
+        """What differs between two trees or commits, all or under `path`; `before` may be empty, for nothing."""
+        if not before:
+            return {name: (None, entry) for name, entry in self.tree(after, path).items()}
+        found: Changes = {}
+        parts = fields(self.run("diff-tree", "-r", "-z", "--no-renames", before, after, "--", spec(path)))
+        for facts, name in zip(parts[::2], parts[1::2], strict=True):
+            old_mode, mode, old, new, _ = facts.removeprefix(":").split(" ")
+            found[name] = (
+                Entry(old_mode, old) if old.strip("0") else None,
+                Entry(mode, new) if new.strip("0") else None,
+            )
+        return found
+
+    def ignored(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that .gitignore leaves out."""
+        return set(fields(self.ask("check-ignore", "-z", "--stdin", stdin=nul(paths)).out))
+
+    def setting(self, key: str) -> str:
+        """A setting of git's, empty where it is not set."""
+        return os.fsdecode(self.ask("config", "--get", key).out).strip()
+
+    def person(self, name: str) -> Identity:
+        """The person at this machine as git knows them, else by the user's name."""
+        return Identity(self.setting("user.name") or name, self.setting("user.email") or f"{name}@localhost")
+
+    # -- contents ------------------------------------------------------------------------------------------------
+
+    def contents(self, wanted: Iterable[tuple[str, Entry]]) -> list[bytes]:
+        """The bytes that a checkout would write for each (path, entry), in their order."""
+        pairs = list(wanted)
+        asked = b"".join(f"{entry.oid} ".encode() + os.fsencode(path) + b"\n" for path, entry in pairs)
+        out = self.run("cat-file", "--batch", "--filters", stdin=asked) if pairs else b""
+        found, at = [], 0
+        for _ in pairs:
+            end = out.index(b"\n", at)
+            size = int(out[at:end].split(b" ")[-1])
+            found.append(out[end + 1 : end + 1 + size])
+            at = end + size + 2
+        return found
+
+    def content(self, path: str, entry: Entry | None) -> bytes:
+        """The bytes of one file as a checkout would write them; none where there is no file."""
+        return self.contents([(path, entry)])[0] if entry else b""
+
+    def keep(self, path: str, data: bytes) -> str:
+        """Put bytes into the repository as a blob; returns its name."""
+        return self.text("hash-object", "-w", "--stdin", f"--path={path}", stdin=data)
+
+    def keep_files(self, paths: list[str]) -> dict[str, str]:
+        """Put files of the work tree into the repository; returns their blobs' names by path."""
+        listed = b"".join(os.fsencode(path) + b"\n" for path in paths)
+        out = self.text("hash-object", "-w", "--stdin-paths", stdin=listed) if paths else ""
+        return dict(zip(paths, out.split(), strict=True))
+
+    def empty_tree(self) -> str:
+        """The tree without files, which stands before the first commit."""
+        return self.text("hash-object", "-t", "tree", "--stdin")
+
+    def tree_with(self, tree: str, changes: Mapping[str, Entry | None]) -> str:
+        """A tree with some of its files replaced, added, or taken out."""
+        with tempfile.TemporaryDirectory() as aside:
+            private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
+            self.run("read-tree", tree, env=private)
+            self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
+            return self.text("write-tree", env=private)
+
+    # -- committing ----------------------------------------------------------------------------------------------
+
+    def commit(self, changes: Mapping[str, Entry | None], message: str, author: Identity, at: dt.datetime) -> str:
+        """Commit just these files on top of HEAD, by the machine for `author`; returns the commit, empty where nothing differs.
+
+        Raises GitError, with branch and index as they were, where a hook refuses or git cannot write.
+        """
+        for _ in range(3):
+            parent = self.head()
+            with tempfile.TemporaryDirectory() as aside:
+                private = {"GIT_INDEX_FILE": os.path.join(aside, "index"), **identity_environment(author, at)}
+                self.run("read-tree", *([parent] if parent else ["--empty"]), env=private)
+                self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
+                self._hook("pre-commit", private)
+                tree = self.text("write-tree", env=private)
+                if parent and tree == self.text("rev-parse", f"{parent}^{{tree}}"):
+                    return ""
+                checked = self._checked(message, aside, private)
+            new = self.commit_tree(tree, [parent] if parent else [], checked, author, at)
+            if self.land(new, parent):
+                self.ask("hook", "run", "--ignore-missing", "post-commit")
+                self.ask("maintenance", "run", "--auto", "--quiet")
+                return new
+        raise GitError(f"the branch keeps moving in {self.where}; try again.")
+
+    def commit_tree(self, tree: str, parents: list[str], message: str, author: Identity, at: dt.datetime) -> str:
+        """Write a commit, on no branch yet; it is never signed, as nobody is there to vouch for it."""
+        given = [part for parent in parents for part in ("-p", parent)]
+        arguments = ["commit-tree", "--no-gpg-sign", tree, *given, "-F", "-"]
+        return self.text(*arguments, stdin=message.encode("utf-8", "replace"), env=identity_environment(author, at))
+
+    def land(self, new: str, old: str) -> bool:
+        """Move the branch from `old` to `new`, and with it what the index has of their differences.
+
+        False, with the index as it was, where the branch has moved. The index comes first: had it stayed behind a branch
+        that has moved, a person's next commit would take everything back.
+        """
+        changes = self.changed(old, new)
+        staged = self.index(*(changes if len(changes) < 100 else ()))
+        ours = {path: (before, after) for path, (before, after) in changes.items() if staged.get(path) == before}
+        self.stage({path: after for path, (_, after) in ours.items()})
+        subject = self.text("log", "-1", "--format=%s", new)
+        done = self.ask("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or _ZERO[: len(new)])
+        if done.code:
+            self.stage({path: before for path, (before, _) in ours.items()})
+            if self.head() == old:
+                raise GitError(reason(done) + ".")
+        return not done.code
+
+    def stage(self, changes: Mapping[str, Entry | None]) -> None:
+        """Set entries of the person's index; raises GitError where another git holds it for longer than a second."""
+        if not changes:
+            return
+        for wait in (0.05, 0.2, 0.8, 0.0):
+            done = self.ask("update-index", "-z", "--index-info", stdin=_index_info(changes))
+            if not done.code:
+                return
+            if "index.lock" not in done.err:
+                raise GitError(reason(done) + ".")
+            time.sleep(wait)
+        lock = os.path.join(self.folder, "index.lock")
+        raise GitError(f"another git is at work here; where none is, delete {lock}.")
+
+    def _hook(self, name: str, env: Mapping[str, str], *arguments: str) -> None:
+        done = self.ask("hook", "run", "--ignore-missing", name, *(["--", *arguments] if arguments else []), env=env)
+        if done.code:
+            said = [
+                line.strip() for line in (done.err + done.out.decode(errors="replace")).splitlines() if line.strip()
+            ]
+            words = f": {one_line(said[-1])}" if said else ""
+            raise GitError(f"the repository's {name} hook refused the commit{words.rstrip('.')}.")
+
+    def _checked(self, message: str, aside: str, env: Mapping[str, str]) -> str:
+        """The message as the commit-msg hook leaves it."""
+        path = os.path.join(aside, "message")
+        with open(path, "w", encoding="utf-8", errors="replace") as file:
+            file.write(message)
+        self._hook("commit-msg", env, path)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    # -- merging -------------------------------------------------------------------------------------------------
+
+    def merge_trees(self, ours: str, theirs: str) -> Merged:
+        """Merge two commits without touching index or work tree; what conflicts has both sides between marks in the tree."""
+        done = self.ask(
+            *("-c", "merge.directoryRenames=false", "-c", "merge.conflictStyle=merge"),
+            *("merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories", ours, theirs),
+        )
+        if done.code not in (0, 1):
+            raise GitError(reason(done) + ".")
+        parts = os.fsdecode(done.out).split("\0")
+        stages: dict[str, dict[int, Entry]] = {}
+        at = 1
+        while at < len(parts) and "\t" in parts[at]:
+            facts, _, path = parts[at].partition("\t")
+            mode, oid, stage = facts.split(" ")
+            stages.setdefault(path, {})[int(stage)] = Entry(mode, oid)
+            at += 1
+        return Merged(parts[0], stages, list(_messages(parts[at:])))
+
+
+def find(path: str) -> Repository | None:
+    """The repository in whose work tree `path` lies or would lie, None where there is none; raises GitError.
+
+    Without a `.git` in any folder above, git is not even started.
+    """
+    here = os.path.realpath(path)
+    while not os.path.isdir(here):
+        here = os.path.dirname(here)
+    above = here
+    while not os.path.lexists(os.path.join(above, ".git")):
+        if above == os.path.dirname(above):
+            return None
+        above = os.path.dirname(above)
+    done = Git(here).ask("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir")
+    if done.code:
+        if "not a git repository" in done.err or "must be run in a work tree" in done.err:
+            return None
+        raise GitError(reason(done) + ".")
+    top, folder = os.fsdecode(done.out).removesuffix("\n").split("\n")
+    return Repository(top, folder)
+
+
+def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
+    """Both changes to `base` in one text; where they meet in a line, both between `marks`, None without any.
+
+    None also where the bytes are no text.
+    """
+    labels = ["-L", marks[0], "-L", "before", "-L", marks[1]] if marks else []
+    with tempfile.TemporaryDirectory() as aside:
+        names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
+        for name, data in zip(names, (ours, base, theirs), strict=True):
+            with open(name, "wb") as file:
+                file.write(data)
+        done = Git(aside).ask("merge-file", "-p", *labels, *names)
+    return done.out if done.code == 0 or (marks and 0 < done.code < 128) else None
+
+
+def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:
+    """Who and when, as git takes it: the author as given, the committer the machine."""
+    when = at.astimezone().isoformat(timespec="seconds")
+    return {
+        "GIT_AUTHOR_NAME": author.name,
+        "GIT_AUTHOR_EMAIL": author.email,
+        "GIT_AUTHOR_DATE": when,
+        "GIT_COMMITTER_NAME": MACHINE.name,
+        "GIT_COMMITTER_EMAIL": MACHINE.email,
+        "GIT_COMMITTER_DATE": when,
+    }
+
+
+def _index_info(changes: Mapping[str, Entry | None]) -> bytes:
+    """Lines for `git update-index --index-info`, deletions first, so that a folder can take a file's place."""
+    gone = [f"0 {_ZERO}\t{path}" for path, entry in changes.items() if entry is None]
+    return nul([*gone, *(f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry)])
+
+
+def _messages(parts: list[str]) -> Iterator[tuple[list[str], str]]:
+    """(paths, sentence) of each conflict that merge-tree tells of; merged files that need nobody are left out."""
+    at = 1 if parts and not parts[0] else 0
+    while at < len(parts) and parts[at].isdigit():
+        count = int(parts[at])
+        paths, kind, words = parts[at + 1 : at + 1 + count], parts[at + 1 + count], parts[at + 2 + count]
+        if kind.startswith("CONFLICT"):
+            yield paths, words.strip()
+        at += count + 3

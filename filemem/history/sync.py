@@ -1,0 +1,211 @@
+"""The same memories on several machines: fetch, merge, push, with every line that anyone wrote still there afterwards.
+
+The merge is made beside the work tree and pushed first; only what the remote has taken is brought into the files. So a
+rejected push leaves nothing to take back, and two machines never merge the same commits twice over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import os
+from typing import NamedTuple
+
+from filemem import disk
+from filemem.errors import FilememError
+from filemem.forget import purge
+from filemem.history import ATTRIBUTES, LOGS, History, conflicts, merging, worktree
+from filemem.history.git import NETWORK, Done, GitError, reason
+from filemem.history.repository import Changes, Repository
+from filemem.plain import few, one_line
+
+_LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
+_TRIES = 6  # pushes that another machine may come before
+
+
+class Synced(NamedTuple):
+    """What a sync did: commits brought in and sent, the files with two versions, and sentences for the person."""
+
+    fetched: int
+    pushed: int
+    doubled: list[str]
+    notes: list[str]
+
+
+class _Remote(NamedTuple):
+    name: str
+    branch: str  # there, as refs/heads/…
+    followed: bool  # does the local branch follow it already?
+
+
+def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
+    """Bring in what other machines have learnt and send what this one has.
+
+    Raises FilememError, with everything committed here kept for the next time, where the remote cannot be reached, or
+    what comes in meets uncommitted edits.
+    """
+    repository = history.require()
+    where = _remote(repository, remote)
+    _resume(history, repository, where, at)
+    _commit_all(history, at)
+    doubled: list[str] = []
+    fetched = 0
+    for _ in range(_TRIES):
+        ours, theirs = repository.head(), _fetch(repository, where)
+        new, told = merging.merge(history, ours, theirs, where.name, at)
+        _inside(history, repository, ours, theirs, new)
+        changes = repository.changed(ours, new) if new != ours else {}
+        worktree.plan(repository, changes)
+        refused = _push(repository, where, new) if new != theirs else None
+        if refused and "[rejected]" in refused:
+            continue
+        if new != ours:
+            fetched = _count(repository, ours, theirs)
+            _land(history, repository, new, ours)
+            doubled = _doubled(repository, changes)
+        if refused:
+            raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
+        told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
+        pushed = _count(repository, theirs, new) if new != theirs else 0
+        return Synced(
+            fetched, pushed, doubled, [*(f"{paths}: {words}." for paths, words in told.items()), *_left(history)]
+        )
+    raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
+
+
+# -- this machine --------------------------------------------------------------------------------------------------
+
+
+def _commit_all(history: History, at: dt.datetime) -> None:
+    """Commit what the machine has not committed yet, and a person's edits where the settings say so."""
+    for one in history.everyone():
+        one.before(at)
+        one.catch_up()
+        one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
+
+
+def _left(history: History) -> list[str]:
+    """A sentence on what a person has not committed."""
+    left = [os.path.join(one.user.name, path) for one in history.everyone() for path in one.edited()]
+    return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
+
+
+def _land(history: History, repository: Repository, new: str, old: str) -> None:
+    """Bring the files, the index and the branch to the merged commit. What is cut off in between is noted, to be resumed."""
+    note = os.path.join(repository.folder, _LANDING)
+    with contextlib.ExitStack() as held:
+        held.enter_context(history.alone())
+        for one in history.everyone():
+            held.enter_context(one.user.locked())
+        disk.write(note, new.encode())
+        changes = repository.changed(old, new)
+        worktree.bring(repository, changes)
+        if not repository.land(new, old):
+            raise GitError("the branch has just moved; nothing is lost, try again.")
+        os.unlink(note)
+
+
+def _resume(history: History, repository: Repository, where: _Remote, at: dt.datetime) -> None:
+    """Finish what an earlier sync was killed in, on top of whatever was committed since: half of its files are there."""
+    note = os.path.join(repository.folder, _LANDING)
+    landing, ours = (worktree.read(note) or b"").decode(errors="replace"), repository.head()
+    if landing and ours and not repository.ask("cat-file", "-e", f"{landing}^{{commit}}").code:
+        new, _ = merging.merge(history, ours, landing, where.name, at)
+        _land(history, repository, new, ours)
+    elif landing:
+        os.unlink(note)
+
+
+def _doubled(repository: Repository, changes: Changes) -> list[str]:
+    """Those of the changed files that hold two versions of some lines."""
+    pairs = [(path, after) for path, (_, after) in changes.items() if after]
+    texts = zip(pairs, repository.contents(pairs), strict=True)
+    return [path for (path, _), data in texts if conflicts.doubled(data)]
+
+
+# -- the remote ----------------------------------------------------------------------------------------------------
+
+
+def _remote(repository: Repository, given: str | None) -> _Remote:
+    """Where to sync with: as named, what the branch follows, or the only remote; raises FilememError where that is open."""
+    branch = repository.branch()
+    known = repository.text("remote").split()
+    followed = repository.setting(f"branch.{branch}.remote")
+    name = given or followed or (known[0] if len(known) == 1 else "origin" if "origin" in known else "")
+    if not name:
+        hint = (
+            f"name one of {', '.join(known)}" if known else f"add one: git -C {repository.where} remote add origin URL"
+        )
+        raise FilememError(f"there is no remote to sync with; {hint}.")
+    if name.startswith("-"):
+        raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
+    follows = name == followed
+    return _Remote(name, (follows and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
+
+
+def _fetch(repository: Repository, where: _Remote) -> str:
+    """The remote branch's newest commit, fetched; empty where there is none yet. Raises GitError."""
+    done = repository.ask("ls-remote", "--heads", "--", where.name, where.branch, timeout=NETWORK)
+    if done.code:
+        raise _unreachable(where, done)
+    line = next((line for line in done.out.decode().splitlines() if line.endswith("\t" + where.branch)), "")
+    commit, purged = line.partition("\t")[0], purge.gone(repository)
+    if commit:
+        _spare(where, purged, [commit])
+        done = repository.ask("fetch", "--quiet", "--no-tags", "--", where.name, where.branch, timeout=NETWORK)
+        if done.code:
+            raise _unreachable(where, done)
+        commit = repository.text("rev-parse", "--verify", "FETCH_HEAD^{commit}")
+        _spare(where, purged, repository.text("rev-list", commit).split() if purged else [])
+    return commit
+
+
+def _spare(where: _Remote, purged: set[str], commits: list[str]) -> None:
+    """Raise FilememError where a commit among these was purged here: it would bring back what was forgotten."""
+    if not purged.isdisjoint(commits):
+        what = f"{one_line(where.name)} still has the history that was purged here, and would bring it back"
+        raise FilememError(f"{what}; replace it with git push --force, then sync again.")
+
+
+def _unreachable(where: _Remote, done: Done) -> GitError:
+    return GitError(
+        f"{one_line(where.name)} cannot be reached ({reason(done)}); everything is committed here and goes next time."
+    )
+
+
+def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
+    """Send a commit as the remote branch's new end, never by force; why not, or None."""
+    done = repository.ask("push", "--porcelain", where.name, f"{commit}:{where.branch}", timeout=NETWORK)
+    if not done.code:
+        if not where.followed and where.name in repository.text("remote").split():
+            branch = repository.branch()
+            repository.ask("config", f"branch.{branch}.remote", where.name)
+            repository.ask("config", f"branch.{branch}.merge", where.branch)
+        return None
+    verdict = next((line for line in done.out.decode(errors="replace").splitlines() if line.startswith("!")), "")
+    early = ("non-fast-forward", "fetch first", "stale info", "failed to update ref", "cannot lock ref")
+    if any(words in verdict or words in done.err for words in early):
+        return "[rejected]"
+    why = one_line(verdict.rpartition("\t")[2]) if verdict else reason(done)
+    return f"{one_line(where.name)} did not take the push ({why})"
+
+
+def _count(repository: Repository, old: str, new: str) -> int:
+    """The commits that `new` has beyond `old`."""
+    return int(repository.text("rev-list", "--count", new, *([f"^{old}"] if old else []))) if new else 0
+
+
+def _inside(history: History, repository: Repository, ours: str, theirs: str, new: str) -> None:
+    """Raises FilememError where a sync would bring in or send anything but memories: in a bigger repository."""
+    home = os.path.relpath(os.path.realpath(history.home), repository.where)
+    if home == ".":
+        unrelated = theirs and ours and not repository.ask("merge-base", ours, theirs).out
+        if unrelated and ATTRIBUTES[0].encode() not in repository.ask("show", f"{theirs}:.gitattributes").out:
+            raise FilememError("the remote holds something else than memories; name another remote.")
+        return
+    others = f":(top,exclude,literal){home}"
+    if new != ours and repository.run("diff-tree", "-r", ours, new, "--", ":(top)", others):
+        raise FilememError(f"the remote has changes outside {home} too; bring them in with git pull, then sync again.")
+    beyond = [f"^{theirs}"] if theirs else []
+    if new != theirs and repository.run("rev-list", "-1", ours, *beyond, "--", ":(top)", others):
+        raise FilememError(f"there are commits on files outside {home}; send them with git push, then sync again.")

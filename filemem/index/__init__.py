@@ -1,0 +1,405 @@
+"""The index of a user's memories: a cache in `.filemem/index/` that is compared with the files at every question.
+
+It is a manifest and segments (see `segments`), each written once under a new name and never changed; a new manifest takes
+the old one's place by a rename. So readers need no lock, see one state whole, and a process killed at any moment leaves the
+last one. Writers take a lock. What is missing, damaged, or of another version is built anew from the files; where nothing
+can be written, or another process is writing, the same is built in memory for this process alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+import sys
+import threading
+import time
+import unicodedata
+import zlib
+from array import array
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from filemem import disk
+from filemem.errors import FilememError
+from filemem.folder import Folder
+from filemem.index import segments, watching
+from filemem.index.corpus import Corpus, Part
+from filemem.index.gathering import Gatherer
+from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder, Damaged, Segment
+from filemem.index.watching import Listing, Watch
+from filemem.memory import LARGEST
+
+FOLDER = "index"
+RACY, COARSE = 20_000_000, 2_000_000_000
+"""Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
+system keeps whole seconds."""
+WALK_AGAIN = 60  # seconds
+"""What a watch cannot tell (a write through memory, a link made elsewhere) is seen so late at most."""
+LARGE = 2_048  # files: a segment with more is merged only once half of its passages are dead
+_CHUNK = 1 << 20  # bytes
+_MANIFEST, _LOCK = "manifest", "lock"
+_SEGMENT = re.compile(r"[0-9a-f]{16}\.segment")
+_SOURCES = "memory.py front.py terms.py index/gathering.py index/segments.py data/same.txt data/traditional.txt".split()
+
+Progress = Callable[[int, int], None]
+Listings = dict[str, Listing]
+
+
+class _State:
+    """What the index holds: segments, speakers by number, and of each folder the digest of its listing, but of those
+    where a file may have changed unseen."""
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.speakers = [""]
+        self.digests: dict[str, str] = {}
+
+
+class _Changes:
+    """What differs between a state and the folders as listed; all others have gone if the listing is of the `whole`."""
+
+    def __init__(self, state: _State, listings: Listings, whole: bool) -> None:
+        self.wanted: list[tuple[str, str, array[int]]] = []  # files to read: folder, name, stats
+        self.dead: list[set[int]] = [set(part.dead) for part in state.parts]
+        self.digests: dict[str, str] = {}
+        self._state = state
+        for prefix, listed in listings.items():
+            digest = _digest(listed)
+            if state.digests.get(prefix) != digest:
+                self._compare(prefix, listed)
+                self.digests[prefix] = digest
+        for number, (segment, _) in enumerate(state.parts) if whole else ():
+            for prefix in segment.folders:
+                if prefix not in listings:
+                    self.dead[number].update(segment.files_in(prefix))
+
+    def __bool__(self) -> bool:
+        dead = (len(now) > len(part.dead) for now, part in zip(self.dead, self._state.parts, strict=True))
+        return bool(self.wanted) or any(dead)
+
+    def _compare(self, prefix: str, listed: Listing) -> None:
+        known: dict[str, tuple[int, int]] = {}
+        for number, (segment, dead) in enumerate(self._state.parts):
+            known.update({segment.names[f]: (number, f) for f in segment.files_in(prefix) if f not in dead})
+        for place, name in enumerate(listed.names):
+            stats = listed.stats[4 * place : 4 * place + 4]
+            number, file = known.get(name, (-1, -1))
+            if number >= 0 and self._state.parts[number].segment.is_as(file, stats):
+                del known[name]
+            else:
+                self.wanted.append((prefix, name, stats))
+        for number, file in known.values():
+            self.dead[number].add(file)
+
+    def merge(self) -> None:
+        """Read the files of some segments again, to put them with the new ones: of small ones, so that there are never
+        many, as each file is read again only about as often as the logarithm of their number; of those half dead."""
+        sizes = [len(part.segment.marks) - len(dead) for part, dead in zip(self._state.parts, self.dead, strict=True)]
+        for number in sorted(range(len(sizes)), key=sizes.__getitem__):
+            segment, dead = self._state.parts[number].segment, self.dead[number]
+            small = sizes[number] <= min(len(self.wanted), LARGE)
+            if sizes[number] and (small or len(dead) > sizes[number]):
+                for file in set(range(len(segment.marks))) - dead:
+                    self.wanted.append((segment.folder(file), segment.names[file], segment.stats_of(file)))
+                    dead.add(file)
+
+
+class Index:
+    """The index of one folder. Safe to use from several threads."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.progress: Progress = lambda done, total: None  # told the number of files read and to read
+        self._where = folder.bookkeeping(FOLDER)
+        self._thread_lock = threading.Lock()
+        self._state = _State()
+        self._stamp: tuple[int, ...] = ()  # tells the manifest that the state is read from or written to; (): none
+        self._corpus: Corpus | None = None
+        self._watch: Watch | None = None
+        self._watchable = True
+        self._walked = 0.0
+        self._asked = 0
+
+    def corpus(self, progress: Progress | None = None) -> Corpus:
+        """The passages of all files as they are now; `progress` stands in for the index's own."""
+        with self._thread_lock:
+            self._asked += 1
+            anew = self._load()
+            changes = _Changes(self._state, *self._listings(anew))
+            if changes:
+                self._update(changes, progress or self.progress)
+            if self._corpus is None:
+                self._corpus = Corpus(self._state.parts, self._state.speakers, self._mend)
+            return self._corpus
+
+    def discard(self) -> None:
+        """Delete the cache, so that nothing stays in it of files that were deleted; the next question builds it anew.
+
+        Raises OSError or FilememError where it cannot be.
+        """
+        with self._thread_lock:
+            self._state, self._stamp, self._corpus = _State(), (), None
+            if os.path.isdir(self._where):
+                with self._writing(10.0):
+                    for name in os.listdir(self._where):
+                        if name != _LOCK:
+                            os.unlink(os.path.join(self._where, name))
+
+    # -- what changed --------------------------------------------------------------------------------------------
+
+    def _listings(self, anew: bool) -> tuple[Listings, bool]:
+        """Folders as they are now, and whether these are all: if not, nothing has happened in the others."""
+        watched = self._watch and not anew and time.monotonic() < self._walked + WALK_AGAIN
+        changed = self._watch.changed() if self._watch and watched else None
+        if changed is not None:
+            found = {prefix: watching.listing(self.folder.root, prefix) for prefix in changed}
+            if not any(listed.linked for listed in found.values()):
+                return found, False
+        self._watch = None
+        if self._asked > 1 and self._watchable:
+            try:
+                self._watch = Watch(self.folder.root)
+            except OSError:
+                self._watchable = False
+        return self._walk(), True
+
+    def _walk(self) -> Listings:
+        """Every folder; each is watched, where that is possible, before it is listed."""
+        self._walked = time.monotonic()
+        found: Listings = {}
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            try:
+                if self._watch:
+                    self._watch.add(prefix)
+            except OSError:
+                self._watch, self._watchable = None, False
+            found[prefix] = watching.listing(self.folder.root, prefix)
+            waiting += found[prefix].folders
+            if found[prefix].linked:
+                self._watch, self._watchable = None, False
+        return found
+
+    # -- taking changes in ---------------------------------------------------------------------------------------
+
+    def _update(self, changes: _Changes, progress: Progress) -> None:
+        """Take the changes in, on disk where that is possible."""
+        self._corpus = None
+        wait = 0.05 + 0.001 * len(changes.wanted)  # seconds; about what it takes to do without the other process
+        try:
+            with self._writing(wait):
+                if self._load():
+                    changes = _Changes(self._state, self._walk(), True)
+                self._take(changes, progress, on_disk=True)
+                self._save()
+                self._sweep()
+        except (OSError, FilememError):
+            self._take(_Changes(self._state, self._walk(), True), progress, on_disk=False)
+
+    @contextlib.contextmanager
+    def _writing(self, wait: float) -> Iterator[None]:
+        """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
+        for folder in (os.path.dirname(self._where), self._where):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, 0o700)
+        inside = os.path.join(os.path.realpath(self.folder.root), os.path.relpath(self._where, self.folder.root))
+        if os.path.realpath(self._where) != inside:
+            raise PermissionError(self._where)
+        with disk.lock(os.path.join(self._where, _LOCK), wait):
+            yield
+
+    def _take(self, changes: _Changes, progress: Progress, *, on_disk: bool) -> None:
+        """Read what is wanted into new segments. The state is right all along, for ever more of the files."""
+        changes.merge()
+        state = self._state
+        dead = zip(state.parts, changes.dead, strict=True)
+        state.parts = [
+            Part(part.segment, frozenset(gone)) for part, gone in dead if len(gone) < len(part.segment.marks)
+        ]
+        state.digests = {prefix: digest for prefix, digest in state.digests.items() if prefix not in changes.digests}
+        gatherer, builder = Gatherer(state.speakers), Builder()
+        for done, (prefix, name, stats) in enumerate(changes.wanted):
+            if done % 100 == 0:
+                progress(done, len(changes.wanted))
+            if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
+                self._finish(builder, on_disk=on_disk)
+                builder = Builder()
+                if on_disk:
+                    self._save()  # so that after an interruption this much is done
+            if not self._gather(gatherer, builder, prefix, name, stats):
+                changes.digests.pop(prefix, None)
+        if builder.names:
+            self._finish(builder, on_disk=on_disk)
+        state.digests |= changes.digests
+        progress(len(changes.wanted), len(changes.wanted))
+
+    def _gather(self, gatherer: Gatherer, builder: Builder, prefix: str, name: str, stats: array[int]) -> bool:
+        """Read a file into the builder; False where it is to be read again at the next question."""
+        now = time.time_ns()
+        settled = abs(now - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
+        data: bytes | None = None
+        try:
+            data = _read(os.path.join(self.folder.root, prefix + name))
+        except FileNotFoundError:
+            return False
+        except PermissionError:
+            pass  # a change of permissions shows in the stats
+        except OSError:
+            settled = False
+        gatherer.add(builder, prefix, name, stats, data, 0 if settled else UNSETTLED)
+        return settled
+
+    def _finish(self, builder: Builder, *, on_disk: bool) -> None:
+        """Add what a builder holds to the state."""
+        data = builder.pack()
+        self._state.parts.append(Part(self._written(data) if on_disk else Segment("", data), frozenset()))
+
+    def _mend(self, part: Part) -> Segment:
+        """A segment in memory in the place of one that is damaged: the same passages under the same numbers. The next
+        question finds no manifest, so the index will be built anew."""
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self._where, _MANIFEST))
+        segment, builder = part.segment, Builder()
+        gatherer = Gatherer(list(self._state.speakers))
+        for file, name in enumerate(segment.names):
+            prefix, stats = segment.folder(file), segment.stats_of(file)
+            trial = Builder()
+            count = segment.firsts[file + 1] - segment.firsts[file]
+            self._gather(gatherer, trial, prefix, name, stats)
+            if file not in part.dead and len(trial.lines) == count:
+                self._gather(gatherer, builder, prefix, name, stats)
+                continue
+            builder.file(prefix, name, stats, 0, 0, {})
+            for _ in range(count):
+                builder.passage(0, 0, 0, [], [])
+        return Segment("", builder.pack())
+
+    # -- on disk -------------------------------------------------------------------------------------------------
+
+    def _load(self) -> bool:
+        """Take up the manifest's state if another one was written, or it was deleted, since it was last looked at."""
+        for _ in range(10):
+            stamp, text = self._manifest()
+            if stamp == self._stamp:
+                return False
+            try:
+                state = self._opened(text)
+            except FileNotFoundError:
+                continue  # another process has just merged segments: there is a new manifest
+            except (OSError, Damaged):
+                state = _State()
+            break
+        else:
+            state = _State()
+        self._state, self._stamp, self._corpus = state, stamp, None
+        return True
+
+    def _manifest(self) -> tuple[tuple[int, ...], bytes]:
+        """What tells the manifest from others, and its text if it is not the one known."""
+        try:
+            fd = os.open(os.path.join(self._where, _MANIFEST), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return (), b""
+        with open(fd, "rb") as file:
+            s = os.fstat(fd)
+            stamp = (s.st_ino, s.st_mtime_ns, s.st_ctime_ns, s.st_size)
+            return stamp, b"" if stamp == self._stamp else file.read()
+
+    def _opened(self, text: bytes) -> _State:
+        """The state that a manifest's text describes. Raises Damaged or OSError."""
+        check, _, packed = text.partition(b"\n")
+        if check != _check(packed):
+            raise Damaged(_MANIFEST)
+        facts = json.loads(packed)
+        if facts["version"] != _version():
+            raise Damaged(_MANIFEST)
+        known = {part.segment.name: part.segment for part in self._state.parts}
+        state = _State()
+        for name, dead in facts["segments"]:
+            segment = known.get(name) or segments.read(os.path.join(self._where, name))
+            state.parts.append(Part(segment, frozenset(dead)))
+        state.speakers = facts["speakers"]
+        state.digests = facts["digests"]
+        return state
+
+    def _save(self) -> None:
+        """Write the state. The lock is held."""
+        state = self._state
+        state.parts = [
+            part if part.segment.name else Part(self._written(part.segment.packed()), part.dead) for part in state.parts
+        ]
+        facts: dict[str, Any] = {
+            "version": _version(),
+            "speakers": state.speakers,
+            "digests": state.digests,
+            "segments": [(part.segment.name, sorted(part.dead)) for part in state.parts],
+        }
+        packed = json.dumps(facts, separators=(",", ":")).encode()
+        where = os.path.join(self._where, _MANIFEST)
+        _write(where + ".new", os.O_TRUNC, _check(packed), b"\n", packed)
+        os.replace(where + ".new", where)
+        self._stamp, _ = self._manifest()
+
+    def _written(self, data: bytes) -> Segment:
+        """A segment with these bytes, on disk."""
+        path = os.path.join(self._where, f"{os.urandom(8).hex()}.segment")
+        _write(path, os.O_EXCL, data)
+        return segments.read(path)
+
+    def _sweep(self) -> None:
+        """Delete the segments that the manifest does not name. The lock is held."""
+        named = {part.segment.name for part in self._state.parts}
+        for name in os.listdir(self._where):
+            if _SEGMENT.fullmatch(name) and name not in named:
+                os.unlink(os.path.join(self._where, name))
+
+
+def _write(path: str, flag: int, *pieces: bytes) -> None:
+    """Write a file of the index. It is not synced: what a power failure leaves of it fails its check."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag, 0o600)
+    with open(fd, "wb") as file:
+        file.writelines(pieces)
+
+
+def _read(path: str) -> bytes:
+    """The bytes of a plain file, one more than LARGEST at most. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        data = os.read(fd, _CHUNK)
+        if len(data) < _CHUNK:
+            return data
+        pieces = [data]
+        while data and len(pieces) * _CHUNK <= LARGEST:
+            data = os.read(fd, _CHUNK)
+            pieces.append(data)
+        return b"".join(pieces)[: LARGEST + 1]
+    finally:
+        os.close(fd)
+
+
+def _check(packed: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(packed)
+
+
+def _digest(listed: Listing) -> str:
+    """What tells a folder's listing from any other."""
+    names = "\0".join(listed.names).encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(b"%d " % len(names) + names + listed.stats.tobytes(), digest_size=16).hexdigest()
+
+
+@functools.cache
+def _version() -> str:
+    """What the index depends on besides the files: how they are read and packed, and by which Python and machine."""
+    found = hashlib.blake2b(
+        f"{sys.version_info} {sys.byteorder} {unicodedata.unidata_version}".encode(), digest_size=16
+    )
+    for name in _SOURCES:
+        with contextlib.suppress(OSError):
+            found.update((Path(__file__).parents[1] / name).read_bytes())
+    return found.hexdigest()

@@ -1,0 +1,403 @@
+"""A user's passages as the index has them at one moment: what ranking asks of words, and grep of files.
+
+Every segment has a slot of 65,536 passage numbers (a wide one several), so numbers are those of the segment with the slot's
+in front, passages of one file are neighbours, and there are gaps. Passages of files that have changed since their segment
+was written are dead.
+"""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import difflib
+import functools
+import itertools
+import re
+import sys
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from filemem import terms
+from filemem.folder import Stat
+from filemem.index.segments import ARCHIVED, PASSAGES, REST, UNFILTERED, UNREAD, Damaged, Segment
+from filemem.memory import kind_of
+
+MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
+MOST_TOKENS = 20_000  # that have the piece in them, likewise
+FEW = 20  # files that are read sooner than narrowed down
+MOST_HELD = 2_000_000  # postings held for the next query
+_ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
+_PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
+
+
+class Entry:
+    """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
+    well-formed values of the front matter (`gathering.RANKED`), dates in ISO form."""
+
+    __slots__ = ("archived", "count", "date", "first", "particulars", "path")
+
+    def __init__(
+        self, path: str, date: int, first: int, count: int, archived: bool, particulars: dict[str, Any]
+    ) -> None:
+        self.path = path
+        self.date = date
+        self.first = first
+        self.count = count
+        self.archived = archived
+        self.particulars = particulars
+
+    @property
+    def kind(self) -> str:
+        """The kind that the path decides."""
+        return kind_of(self.path)
+
+
+class Part(NamedTuple):
+    """A segment, and the files of it that are dead."""
+
+    segment: Segment
+    dead: frozenset[int]
+
+    def live(self) -> Iterator[int]:
+        """The files that are not dead."""
+        return (file for file in range(len(self.segment.marks)) if file not in self.dead)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """The passages of the dead files, as numbers in the segment, ascending."""
+        firsts = self.segment.firsts
+        return [(firsts[file], firsts[file + 1]) for file in sorted(self.dead)]
+
+
+class Corpus:
+    """The passages of all live files. `mend` makes a segment whose bytes are damaged anew, with the same numbers."""
+
+    def __init__(self, parts: Iterable[Part], speaker_names: Sequence[str], mend: Callable[[Part], Segment]) -> None:
+        self.speaker_names = speaker_names
+        self._parts = list(parts)
+        self._mend = mend
+        self._held: dict[str, list[tuple[array[int], bytes]]] = {}
+        self._holding = 0
+        self._bases: list[int] = []
+        self._slots: list[int] = []  # the place of each slot's part
+        for number, (segment, _) in enumerate(self._parts):
+            self._bases.append(len(self._slots) * PASSAGES)
+            self._slots += [number] * max(1, -(-len(segment.lengths) // PASSAGES))
+        self.lengths: Sequence[int] = self._joined([segment.lengths for segment, _ in self._parts])
+        self.flags: Sequence[int] = self._joined([segment.flags for segment, _ in self._parts])
+        self.speakers = self._speakers()
+        gone = [
+            segment.lengths[first:end]
+            for segment, dead in self._parts
+            if dead
+            for first, end in Part(segment, dead).ranges()
+        ]
+        self.dead = sum(map(len, gone))
+        self.count = sum(len(segment.lengths) for segment, _ in self._parts) - self.dead
+        total = sum(segment.total for segment, _ in self._parts) - sum(map(sum, gone))
+        self.mean_length = total / max(1, self.count)
+        marks = b"".join(_live_marks(part) for part in self._parts)
+        self.files = len(marks)
+        """Live files, the archived and those without passages included."""
+        self.archived = len(marks) - len(marks.translate(None, _ARCHIVED))
+
+    def _joined(self, tables: list[bytes]) -> bytes:
+        """Tables by passage, joined with the gaps between them."""
+        ends = [*self._bases[1:], len(self._slots) * PASSAGES]
+        sizes = [end - base for base, end in zip(self._bases, ends, strict=False)]
+        return b"".join(table.ljust(size, b"\0") for table, size in zip(tables, sizes, strict=True))
+
+    def _speakers(self) -> Sequence[int]:
+        """The speaker's number by passage number."""
+        if all(segment.speakers.typecode == "B" for segment, _ in self._parts):
+            return self._joined([segment.speakers.tobytes() for segment, _ in self._parts])
+        wide = array("I", bytes(4 * len(self._slots) * PASSAGES))
+        for base, (segment, _) in zip(self._bases, self._parts, strict=True):
+            wide[base : base + len(segment.speakers)] = array("I", segment.speakers)
+        return wide
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    def alive(self, number: int) -> bool:
+        """Does the passage still stand in its file?"""
+        if not self.dead:
+            return True
+        part, file = self._place(number)
+        return file not in self._parts[part].dead
+
+    def file(self, number: int) -> Entry:
+        """The file of a passage."""
+        return self._entry(*self._place(number))
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """The part that has a passage, and its file's place there."""
+        part = self._slots[number // PASSAGES]
+        return part, self._parts[part].segment.file_of(number - self._bases[part])
+
+    def _entry(self, part: int, file: int) -> Entry:
+        segment = self._parts[part].segment
+        first = segment.firsts[file]
+        return Entry(
+            segment.path(file),
+            segment.dates[file],
+            self._bases[part] + first,
+            segment.firsts[file + 1] - first,
+            bool(segment.marks[file] & ARCHIVED),
+            segment.particulars.get(file, {}),
+        )
+
+    def entries(self) -> Iterator[Entry]:
+        """Every live file, in no order."""
+        return (self._entry(number, file) for number, part in enumerate(self._parts) for file in part.live())
+
+    def dated(self, first: int, last: int) -> list[Entry]:
+        """The live files with a date from `first` to `last`, as ordinals."""
+        return [
+            self._entry(number, file)
+            for number, (segment, dead) in enumerate(self._parts)
+            for file, date in enumerate(segment.dates)
+            if first <= date <= last and file not in dead
+        ]
+
+    def listing(self) -> Iterator[Stat]:
+        """Every live file, in no order, as `Folder.files` lists it."""
+        return (self._stat(number, file) for number, part in enumerate(self._parts) for file in part.live())
+
+    def _stat(self, part: int, file: int) -> Stat:
+        segment = self._parts[part].segment
+        modified, changed, size, inode = segment.stats_of(file)
+        return Stat(segment.path(file), max(modified, changed), size, inode)
+
+    def unread(self) -> list[str]:
+        """The files that could not be read when they were last looked at."""
+        return [
+            part.segment.path(file)
+            for part in self._parts
+            if len(part.segment.marks.translate(None, _UNREAD)) < len(part.segment.marks)
+            for file in part.live()
+            if part.segment.marks[file] & UNREAD
+        ]
+
+    def line(self, number: int) -> int:
+        """The first line of a passage."""
+        part = self._slots[number // PASSAGES]
+        return self._parts[part].segment.lines[number - self._bases[part]]
+
+    @functools.cached_property
+    def newest(self) -> int:
+        """The latest date of a live file as an ordinal; 0 where none has one."""
+        return max((part.segment.dates[file] for part in self._parts for file in part.live()), default=0)
+
+    @functools.cached_property
+    def _names(self) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for segment, dead in self._parts:
+            for file, more in segment.particulars.items():
+                for group in [more.get("names", ()), *more.get("links", ())] if file not in dead else ():
+                    folded = dict.fromkeys(" ".join(terms.words(name)) for name in group)
+                    for one, other in itertools.permutations(filter(None, folded), 2):
+                        found.setdefault(one, {})[other] = None
+        return {one: list(others) for one, others in found.items()}
+
+    def names(self) -> dict[str, list[str]]:
+        """What else a name stands for, by a file's `aliases` or by `[[name|other name]]`, as folded words."""
+        return self._names
+
+    # -- words ---------------------------------------------------------------------------------------------------
+
+    def concept(self, stem: str) -> list[str]:
+        """The tokens that share a stem, sorted; those of captions have `[` in front."""
+        found = sorted({token for segment, _ in self._parts for token in segment.concept(stem)})
+        return [token for token in found if self.frequency(token)] if self.dead else found
+
+    def frequency(self, token: str) -> int:
+        """In how many live passages a token stands; with `@` in front: by how many its bearer speaks."""
+        if token[0] == terms.SPEAKER:
+            return sum(map(self._turns, self._speakers_by_token.get(token[1:], ())))
+        total = 0
+        for number, (segment, dead) in enumerate(self._parts):
+            place = segment.place(token)
+            if place >= 0:
+                total += segment.size(place) - (self._gone(number, token) if dead else 0)
+        return total
+
+    @functools.cached_property
+    def _speakers_by_token(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.speaker_names):
+            for token in set(terms.tokens(name)):
+                found.setdefault(token, []).append(number)
+        return found
+
+    def _turns(self, speaker: int) -> int:
+        """The live passages of a speaker."""
+        return self.speakers.count(speaker) - sum(
+            self.speakers[base + first : base + end].count(speaker)
+            for base, part in zip(self._bases, self._parts, strict=True)
+            for first, end in (part.ranges() if part.dead else ())
+        )
+
+    def _spoken(self, token: str) -> list[tuple[array[int], bytes]]:
+        """The passages, dead ones among them, of all who have the token in their name."""
+        numbers = sorted(
+            number for speaker in self._speakers_by_token.get(token, ()) for number in _places(self.speakers, speaker)
+        )
+        return [(array("I", numbers), b"\1" * len(numbers))] if numbers else []
+
+    def _gone(self, part: int, token: str) -> int:
+        """How many postings of a token in a part are dead."""
+        numbers, _ = self._read(part, token)
+        segment, dead = self._parts[part]
+        if 4 * len(dead) > len(numbers):
+            return sum(segment.file_of(number) in dead for number in numbers)
+        ranges = self._parts[part].ranges()
+        return sum(bisect.bisect_left(numbers, end) - bisect.bisect_left(numbers, first) for first, end in ranges)
+
+    def postings(self, token: str) -> list[tuple[array[int], bytes]]:
+        """For each part that has the token: the passages, ascending, dead ones among them, and its counts there."""
+        held = self._held.get(token)
+        if held is not None:
+            return held
+        found = self._spoken(token[1:]) if token[0] == terms.SPEAKER else []
+        for part, base in enumerate(self._bases if not found else ()):
+            numbers, counts = self._read(part, token)
+            if numbers:
+                found.append((_moved(numbers, base), counts))
+        self._holding += sum(len(counts) for _, counts in found)
+        if self._holding > MOST_HELD:
+            self._held.clear()
+            self._holding = 0
+        self._held[token] = found
+        return found
+
+    def _read(self, part: int, token: str) -> tuple[array[int], bytes]:
+        """The passages, as numbers in the segment, and counts of a token; a damaged segment is made anew first."""
+        segment, dead = self._parts[part]
+        try:
+            return segment.postings(token)
+        except Damaged:
+            self._parts[part] = Part(self._mend(self._parts[part]), dead)
+            return self._parts[part].segment.postings(token)
+
+    def near(self, word: str, count: int = 3) -> list[str]:
+        """The tokens that are spelt most like a folded word, best first."""
+        if not word:
+            return []
+        letters = set(word)
+        likely = {
+            token
+            for segment, _ in self._parts
+            for token in segment.starting(word[0])
+            if abs(len(token) - len(word)) <= 2 and len(letters.symmetric_difference(token)) <= 4
+        }
+        found = difflib.get_close_matches(word, sorted(likely), n=2 * count, cutoff=0.7)
+        return [token for token in found if token != word and self.frequency(token)][:count]
+
+    # -- grep ----------------------------------------------------------------------------------------------------
+
+    def files_with(self, literals: Iterable[Collection[str]]) -> dict[str, Stat] | None:
+        """The files, by path, that may have, for each set of folded strings, one of them; None: no telling.
+
+        A string's words stand in the vocabulary, at its ends as parts of longer ones, so a file without them is out.
+        """
+        chosen: set[tuple[int, int]] | None = None
+        for strings in literals:
+            group: set[tuple[int, int]] | None = set()
+            for string in strings:
+                files = self._files_with(string)
+                group = None if files is None or group is None else group | files
+            if group is not None:
+                chosen = group if chosen is None else chosen & group
+        if chosen is None:
+            return None
+        for number, (segment, _) in enumerate(self._parts):
+            if len(segment.marks.translate(None, _UNFILTERED)) < len(segment.marks):
+                chosen |= {(number, file) for file, mark in enumerate(segment.marks) if mark & UNFILTERED}
+        live = (self._stat(part, file) for part, file in chosen if file not in self._parts[part].dead)
+        return {stat.path: stat for stat in live}
+
+    def _files_with(self, string: str) -> set[tuple[int, int]] | None:
+        """The files (segment, file) that may have a folded string; None: no telling."""
+        found: set[tuple[int, int]] | None = None
+        for piece in sorted(_pieces(string), key=lambda piece: -len(piece.text)):
+            files = self._files_of(piece) if found is None or len(found) > FEW else None
+            if files is not None:
+                found = files if found is None else found & files
+        return found
+
+    def _files_of(self, piece: _Piece) -> set[tuple[int, int]] | None:
+        found = [(part, token) for part, (segment, _) in enumerate(self._parts) for token in piece.find(segment)]
+        sizes = (self._parts[part].segment.size(self._parts[part].segment.place(token)) for part, token in found)
+        if len(found) > MOST_TOKENS or sum(sizes) > MOST_POSTINGS:
+            return None
+        files: set[tuple[int, int]] = set()
+        for part, token in found:
+            numbers, _ = self._read(part, token)
+            file_of = self._parts[part].segment.file_of
+            files.update((part, file_of(number)) for number in numbers)
+        return files
+
+
+class _Piece(NamedTuple):
+    """A piece of a string to grep for: a word, or where it is open to the left or right the end, start or middle of one."""
+
+    text: str
+    open_left: bool
+    open_right: bool
+
+    def fits(self, word: str) -> bool:
+        """May this be the piece of `word`?"""
+        if self.open_left:
+            return self.text in word if self.open_right else word.endswith(self.text)
+        return word.startswith(self.text) if self.open_right else word == self.text
+
+    def find(self, segment: Segment) -> list[str]:
+        """The tokens of a segment that have the piece; one that may be of a stop word is not looked for."""
+        if not self.open_left and not self.open_right:
+            return [token for token in (self.text, "[" + self.text, REST + self.text) if segment.place(token) >= 0]
+        return [token for token in segment.holding(self.text) if self.fits(token.lstrip("[" + REST))]
+
+
+def _pieces(string: str) -> list[_Piece]:
+    """The pieces of a folded string whose words the index holds: ASCII words, pairs of Chinese characters."""
+    found = []
+    for match in _PIECE.finditer(string):
+        text, start, end = match[0], match.start(), match.end()
+        if text.isascii():
+            found.append(_Piece(text, _joins(string[start - 1 : start]), _joins(string[end : end + 1])))
+        else:
+            wanted = 1 if len(text) == 1 else 2
+            found += [_Piece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
+    return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
+
+
+def _joins(neighbour: str) -> bool:
+    """May a word go on over this character, or over the end of the string (empty)?"""
+    return not neighbour or not neighbour.isascii()
+
+
+def _places(table: Sequence[int], value: int) -> Iterator[int]:
+    """Where a value stands in a table."""
+    at = -1
+    with contextlib.suppress(ValueError):
+        while True:
+            at = table.index(value, at + 1)
+            yield at
+
+
+def _moved(numbers: array[int], base: int) -> array[int]:
+    """Numbers in a segment as passage numbers; `base` is a multiple of 65,536."""
+    if len(numbers) < 32 or numbers.itemsize > 2 or sys.byteorder == "big":
+        return array("I", map(base.__add__, numbers))
+    # The same byte by byte takes a twentieth of the time.
+    narrow, wide = numbers.tobytes(), bytearray(4 * len(numbers))
+    wide[0::4], wide[1::4] = narrow[0::2], narrow[1::2]
+    for place in (2, 3):
+        wide[place::4] = bytes([base >> 8 * place & 255]) * len(numbers)
+    return array("I", bytes(wide))
+
+
+def _live_marks(part: Part) -> bytes:
+    """The marks of the files that are not dead."""
+    marks = part.segment.marks
+    return bytes(marks[file] for file in part.live()) if part.dead else marks

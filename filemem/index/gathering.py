@@ -1,0 +1,175 @@
+"""What the index takes from a memory's file: the tokens of its passages, and of the rest of its text for grep.
+
+A passage's own words count for its length; those of its context (headings over it, front matter values) are searched along
+but don't. Stop words are left out. Transcripts as filemem writes them are read in a shorter way to the same result.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import re
+from array import array
+from typing import Any, NamedTuple
+
+from filemem import terms
+from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
+from filemem.memory import ARCHIVE, LARGEST, Memory, When, turns, when_of
+
+RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
+_PLAIN_FRONT = re.compile(r"---\n(?:(?:date|timezone|origin|confidence):.*\n)*---\n|(?!---)")
+_LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
+_HEADING = re.compile(r"#{1,6}\s+(.*)")
+_MOST_KNOWN = 100_000
+
+_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
+"""For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
+
+
+class _Head(NamedTuple):
+    """What stands in front of a turn's text: the number of its speaker, its tokens, and how long it is with the `: `."""
+
+    speaker: int
+    tokens: tuple[str, ...]
+    length: int
+
+
+_NOBODY = _Head(0, (), 0)
+
+
+class Gatherer:
+    """Reads files into a `Builder`. `speakers` are the folded names known so far, by number; new ones are added."""
+
+    def __init__(self, speakers: list[str]) -> None:
+        self.speakers = speakers
+        self._numbers = {name: number for number, name in enumerate(speakers)}
+        self._heads: dict[str, _Head] = {}
+
+    def add(
+        self, builder: Builder, folder: str, name: str, stats: array[int], data: bytes | None, marks: int = 0
+    ) -> None:
+        """Put a file into the segment; `data` is None where it could not be read."""
+        path = folder + name
+        marks |= ARCHIVED if path.startswith(ARCHIVE + "/") else 0
+        if folder.startswith(("sessions/", "archive/sessions/")) and data and data.isascii() and b"\0" not in data:
+            when = when_of(name)
+            if when and len(data) <= LARGEST and self._plain(builder, data.decode(), folder, name, stats, when, marks):
+                return
+        memory = Memory(path, data or b"")
+        if data is None or len(data) > LARGEST or memory.binary:
+            when = when_of(name)
+            marks |= UNFILTERED if data is not None else UNFILTERED | UNREAD
+            builder.file(folder, name, stats, when.date.toordinal() if when else 0, marks, {})
+            return
+        date = memory.date
+        builder.file(folder, name, stats, date.toordinal() if date else 0, marks, _particulars(memory))
+        seen: set[str] = set()
+        for passage in memory.passages:
+            speaker = self._speaker(passage.speaker) if passage.speaker else 0
+            seen |= _passage(builder, passage.line, speaker, passage.text, terms.tokens(passage.context))
+        text = memory.text
+        rest = set(terms.tokens(text)).union(terms.tokens(text.replace("ı", "i")) if "ı" in text else ())
+        builder.rest(rest - seen)
+
+    def _speaker(self, name: str) -> int:
+        """The number of a speaker; 0 is nobody."""
+        folded = terms.fold(name)
+        known = self._numbers.get(folded)
+        if known is None:
+            known = self._numbers[folded] = len(self.speakers)
+            self.speakers.append(folded)
+        return known
+
+    # -- the shorter way -----------------------------------------------------------------------------------------
+
+    def _plain(
+        self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: When, marks: int
+    ) -> bool:
+        """Put a transcript in ASCII into the segment; False, and nothing is put in, where it is not as filemem writes them:
+        other front matter, links, lines that are no part of a turn."""
+        front = _PLAIN_FRONT.match(text)
+        lines = text.split("\n")
+        start = text.count("\n", 0, front.end()) if front else 0
+        found = self._turns(lines, start) if front and "\r" not in text and "[[" not in text else []
+        if not found:
+            return False
+        builder.file(folder, name, stats, when.date.toordinal(), marks, {})
+        words = text.translate(_WORDS).split("\n")
+        context = terms.tokens("\n".join(lines[start : found[0][0]]))
+        for (place, head), (end, _) in itertools.pairwise([*found, (len(lines), _NOBODY)]):
+            speech = lines[place][head.length :]
+            said = words[place].split()
+            if end > place + 1:
+                more = [line[2:] if line.startswith("  ") else "" for line in lines[place + 1 : end]]
+                speech = "\n".join((speech, *more)).rstrip("\n")
+                said += " ".join(words[place + 1 : end]).split()
+            del said[: len(head.tokens)]
+            if "[" in speech:
+                _passage(builder, place + 1, head.speaker, speech, context)
+            else:
+                builder.passage(place + 1, head.speaker, terms.flags(speech, said), said, context)
+            context = []
+        builder.rest({token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split()))
+        return True
+
+    def _turns(self, lines: list[str], start: int) -> list[tuple[int, _Head]]:
+        """The place of each turn's first line, and its head; empty where there is no turn, or a line is part of none."""
+        found: list[tuple[int, _Head]] = []
+        for place in range(start, len(lines)):
+            line = lines[place]
+            if line.startswith("- **"):
+                head = self._head(line[: line.find(": ")])
+                if not head:
+                    return []
+                found.append((place, head))
+            elif found and not line.startswith("  ") and line.strip():
+                return []
+        return found
+
+    def _head(self, text: str) -> _Head | None:
+        """What the head of a turn says; None where it is no head."""
+        head = self._heads.get(text)
+        if head is None and (found := list(turns([text + ":"]))):
+            if len(self._heads) >= _MOST_KNOWN:
+                self._heads.clear()
+            head = _Head(self._speaker(found[0].speaker), tuple(text.translate(_WORDS).split()), len(text) + 2)
+            self._heads[text] = head
+        return head
+
+
+def _kept(text: str) -> list[str]:
+    """The tokens of a text but for its stop words."""
+    return [token for token in terms.tokens(text) if token not in terms.STOP]
+
+
+def _passage(builder: Builder, line: int, speaker: int, text: str, context: list[str]) -> set[str]:
+    """Add one passage; gives the tokens that it puts in."""
+    speech, caption = terms.split_captions(text)
+    said, shown = terms.tokens(speech), _kept(caption)
+    builder.passage(line, speaker, terms.flags(text), said, [*context, *("[" + word for word in shown)])
+    return {*said, *context, *shown}
+
+
+def _particulars(memory: Memory) -> dict[str, Any]:
+    """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
+    found: dict[str, Any] = {}
+    for key in RANKED if memory.front else ():
+        value = memory.particular(key)
+        if isinstance(value, list):
+            found[key] = [str(entry) for entry in value]
+        elif value is not None:
+            found[key] = value.isoformat() if isinstance(value, dt.date) else value
+    if memory.aliases:
+        found["names"] = [_title(memory), *memory.aliases]
+    if "|" in memory.text and (links := _LINK_TEXT.findall(memory.text)):
+        found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
+    return found
+
+
+def _title(memory: Memory) -> str:
+    """What a memory is about: its first heading, else the words of its file's name."""
+    for line in memory.lines[memory.front_end :]:
+        if match := _HEADING.match(line):
+            return match[1].strip()
+    stem = memory.path.rpartition("/")[2].rpartition(".")[0]
+    return re.sub(r"^[\d-]+(?=[^\W\d_])|[-_]+", " ", stem).strip()

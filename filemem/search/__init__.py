@@ -1,0 +1,278 @@
+"""search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
+
+import datetime as dt
+from typing import NamedTuple
+
+from filemem import archive, dates, terms
+from filemem.errors import FilememError
+from filemem.folder import Current, Folder
+from filemem.index import Index
+from filemem.index.corpus import Corpus, Entry
+from filemem.memory import ARCHIVE, Memory
+from filemem.plain import one_line
+from filemem.search import evidence, filters, question, ranking, selection
+from filemem.search.hits import Hit, excerpt, leans
+from filemem.search.question import Query
+from filemem.search.ranking import Scored
+
+__all__ = ["Found", "Hit", "search_files"]
+
+MOST, MARGIN = 300, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
+ALIAS = 0.6  # what another name of a thing counts, of the name asked for
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
+CHAIN = 10  # times that a memory is followed to what replaced it
+
+
+class Found(NamedTuple):
+    """The hits in the order of the answer, in parts, the strongest first; `files` were looked at.
+
+    `strength` continues the line that counts, `notes` are whole sentences; `more` is a limit that would show more, 0 where
+    nothing was left out.
+    """
+
+    parts: list[list[Hit]]
+    files: int
+    strength: str
+    notes: list[str]
+    more: int
+
+    @property
+    def hits(self) -> list[Hit]:
+        """All of them."""
+        return [hit for part in self.parts for hit in part]
+
+
+def search_files(
+    index: Index,
+    query: str,
+    *,
+    limit: int | None = None,
+    path: str | None = None,
+    speaker: str | None = None,
+    after: str | None = None,
+    before: str | None = None,
+    today: dt.date,
+    anchor: dt.date | None = None,
+    current: Current | None = None,
+) -> Found:
+    """The best passages for a question; see `ranking` for how they are ranked.
+
+    `after` and `before` count from `today`; the question's own dates from `anchor`, else from the newest memory. What the
+    conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
+    """
+    corpus = index.corpus()
+    first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
+    asked = filters.asked(index.folder, corpus, path, speaker, first, last)
+    parsed = _parsed(query, anchor, corpus)
+    reader = _Reader(index.folder, corpus, parsed, today, current)
+    worth = asked.worth(today, past=parsed.past)
+    scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
+    free = asked.test is None and asked.speakers is None
+    found = selection.with_originals(reader.hits(scored))
+    hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
+    if not parsed.past:
+        hits = _current_above(reader, hits, asked)
+    parts = selection.chosen(hits, limit, parsed.order)
+    chosen = [hit for part in parts for hit in part]
+    more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
+    notes = _unknown(corpus, parsed)
+    if not hits:
+        notes += _nothing(corpus, asked, {"path": path, "speaker": speaker, "after": after, "before": before})
+    return Found(parts, asked.files, _strength(chosen, parsed), notes, more)
+
+
+# -- the question ------------------------------------------------------------------------------------------------
+
+
+def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
+    """The question with its speakers, the days that it names, and what else its names are called.
+
+    Relative days count from `anchor`, else from the newest memory.
+    """
+    found = dates.mentioned(query, anchor or dt.date.max)
+    if any(not mention.relative for mention in found):
+        found = [mention for mention in found if not mention.relative]
+    elif found and anchor is None:
+        found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
+    spans = [(mention.span.start.toordinal(), mention.span.end.toordinal()) for mention in found]
+    named = [query[mention.start : mention.end] for mention in found]
+    return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
+
+
+def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
+    """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
+    folded = f" {' '.join(terms.words(query))} "
+    words = list(parsed.words)
+    for name, others in corpus.names().items():
+        if (f" {name} " if name.isascii() else name) not in folded:
+            continue
+        first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
+        stems = {terms.stem(token): 0.0 for other in others for token in terms.tokens(other) if token not in terms.STOP}
+        if first is not None and stems:
+            alike = tuple((stem, ALIAS) for stem in stems)
+            words[first] = words[first]._replace(others=words[first].others + alike)
+    return parsed._replace(words=tuple(words))
+
+
+def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
+    """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
+    known = [
+        float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
+    ]
+    said = []
+    for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
+        if not unit.known:
+            near = corpus.near(unit.text, 2)
+            said.append(f"{unit.text} (nearest: {', '.join(near)})" if near else unit.text)
+    return [f"Nowhere in memory: {', '.join(said)}."] if said else []
+
+
+# -- the hits ----------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Reads the passages found as their files have them now."""
+
+    def __init__(self, folder: Folder, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
+        self._folder = folder
+        self._corpus = corpus
+        self._today = today
+        self._current = current
+        self._read: dict[str, Memory | None] = {}
+        self._stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+        self.entries: dict[str, Entry] = {}
+
+    def hits(self, scored: list[Scored]) -> list[Hit]:
+        """The passages, best first; without those that have gone, or stand in the prompt already."""
+        found = []
+        for item in scored:
+            entry = self._corpus.file(item.number)
+            hit = self.hit(entry.path, item.number - entry.first, item, entry)
+            found += [hit] if hit else []
+        return found
+
+    def hit(self, path: str, place: int, item: Scored, entry: Entry | None) -> Hit | None:
+        """One passage by its place in its file."""
+        memory = self._memory(path)
+        if memory is None or place >= len(memory.passages):
+            return None
+        passage = memory.passages[place]
+        if self._current and path == self._current.path and passage.line >= self._current.line:
+            return None
+        before = memory.passages[place - 1] if place else None
+        particulars = entry.particulars if entry else {}
+        return Hit(
+            path=path,
+            line=passage.line,
+            end_line=passage.end_line,
+            date=memory.date,
+            score=item.score,
+            text=passage.text,
+            archived=memory.archived,
+            speaker=passage.speaker,
+            time=passage.time,
+            strength=item.strength,
+            note=filters.lapse(entry, self._today) if entry else "",
+            has=item.has,
+            near=item.near,
+            lacks=item.lacks,
+            parts=dict(item.parts),
+            when=memory.when,
+            shown=excerpt(passage.text, self._stems),
+            before=before if before and leans(passage, before) else None,
+            sources=_listed(particulars.get("source")),
+            newer=filters.replaced(entry, self._today) if entry else "",
+        )
+
+    def source(self, cited: str, fact: Hit) -> Hit | None:
+        """The turn that a fact cites as `path:line`, as a hit that holds what the fact holds."""
+        path, _, line = cited.rpartition(":")
+        path = next(archive.places(self._folder, path), path)
+        memory = self._memory(path) if line.isascii() and line.isdigit() else None
+        for place, passage in enumerate(memory.passages if memory else ()):
+            if passage.line == int(line):
+                item = Scored(
+                    0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, (("said", fact.score),)
+                )
+                return self.hit(path, place, item, None)
+        return None
+
+    def _memory(self, path: str) -> Memory | None:
+        if path not in self._read:
+            try:
+                self._read[path] = self._folder.memory(path)
+            except FilememError:
+                self._read[path] = None
+        return self._read[path]
+
+    def replacement(self, old: Hit) -> Hit | None:
+        """What holds now instead of a superseded memory, as a hit of the same score; None where it cannot be told."""
+        path, memory = old.newer, None
+        for _ in range(CHAIN):
+            try:
+                path = self._folder.locate(path)
+            except FilememError:
+                return None
+            memory = self._memory(path)
+            following = memory and memory.particular("superseded_by")
+            if not following:
+                break
+            path = str(following)
+        if memory is None or not memory.passages or path == old.path:
+            return None
+        item = Scored(0, old.score, old.strength, old.has, old.near, old.lacks, (("replaces", old.score),))
+        return self.hit(path, 0, item, None)
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    """A front matter value that is a text or a list of them."""
+    return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()
+
+
+def _current_above(reader: _Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
+    """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
+    out: list[Hit] = []
+    waiting = list(hits)
+    while waiting:
+        hit = waiting.pop(0)
+        if not hit.newer:
+            out.append(hit)
+            continue
+        newer = reader.replacement(hit)
+        if newer and not any(other.path == newer.path for other in out):
+            found = [other for other in waiting if other.path == newer.path]
+            waiting = [other for other in waiting if other.path != newer.path]
+            if found:
+                out += [found[0]._replace(score=max(found[0].score, hit.score)), *found[1:]]
+            elif not asked.test:
+                out.append(newer)
+        out.append(hit)
+    return out
+
+
+# -- what the answer says ----------------------------------------------------------------------------------------
+
+
+def _strength(hits: list[Hit], parsed: Query) -> str:
+    """How well the best hit answers, in a way that compares across questions."""
+    if not hits:
+        return ""
+    best = max(hits, key=lambda hit: hit.strength)
+    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
+    if all(word.aside for word in parsed.words):
+        return f"; found by names and dates alone{order}"
+    word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
+    has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
+    lacks = f"; lacks {', '.join(best.lacks)}" if best.lacks else ""
+    return f"; {word or 'no strong match'}: {best.strength:.0%} of the question (has {has}{lacks}){order}"
+
+
+def _nothing(corpus: Corpus, asked: filters.Asked, given: dict[str, str | None]) -> list[str]:
+    """Sentences that say what was searched for nothing."""
+    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
+    notes = [f"Searched by {limits}; without that there are {corpus.files:,} files."] if limits else []
+    if not asked.test and corpus.archived:
+        notes.append(f"The archive was searched too: {corpus.archived:,} of the files lie there.")
+    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
+        notes.append(f'The archive holds {corpus.archived:,} files; path "archive/**" asks for them alone.')
+    return notes

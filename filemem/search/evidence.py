@@ -1,0 +1,102 @@
+"""How much of a question a passage holds, in a measure that compares across questions, and in words that can be read.
+
+A word of a language with spaces is one unit. Chinese, Japanese and Korean are indexed by characters and pairs, of which
+many straddle two words; so a run of them is cut, by how the memories themselves join its characters, into units such as
+外婆, 喜欢, 茶.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from filemem import terms
+from filemem.search.question import Query
+
+LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
+NEAR = 0.9  # the most that a word counts which only stands near the passage, or only by a related word
+
+
+class Unit(NamedTuple):
+    """A word of the question: `places` of the words in `Query.words` that it is known by, what it weighs, whether it
+    stands anywhere in memory."""
+
+    text: str
+    places: tuple[int, ...]
+    weight: float
+    known: bool
+
+
+class Held(NamedTuple):
+    """What a passage holds of a question: `strength` is its share (0 to 1) of the question's weight."""
+
+    strength: float
+    has: tuple[str, ...]
+    near: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+
+def units(query: Query, weights: Sequence[float], unknown: float, frequency: Callable[[str], int]) -> list[Unit]:
+    """The units of a question. `weights` are those of its words, 0 for one that stands nowhere, which then weighs
+    `unknown`; those that a passage need not repeat are left out."""
+    found = [
+        Unit(word.text, (place,), weight or word.weight * unknown, weight > 0)
+        for place, (word, weight) in enumerate(zip(query.words, weights, strict=True))
+        if not word.aside and not terms.is_cjk(word.text)
+    ]
+    places = {word.text: place for place, word in enumerate(query.words) if not word.aside}
+    pieces = (piece for run in query.runs for part in _parts(run) for piece in _pieces(part, frequency))
+    for text in dict.fromkeys(pieces):
+        tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
+        known_by = tuple(places[token] for token in tokens if token in places)
+        if known_by:
+            known = all(weights[place] > 0 for place in known_by)
+            weight = max(weights[place] for place in known_by) if known else unknown
+            found.append(Unit(text, known_by, weight, known))
+    return found
+
+
+def _parts(run: str) -> list[str]:
+    """A run without its stop words of one character."""
+    return "".join(" " if character in terms.STOP else character for character in run).split()
+
+
+def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
+    """The words of a text without spaces: cut where the pair over the cut is rare beside those next to it.
+
+    Two characters that would each be left alone stay together: a word that stands nowhere is one still.
+    """
+    bonds = [_cohesion(text[n : n + 2], frequency) for n in range(len(text) - 1)]
+    around = [max(bonds[max(0, n - 1) : n + 2]) for n in range(len(bonds))]
+    joined = [bond > 0 and bond >= LOOSE * most for bond, most in zip(bonds, around, strict=True)]
+    for n in range(len(joined)):
+        if not any(joined[max(0, n - 1) : n + 2]):
+            joined[n] = True
+    pieces = [text[:1]]
+    for character, together in zip(text[1:], joined, strict=True):
+        if together:
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
+
+
+def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
+    """How often the rarer of two characters stands in this pair, 0 to 1."""
+    rarer = min(frequency(pair[0]), frequency(pair[1]))
+    return frequency(pair) / rarer if rarer else 0.0
+
+
+def held(units: Sequence[Unit], stands: Callable[[int], bool], share: Callable[[int], float]) -> Held:
+    """What a passage holds: `stands` says of a word of the question, by its place, whether it stands in the passage
+    itself, `share` what its neighbours and related words give of it (0 to 1). A question without units has no strength."""
+    has: list[str] = []
+    near: list[str] = []
+    lacks: list[str] = []
+    total = whole = 0.0
+    for unit in units:
+        shares = [1.0 if stands(place) else min(NEAR, share(place)) for place in unit.places]
+        value = sum(shares) / len(shares)
+        total += unit.weight * value
+        whole += unit.weight
+        (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
+    strength = total / whole if whole else 0.0
+    return Held(strength, tuple(has), tuple(near), tuple(lacks))

@@ -1,0 +1,107 @@
+"""What a search is limited to: files by path and date, passages by speaker; and what a file counts that no longer holds."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import NamedTuple
+
+from filemem import dates, globs, terms
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
+from filemem.index.corpus import Corpus, Entry
+from filemem.plain import one_line
+
+ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands below one of like strength
+OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
+REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
+
+
+class Asked(NamedTuple):
+    """Which files and whose passages are asked for."""
+
+    test: Callable[[Entry], bool] | None
+    files: int
+    speakers: frozenset[int] | None
+
+    def worth(self, today: dt.date, *, past: bool) -> Callable[[Entry], float]:
+        """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
+        question is about the past."""
+
+        def factor(entry: Entry) -> float:
+            if self.test and not self.test(entry):
+                return 0.0
+            if past:
+                return 1.0
+            if lapse(entry, today):
+                return REPLACED if entry.archived else OUTDATED
+            return ARCHIVED if entry.archived else 1.0
+
+        return factor
+
+
+def asked(
+    folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, after: int | None, before: int | None
+) -> Asked:
+    """The filters; raises NotFound where the path or the speaker is unknown."""
+    wanted = globs.matcher(path) if path else None
+
+    def test(entry: Entry) -> bool:
+        if (after is not None and entry.date < after) or (before is not None and not 0 < entry.date <= before):
+            return False
+        return wanted is None or wanted(entry.path)
+
+    if wanted is None and after is None and before is None:
+        return Asked(None, corpus.files, _speakers(corpus, speaker))
+    files = sum(map(test, corpus.entries()))
+    if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
+        near = folder.nearest(path or "")
+        raise NotFound(f"no file matches {one_line(path or '')}; the nearest are {', '.join(near) or 'none'}.")
+    return Asked(test, files, _speakers(corpus, speaker))
+
+
+def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
+    """The numbers of the speakers that a name means: the whole name, else any word of it."""
+    if speaker is None:
+        return None
+    wanted = terms.fold(speaker).strip()
+    names = [terms.fold(name) for name in corpus.speaker_names]
+    found = [n for n, name in enumerate(names) if name == wanted] or [
+        n for n, name in enumerate(names) if wanted in name.split()
+    ]
+    if not found or not wanted:
+        known = ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"
+        raise NotFound(
+            f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {one_line(known)}."
+        )
+    return frozenset(found)
+
+
+def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
+    """The ordinal of a day given as `after` or `before`; raises FilememError for one that cannot be read."""
+    if text is None:
+        return None
+    try:
+        return dates.parse_bound(text, today, end).toordinal()
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+
+
+def replaced(entry: Entry, today: dt.date) -> str:
+    """The path of what has replaced this memory by `today`, empty where it still held then."""
+    by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
+    return str(by) if by and not today.isoformat() < until else ""
+
+
+def lapse(entry: Entry, today: dt.date) -> str:
+    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
+    by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
+    if not since and entry.particulars.get("supersedes") and entry.date:
+        since = dt.date.fromordinal(entry.date).isoformat()
+    if by:
+        return f"superseded by {one_line(by)}"
+    if until and until < today.isoformat():
+        return f"held until {until}"
+    return f"holds from {since}" if today.isoformat() < since else ""
+
+
+def _day(entry: Entry, key: str) -> str:
+    return str(entry.particulars.get(key) or "")[:10]

@@ -1,0 +1,106 @@
+"""Which of the passages found an answer shows, and in what order: the strongest by file, then the rest by file."""
+
+from collections.abc import Callable
+
+from filemem.archive import archived
+from filemem.memory import kind_of
+from filemem.search.filters import OUTDATED
+from filemem.search.hits import Hit
+from filemem.sections import parse
+
+PARTS = (2000, 8000, 16_000)  # characters up to which the parts of an answer without a limit reach
+WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
+DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
+TOLD = 0.1  # how much more where a fact that holds the whole question stands first
+MOST = 300  # passages in an answer without a limit
+WHOLE = 0.95  # strength of a fact that holds the whole question
+SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
+CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
+
+
+def with_originals(hits: list[Hit]) -> list[Hit]:
+    """The hits, with each line of a summary made one piece of evidence with the turns that it stands for.
+
+    Those of them that were found count what the line does, and stand in its place: they tell the same in full.
+    """
+    out = {f"{hit.path}:{hit.line}": hit for hit in hits}
+    for line, hit in list(out.items()):
+        bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
+        places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
+        found = [key for place in places for key in (place, archived(place)) if key in out and key != line]
+        for key in found:
+            out[key] = _counting(out[key], max(out[key].score, hit.score), "summary")
+        if found:
+            del out[line]
+    return list(out.values())
+
+
+def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
+    """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
+
+    The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
+    itself: `turn` gives the hit for a `path:line`. The best fact that holds the whole question, as no turn does, stands
+    first; of the others, those are shown that clearly outrank every turn: else the turns tell the same in full.
+    """
+    turns = [hit for hit in hits if not hit.sources]
+    best = max((hit.score for hit in turns), default=0.0)
+    most = max((hit.strength for hit in turns), default=0.0)
+    out = {f"{hit.path}:{hit.line}": hit for hit in hits}
+    first = True
+    for key, fact in list(out.items()):
+        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
+        told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
+        whole = first and bool(told) and fact.strength >= WHOLE and fact.strength > most and not fact.note
+        if whole:
+            first = False
+            out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
+        for source, hit in told:
+            shared = hit.score + SHARED * (fact.score - hit.score)
+            score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
+            out[source] = _counting(hit, score, "fact")
+        if told and not fact.note and not whole and fact.score < CLEARLY * best:
+            del out[key]
+    return sorted(out.values(), key=lambda hit: -hit.score)
+
+
+def _counting(hit: Hit, score: float, by: str) -> Hit:
+    """A hit with another score, and in its parts what was added."""
+    return hit._replace(score=score, parts={**hit.parts, by: score - hit.score}) if score != hit.score else hit
+
+
+def chosen(hits: list[Hit], limit: int | None, order: int) -> list[list[Hit]]:
+    """The hits to show, in parts; without a limit those that are worth their room.
+
+    Gathering all passages of the best file at once would push the other files' best ones down the page, so each part is by
+    file: the strongest passages, then the next ones; in time where the question asks for an order (1: oldest first, -1:
+    newest first).
+    """
+    parts: list[list[Hit]] = [[]]
+    spent = 0
+    best = max((hit.score for hit in hits), default=0.0)
+    told = TOLD if hits and hits[0].sources and hits[0].strength >= WHOLE else 0.0
+    for hit in hits[: limit or MOST]:
+        least = best * (WORTH + DEARER * spent / 8000 + told)
+        if not limit and spent and hit.score < least and hit.strength <= hits[0].strength:
+            continue
+        if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
+            parts.append([])
+        spent += hit.shown[1] - hit.shown[0]
+        spent += 10 if any(other.path == hit.path for other in parts[-1]) else len(hit.path) + 30
+        if not limit and len(hits) > 1 and spent > PARTS[-1]:
+            break
+        parts[-1].append(hit)
+    return [_by_file(part, order) for part in parts if part]
+
+
+def _by_file(hits: list[Hit], order: int) -> list[Hit]:
+    """Hits by file, the file with the best one first, or the oldest or newest one; each file's by line."""
+    files: dict[str, list[Hit]] = {}
+    for hit in hits:
+        files.setdefault(hit.path, []).append(hit)
+    groups = list(files.values())
+    if order:
+        dated = [group for group in groups if group[0].date]
+        dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=order < 0)
+        groups = dated + [group for group in groups if not group[0].date]
+    return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
