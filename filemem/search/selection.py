@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from filemem import terms
 from filemem.archive import archived
 from filemem.memory import kind_of
 from filemem.search.filters import OUTDATED
@@ -44,14 +45,13 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
-    most = max((hit.strength for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first = True
     for key, fact in list(out.items()):
         found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
-        whole = first and bool(told) and fact.strength >= WHOLE and fact.strength > most and not fact.note
-        if whole:
+        whole = first and bool(told) and fact.strength >= WHOLE and not fact.note
+        if whole := whole and all(hit.strength < fact.strength or _asks(hit) for hit in turns):
             first = False
             out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
@@ -61,6 +61,11 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
         if told and not fact.note and not whole and fact.score < CLEARLY * best:
             del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
+
+
+def _asks(hit: Hit) -> bool:
+    """Does the passage ask? Then it holds no answer, even where it is the question itself, asked before."""
+    return bool(terms.flags(hit.text) & terms.IS_QUESTION)
 
 
 def _counting(hit: Hit, score: float, by: str) -> Hit:
