@@ -208,6 +208,25 @@ def test_a_fact_brings_the_turn_that_it_was_taken_from(tmp_path: Path) -> None:
     assert (source, 2) in {(hit.path, hit.line) for hit in search(user, "Who rides a Vespa scooter?")}
 
 
+def test_a_fact_says_what_its_turn_leaves_to_the_turns_before(tmp_path: Path) -> None:
+    said = talk(
+        "We carried the boxes all day.", "To the old mill, third floor, no lift.", "And the tuba?", "On the roof."
+    )
+    source = "sessions/2026/2026-05-31-0900-mill.md"
+    fact = f"---\nsource: {source}:2\n---\n\nBen lives at the old mill, third floor. There is no lift.\n"
+    files = {source: said, "facts/2026-05-31-mill.md": fact, "profile.md": "- Ben's mother still lives in Vigo.\n"}
+    user = write(tmp_path, files | FILLER)
+    found = {(hit.path, hit.line) for hit in search(user, "Where does Ben live?")}
+    assert {("facts/2026-05-31-mill.md", 5), (source, 2)} <= found
+
+
+def test_the_question_asked_before_does_not_stand_against_the_fact_that_answers_it(tmp_path: Path) -> None:
+    fact = f"---\nsource: {TEA}:3\n---\n\nAnn gave up coffee and now drinks oolong.\n"
+    asked = "- **ann** 10:00: What does Ann drink now after coffee?\n- **assistant** 10:00: Let me see.\n"
+    user = write(tmp_path, {TEA: CHAT, OOLONG: fact, "sessions/2026/2026-10-11-1000-again.md": asked, **FILLER})
+    assert headings(answer(user, "What does Ann drink now after coffee?", limit=3))[0] == OOLONG
+
+
 # -- what no longer holds ----------------------------------------------------------------------------------------
 
 OLD = f"---\nsuperseded_by: {OOLONG}\n---\n\nAnn loves coffee, strong coffee, coffee with cake.\n"

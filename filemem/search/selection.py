@@ -16,7 +16,10 @@ TOLD = 0.1  # how much more where a fact that holds the whole question stands fi
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
-CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turns that it was taken from
+CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turn that it was taken from
+APART = (
+    0.5  # of the question that a fact holds and its turn does not, likewise: the turn leaned on what was said before
+)
 
 
 def with_originals(hits: list[Hit]) -> list[Hit]:
@@ -41,7 +44,8 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
 
     The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
     itself: `turn` gives the hit for a `path:line`. The best fact that holds the whole question, as no turn does, stands
-    first; of the others, those are shown that clearly outrank every turn: else the turns tell the same in full.
+    first; of the others, those are shown that clearly outrank every turn, or say what their own leaves out: else the turns
+    tell the same in full.
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
@@ -50,22 +54,25 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
     for key, fact in list(out.items()):
         found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
-        whole = first and bool(told) and fact.strength >= WHOLE and not fact.note
-        if whole := whole and all(hit.strength < fact.strength or _asks(hit) for hit in turns):
+        whole = first and bool(told) and _alone(fact, turns)
+        if whole:
             first = False
             out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
             shared = hit.score + SHARED * (fact.score - hit.score)
             score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
             out[source] = _counting(hit, score, "fact")
-        if told and not fact.note and not whole and fact.score < CLEARLY * best:
+        apart = all(hit.strength < fact.strength - APART for _, hit in told)
+        if not (apart or fact.note or whole or fact.score >= CLEARLY * best):
             del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
 
 
-def _asks(hit: Hit) -> bool:
-    """Does the passage ask? Then it holds no answer, even where it is the question itself, asked before."""
-    return bool(terms.flags(hit.text) & terms.IS_QUESTION)
+def _alone(fact: Hit, turns: list[Hit]) -> bool:
+    """Does the fact hold the whole question, as no turn does? One that asks holds no answer, even if it asks just that."""
+    if fact.strength < WHOLE or fact.note:
+        return False
+    return all(hit.strength < fact.strength or terms.flags(hit.text) & terms.IS_QUESTION for hit in turns)
 
 
 def _counting(hit: Hit, score: float, by: str) -> Hit:
