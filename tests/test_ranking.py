@@ -17,7 +17,7 @@ DAY = dt.date(2026, 5, 4).toordinal()
 
 
 class File:
-    """A file's passages, as `ranking.Entry` describes it."""
+    """A file's passages, as `lookup.Entry` describes it."""
 
     def __init__(self, path: str, date: int, first: int, count: int) -> None:
         self.path, self.date, self.first, self.count = path, date, first, count
@@ -31,7 +31,7 @@ class Said(NamedTuple):
 
 
 class MemoryCorpus:
-    """`ranking.Corpus` over lists: files as (path, date as an ordinal, passages)."""
+    """`lookup.Corpus` over lists: files as (path, date as an ordinal, passages)."""
 
     def __init__(self, *files: tuple[str, int, Sequence[Said | str]]) -> None:
         self._files: list[File] = []
@@ -41,8 +41,10 @@ class MemoryCorpus:
         self.speakers: list[int] = []
         self.speaker_names = [""]
         self.texts: list[str] = []
+        self.firsts: list[int] = []
         for path, date, passages in files:
             file = File(path, date, len(self.texts), len(passages))
+            self.firsts.append(file.first)
             for passage in passages:
                 self._files.append(file)
                 self._put(*(passage if isinstance(passage, Said) else Said(passage)))

@@ -86,6 +86,11 @@ class Corpus:
         self.lengths: Sequence[int] = self._joined([segment.lengths for segment, _ in self._parts])
         self.flags: Sequence[int] = self._joined([segment.flags for segment, _ in self._parts])
         self.speakers = self._speakers()
+        firsts = array("I")
+        for base, (segment, _) in zip(self._bases, self._parts, strict=True):
+            firsts += _moved(segment.firsts[:-1], base)
+        self.firsts: Sequence[int] = firsts
+        """The first passage of each file, dead ones too, ascending."""
         gone = [
             segment.lengths[first:end]
             for segment, dead in self._parts
@@ -388,7 +393,7 @@ def _places(table: Sequence[int], value: int) -> Iterator[int]:
 def _moved(numbers: array[int], base: int) -> array[int]:
     """Numbers in a segment as passage numbers; `base` is a multiple of 65,536."""
     if len(numbers) < 32 or numbers.itemsize > 2 or sys.byteorder == "big":
-        return array("I", map(base.__add__, numbers))
+        return array("I", map(base.__add__, numbers)) if base else array("I", numbers)
     # The same byte by byte takes a twentieth of the time.
     narrow, wide = numbers.tobytes(), bytearray(4 * len(numbers))
     wide[0::4], wide[1::4] = narrow[0::2], narrow[1::2]

@@ -7,27 +7,21 @@ asked about, in the first person, after a question, with a name, with a time wor
 that the question names.
 """
 
-import difflib
+import functools
 import heapq
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from filemem import terms
-from filemem.search import evidence
-from filemem.search.question import ASIDE, LIGHT, Query, Word
+from filemem.search import evidence, lookup
+from filemem.search.lookup import CITING, FILES, REACH, Corpus, Entry, Spans, Term
+from filemem.search.question import LIGHT, Query, Word
 
-K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
-CAPTION = 0.3  # what a word in an image's caption counts, of a word said
-CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
-SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
-REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
-# next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.05  # what each word's best place in the file counts for all of its passages
-BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
 ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
@@ -39,39 +33,6 @@ ECHO = 0.3  # what is left of the score of a turn that asks the question and say
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
-UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
-
-EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
-POSTINGS = 20_000  # on a larger one, places of the rarer words that are looked at to find the most promising files,
-FILES = 200  # this many, whose passages are then scored by all words
-
-
-class Entry(Protocol):
-    """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none)."""
-
-    path: str
-    date: int
-    first: int
-    count: int
-
-
-class Corpus(Protocol):
-    """The passages to rank: numbered, those of one file in a row."""
-
-    count: int
-    mean_length: float
-    lengths: Sequence[int]
-    flags: Sequence[int]
-    speakers: Sequence[int]
-    speaker_names: Sequence[str]
-
-    def concept(self, stem: str) -> list[str]: ...
-    def frequency(self, token: str) -> int: ...
-    def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
-    def alive(self, number: int) -> bool: ...
-    def file(self, number: int) -> Entry: ...
-    def dated(self, first: int, last: int) -> Iterable[Entry]: ...
-    def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
 class Scored(NamedTuple):
@@ -88,93 +49,51 @@ class Scored(NamedTuple):
     parts: tuple[tuple[str, float], ...]
 
 
-# -- where the words stand ---------------------------------------------------------------------------------------
+_Share = tuple[str, float]  # what a part of a score is for, and how much
 
 
-class _Term(NamedTuple):
-    """A stem to look up: for which word, whether it is that word itself, what it weighs, its tokens, and in how many
-    passages it stands."""
+def rank(
+    query: Query,
+    corpus: Corpus,
+    *,
+    limit: int,
+    worth: Callable[[Any], float] = lambda entry: 1.0,
+    speakers: frozenset[int] | None = None,
+) -> list[Scored]:
+    """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
 
-    word: int
-    itself: bool
-    weight: float
-    tokens: list[str]
-    frequency: int
-
-
-def _idf(corpus: Corpus, frequency: int) -> float:
-    """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
-    return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
-
-
-def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> _Term:
-    tokens = corpus.concept(stem)
-    return _Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
+    `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
+    passages are returned, ranked with everybody's around them.
+    """
+    scorer = _Scorer(query, corpus, worth)
+    best = heapq.nsmallest(limit, scorer.scored(speakers))
+    return _Explainer(scorer, [number for _, _, _, number, _ in best]).explained(best)
 
 
-def _by_name(corpus: Corpus, place: int, word: Word) -> _Term | None:
-    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
-    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
-    rarity = _idf(corpus, frequency) - _idf(corpus, corpus.count // 2)
-    if not frequency or rarity <= 0:
-        return None
-    share = word.weight / ASIDE if word.aside else word.weight * BY_NAME
-    return _Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
+# -- within a file -------------------------------------------------------------------------------------------------
 
 
-def _lookups(query: Query, corpus: Corpus) -> tuple[list[_Term], list[float]]:
-    """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
-    found: list[_Term] = []
-    weights: list[float] = []
-    for place, word in enumerate(query.words):
-        itself = _term(corpus, place, True, word.stem, 1.0)
-        most = _idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
-        spoken = _by_name(corpus, place, word)
-        weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
-        found += [spoken] if spoken else []
-        others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
-        if not itself.tokens:
-            others += [_term(corpus, place, False, stem, SPELLING) for stem in _respelt(corpus, word.text)]
-        for term in (itself, *others):
-            if term.frequency:
-                idf = min(most, _idf(corpus, term.frequency))
-                found.append(term._replace(weight=term.weight * word.weight * idf))
-    return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
+@functools.lru_cache(maxsize=4096)
+def _reach(speakers: tuple[int, ...], at: int) -> tuple[tuple[int, float], ...]:
+    """The passages in reach of the one at a place among some with these speakers, itself first: how far away each is, and
+    what its words count there."""
+    found = [(0, 1.0)]
+    for step in (1, -1):
+        place, away = at + step, 0
+        while 0 <= place < len(speakers):
+            speaker, last = speakers[place], speakers[place - step]
+            away += NOTES if not (speaker or last) else 1 if speaker == last else 2
+            if away >= len(REACH):
+                break
+            found.append((place - at, REACH[away]))
+            place += step
+    return tuple(found)
 
 
-def _respelt(corpus: Corpus, word: str) -> list[str]:
-    """The stems of tokens spelt so much like a word that stands nowhere that they may be meant."""
-    if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
-        return []
-    alike = [token for token in corpus.near(word) if difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE]
-    return sorted({terms.stem(token) for token in alike})
-
-
-def _counts(corpus: Corpus, term: _Term, ranges: list[tuple[int, int]] | None) -> dict[int, float]:
-    """Passage number -> how often it has the term, a caption's words counting less; within `ranges` where given."""
-    counts: dict[int, float] = {}
-    for token in term.tokens:
-        worth = CAPTION if token.startswith("[") else 1.0
-        for numbers, times in corpus.postings(token):
-            if ranges is None:
-                for number, count in zip(numbers, times, strict=True):
-                    counts[number] = counts.get(number, 0.0) + count * worth
-                continue
-            for first, end in ranges:
-                for place in range(bisect_left(numbers, first), bisect_left(numbers, end)):
-                    counts[numbers[place]] = counts.get(numbers[place], 0.0) + times[place] * worth
-    return counts
-
-
-def _add(corpus: Corpus, term: _Term, values: dict[int, float], ranges: list[tuple[int, int]] | None = None) -> None:
-    """Raises the values of a word to what `term` gives in its places."""
-    lengths, per_token = corpus.lengths, K1 * B / max(1.0, corpus.mean_length)
-    for number, count in _counts(corpus, term, ranges).items():
-        if corpus.flags[number] & terms.CITES and corpus.speakers[number]:
-            count *= CITING
-        value = term.weight * count * (1 + K1) / (count + K1 * (1 - B) + per_token * lengths[number])
-        if value > values.get(number, 0.0):
-            values[number] = value
+def _around(corpus: Corpus, entry: Entry, number: int) -> tuple[tuple[int, float], ...]:
+    """`_reach` of a passage in its file."""
+    first, end = max(entry.first, number - len(REACH)), min(entry.first + entry.count, number + len(REACH) + 1)
+    return _reach(tuple(corpus.speakers[first:end]), number - first)
 
 
 class _File(NamedTuple):
@@ -197,81 +116,47 @@ def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Any], float]) 
         start = stop
 
 
-def _presence(corpus: Corpus, lookups: list[_Term], words: int) -> dict[int, float]:
-    """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
-    places: list[dict[int, float]] = [{} for _ in range(words)]
-    seen = 0
-    for term in lookups:
-        if seen and seen + term.frequency > POSTINGS:
-            continue
-        seen += term.frequency
-        for token in term.tokens:
-            for numbers, _ in corpus.postings(token):
-                found = dict.fromkeys(numbers, term.weight)
-                found.update(places[term.word])  # a word itself was looked up before what may stand for it
-                places[term.word] = found
-    largest, *others = sorted(places, key=len, reverse=True)
-    for other in others:
-        for number, weight in other.items():
-            largest[number] = largest.get(number, 0.0) + weight
-    return largest
+class _Scores(NamedTuple):
+    """A file's passages: for each word, number -> value with the neighbours'; the same for all words together; what the file
+    as a whole adds; and the share that its date gives."""
+
+    file: _File
+    spread: list[dict[int, float]]
+    words: dict[int, float]
+    session: float
+    dated: tuple[_Share, ...]
 
 
-def _closeness(numbers: list[int], weights: dict[int, float]) -> float:
-    """The most that stands close together in a file."""
-    best = run = 0.0
-    last = numbers[0]
-    for number in numbers:
-        away = 2 * (number - last)
-        run = weights[number] + (run * REACH[away] if away < len(REACH) else 0.0)
-        if run > best:
-            best = run
-        last = number
-    return best
+_Ranked = tuple[float, int, str, int, _Scores]  # in order, the best first; the number tells any two apart
 
 
-def _ranges(query: Query, corpus: Corpus, lookups: list[_Term], worth: Callable[[Any], float]) -> list[tuple[int, int]]:
-    """The passages, as sorted ranges of numbers, of the files that promise most: where the words stand close together."""
-    weights = _presence(corpus, lookups, len(query.words))
-    promises = (
-        (-round(file.worth * _closeness(file.numbers, weights), 6), -file.entry.date, file.entry.path, file.entry)
-        for file in _by_file(corpus, sorted(weights), worth)
-    )
-    best = heapq.nsmallest(FILES, promises, key=lambda promise: promise[:3])
-    return sorted((entry.first, entry.first + entry.count) for *_, entry in best)
-
-
-# -- the score ---------------------------------------------------------------------------------------------------
-
-
-def _around(corpus: Corpus, entry: Entry, number: int) -> Iterator[tuple[int, float]]:
-    """The passages in reach of a passage of the file, itself first, and what its words count for them."""
-    yield number, 1.0
-    speakers, end = corpus.speakers, entry.first + entry.count
-    for step in (1, -1):
-        place, away = number + step, 0
-        while entry.first <= place < end:
-            speaker, last = speakers[place], speakers[place - step]
-            away += NOTES if not (speaker or last) else 1 if speaker == last else 2
-            if away >= len(REACH):
-                break
-            yield place, REACH[away]
-            place += step
-
-
-def _spread(values: dict[int, float], corpus: Corpus, file: _File) -> dict[int, float]:
-    """What a word counts for each passage of a file, its own place and its neighbours' taken together."""
-    best: dict[int, float] = {}
-    total: dict[int, float] = {}
+def _spread(corpus: Corpus, file: _File, values: list[dict[int, float]], dated: tuple[_Share, ...]) -> _Scores:
+    """What the words count for each passage of a file, its own place and its neighbours' taken together."""
+    best: list[dict[int, float]] = [{} for _ in values]
+    total: list[dict[int, float]] = [{} for _ in values]
+    tops = [0.0] * len(values)
     for number in file.numbers:
-        value = values.get(number)
-        if value is not None:
-            for place, share in _around(corpus, file.entry, number):
-                part = value * share
-                total[place] = total.get(place, 0.0) + part
-                if part > best.get(place, 0.0):
-                    best[place] = part
-    return {place: ONCE * best[place] + (1 - ONCE) * total[place] for place in total}
+        around = _around(corpus, file.entry, number)
+        for word, places in enumerate(values):
+            value = places.get(number)
+            if value is None:
+                continue
+            tops[word] = max(tops[word], value)
+            most, whole = best[word], total[word]
+            for away, share in around:
+                place, part = number + away, value * share
+                whole[place] = whole.get(place, 0.0) + part
+                if part > most.get(place, 0.0):
+                    most[place] = part
+    words: dict[int, float] = {}
+    for most, whole in zip(best, total, strict=True):
+        for place, top in most.items():
+            most[place] = value = ONCE * top + (1 - ONCE) * whole[place]
+            words[place] = words.get(place, 0.0) + value
+    return _Scores(file, best, words, SESSION * sum(tops), dated)
+
+
+# -- what marks an answer ----------------------------------------------------------------------------------------
 
 
 _Named = Callable[[int], bool]
@@ -298,33 +183,35 @@ def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
     return before >= entry.first and bool(corpus.flags[before] & terms.IS_QUESTION)
 
 
-def _signs(query: Query, corpus: Corpus, entry: Entry, number: int, named: _Named) -> Iterable[tuple[str, float]]:
-    """What marks a passage as an answer, as shares of the question's weight."""
-    flags = corpus.flags[number]
-    speaker = corpus.speakers[number]
-    about = speaker in query.about or (not speaker and named(number))
-    if about or speaker in query.others:
-        yield "speaker", ASKED if about else ASKED / 2
-        if not speaker or flags & terms.FIRST_PERSON:
-            yield "own words", OWN_WORDS
-    if query.asks_when and flags & terms.HAS_TIME_WORD:
-        yield "time word", TIME
+@functools.lru_cache(maxsize=4096)
+def _marks(named: float, flags: int, when: bool, opens: bool, answers: bool) -> tuple[_Share, ...]:
+    """What marks a passage with these flags as an answer, as shares of the question's weight: `named` is what it counts who
+    says it, `when` that the question asks for a time, the rest where the passage stands."""
+    found = []
+    if named:
+        found.append(("speaker", named))
+        if flags & terms.FIRST_PERSON:
+            found.append(("own words", OWN_WORDS))
+    if when and flags & terms.HAS_TIME_WORD:
+        found.append(("time word", TIME))
     if flags & terms.IS_QUESTION:
-        yield "question", ASKING
+        found.append(("question", ASKING))
     if flags & terms.HAS_NAME:
-        yield "name", NAMING
-    if number == entry.first:
-        yield "opening", OPENING
-    elif _answers(corpus, entry, number):
-        yield "answer", ANSWERING
-    length = corpus.lengths[number]
-    yield "length", LENGTH * math.log1p(length) - (SLIGHT[length] if length < len(SLIGHT) else 0.0)
-    dated = _dated(query, entry.date)
-    if dated:
-        yield "date", dated
+        found.append(("name", NAMING))
+    if opens:
+        found.append(("opening", OPENING))
+    elif answers:
+        found.append(("answer", ANSWERING))
+    return tuple(found)
 
 
-def _dated(query: Query, date: int) -> float:
+_LENGTHS = tuple(
+    (("length", LENGTH * math.log1p(length) - (SLIGHT[length] if length < len(SLIGHT) else 0.0)),)
+    for length in range(256)
+)
+
+
+def _dated(query: Query, date: int) -> tuple[_Share, ...]:
     """The share of the question's weight that a file's date gives."""
     shares = [0.0]
     for first, last in query.spans:
@@ -332,149 +219,139 @@ def _dated(query: Query, date: int) -> float:
             shares.append(ON_DAY)
         elif date and last < date <= last + max(DAYS_AFTER, last - first + 1):
             shares.append(AFTER_DAY)
-    return max(shares)
+    return (("date", max(shares)),) if len(shares) > 1 else ()
 
 
-class _Scores(NamedTuple):
-    """A file's passages: for each word, number -> value with the neighbours'; what the file as a whole adds."""
-
-    file: _File
-    spread: list[dict[int, float]]
-    session: float
-
-    def words(self, number: int) -> float:
-        """What all words count for a passage."""
-        return sum(word.get(number, 0.0) for word in self.spread)
+# -- the score ---------------------------------------------------------------------------------------------------
 
 
-class _Frame(NamedTuple):
-    """What is the same for all passages: what the question's words weigh, and all of them together; whether it is `bare`,
-    with no word to look for but days and people; who is named."""
+class _Scorer:
+    """Scores the passages for one question. `weights` are those of its words, `mass` of all together; it is `bare` with no word
+    to look for but days and people."""
 
-    weights: list[float]
-    mass: float
-    bare: bool
-    named: _Named
+    def __init__(self, query: Query, corpus: Corpus, worth: Callable[[Any], float]) -> None:
+        self.query = query
+        self.corpus = corpus
+        self._worth = worth
+        found, self.weights = lookup.lookups(query, corpus)
+        large = bool(found) and corpus.count > lookup.EXACT
+        spans = lookup.promising(corpus, found, len(query.words), worth) if large else None
+        self._values: list[dict[int, float]] = [{} for _ in query.words]
+        for term in found:
+            lookup.add(corpus, term, self._values[term.word], spans)
+        self.mass = self._mass(found)
+        named = zip(query.words, self.weights, strict=True)
+        self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.aside)
+        self._names = _named(query, corpus)
 
+    def _mass(self, found: list[Term]) -> float:
+        return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
-def _frame(query: Query, corpus: Corpus, lookups: list[_Term], weights: list[float]) -> _Frame:
-    mass = sum(weights) or max((term.weight for term in lookups), default=1.0)
-    bare = not any(
-        weight and word.weight > LIGHT for word, weight in zip(query.words, weights, strict=True) if not word.aside
-    )
-    return _Frame(weights, mass, bare, _named(query, corpus))
+    def scored(self, speakers: frozenset[int] | None) -> Iterator[_Ranked]:
+        """Every passage that holds words of the question, or stands beside one that does; of those of `speakers` if given."""
+        corpus, query = self.corpus, self.query
+        for file in _by_file(corpus, self._candidates(), self._worth):
+            date, path = file.entry.date, file.entry.path
+            scores = _spread(corpus, file, self._values, _dated(query, date))
+            for number in scores.words.keys() | (file.numbers if self._bare else ()):
+                if speakers is None or corpus.speakers[number] in speakers:
+                    yield -round(self._score(scores, number), 6), -date, path, number, scores
 
-
-def _parts(query: Query, corpus: Corpus, frame: _Frame, scores: _Scores, number: int) -> Iterator[tuple[str, float]]:
-    """What is added to the words of a passage. What marks an answer counts for little where hardly any word stands: it tells
-    answers from other turns about the same thing, not what a turn is about."""
-    sure = 1.0 if frame.bare else min(1.0, scores.words(number) / (LEAST * frame.mass))
-    yield "session", scores.session
-    for name, share in _signs(query, corpus, scores.file.entry, number, frame.named):
-        yield name, sure * frame.mass * share
-
-
-def _candidates(query: Query, corpus: Corpus, frame: _Frame, values: list[dict[int, float]]) -> list[int]:
-    """The passages that hold words of the question; of a bare one also all of the newest files of the days that it names."""
-    found = {number for places in values for number in places}
-    if frame.bare:
-        for first, last in query.spans:
-            for entry in heapq.nlargest(FILES, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
+    def _candidates(self) -> list[int]:
+        """The passages that hold words of the question; of a bare one also all of the newest files of the days it names."""
+        found = {number for places in self._values for number in places}
+        for first, last in self.query.spans if self._bare else ():
+            dated = self.corpus.dated(first, last)
+            for entry in heapq.nlargest(FILES, dated, key=lambda entry: (entry.date, entry.path)):
                 found.update(range(entry.first, entry.first + entry.count))
-    return sorted(found)
+        return sorted(found)
+
+    def _score(self, scores: _Scores, number: int) -> float:
+        words = scores.words.get(number, 0.0)
+        more, weight = scores.session, self._sure(words)
+        for _, share in self._signs(scores, number):
+            more += weight * share
+        return max(words + more, 0.001) * scores.file.worth * self.own(number)
+
+    def _sure(self, words: float) -> float:
+        """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
+        hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
+        return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
+
+    def _signs(self, scores: _Scores, number: int) -> tuple[_Share, ...]:
+        """What marks a passage as an answer, as shares of the question's weight."""
+        query, corpus, entry = self.query, self.corpus, scores.file.entry
+        flags, speaker = corpus.flags[number], corpus.speakers[number]
+        about = speaker in query.about or (not speaker and self._names(number))
+        named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
+        own = 0 if speaker else terms.FIRST_PERSON  # what nobody speaks is told of whom it names
+        opens = number == entry.first
+        marks = _marks(named, flags | own, query.asks_when, opens, not opens and _answers(corpus, entry, number))
+        return marks + _LENGTHS[corpus.lengths[number]] + scores.dated
+
+    def own(self, number: int) -> float:
+        """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
+        flags = self.corpus.flags[number]
+        if not flags & (terms.CITES | terms.IS_QUESTION) or not self.corpus.speakers[number]:
+            return 1.0
+        if flags & terms.CITES:
+            return CITING
+        words = len(self.query.words)
+        asked = sum(number in places for places in self._values)
+        return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
+
+    def parts(self, scores: _Scores, number: int) -> Iterator[_Share]:
+        """What made a passage's score."""
+        for word, values in zip(self.query.words, scores.spread, strict=True):
+            if values.get(number):
+                yield word.text, values[number]
+        yield "session", scores.session
+        weight = self._sure(scores.words.get(number, 0.0))
+        for name, share in self._signs(scores, number):
+            yield name, weight * share
+        factor = scores.file.worth * self.own(number)
+        if factor != 1.0:
+            yield "times", factor
 
 
-def rank(
-    query: Query,
-    corpus: Corpus,
-    *,
-    limit: int,
-    worth: Callable[[Any], float] = lambda entry: 1.0,
-    speakers: frozenset[int] | None = None,
-) -> list[Scored]:
-    """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
-
-    `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
-    passages are returned, ranked with everybody's around them.
-    """
-    lookups, weights = _lookups(query, corpus)
-    ranges = _ranges(query, corpus, lookups, worth) if lookups and corpus.count > EXACT else None
-    values: list[dict[int, float]] = [{} for _ in query.words]
-    for term in lookups:
-        _add(corpus, term, values[term.word], ranges)
-    frame = _frame(query, corpus, lookups, weights)
-    scored: list[tuple[float, int, str, int, _Scores]] = []
-    for file in _by_file(corpus, _candidates(query, corpus, frame, values), worth):
-        scores = _score_file(corpus, file, values)
-        inside = file.numbers if frame.bare else ()
-        for number in sorted({place for word in scores.spread for place in word}.union(inside)):
-            if speakers is None or corpus.speakers[number] in speakers:
-                more = sum(part for _, part in _parts(query, corpus, frame, scores, number))
-                score = max(scores.words(number) + more, 0.001) * file.worth * _own(query, corpus, number, values)
-                scored.append((-round(score, 6), -file.entry.date, file.entry.path, number, scores))
-    best = heapq.nsmallest(limit, scored, key=lambda item: item[:4])
-    numbers = [number for _, _, _, number, _ in best]
-    standing = [_standing(corpus, word, numbers) for word in query.words]
-    factors = {number: _own(query, corpus, number, values) for number in numbers}
-    units = evidence.units(query, weights, _idf(corpus, 0), corpus.frequency)
-    return [_explain(query, corpus, frame, _Whole(units, standing, factors), item) for item in best]
+# -- what was found ----------------------------------------------------------------------------------------------
 
 
-def _own(query: Query, corpus: Corpus, number: int, values: list[dict[int, float]]) -> float:
-    """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
-    flags = corpus.flags[number]
-    if not corpus.speakers[number] or not flags & (terms.CITES | terms.IS_QUESTION):
-        return 1.0
-    if flags & terms.CITES:
-        return CITING
-    asked = sum(number in places for places in values)
-    echo = asked >= 0.8 * len(query.words) and corpus.lengths[number] <= 1 + 1.25 * len(query.words)
-    return ECHO if echo else 1.0
+class _Explainer:
+    """Says what the passages found, by their numbers, have of the question."""
+
+    def __init__(self, scorer: _Scorer, numbers: list[int]) -> None:
+        query, corpus = scorer.query, scorer.corpus
+        spans = Spans((number, number + 1) for number in sorted(numbers))
+        self._scorer = scorer
+        self._standing = [_standing(corpus, word, spans) for word in query.words]
+        unknown = lookup.idf(corpus, 0)
+        self._units = evidence.units(query, scorer.weights, unknown, corpus.frequency)
+        words = zip(query.words, scorer.weights, strict=True)
+        self._weights = [weight or word.weight * unknown for word, weight in words]
+
+    def explained(self, ranked: list[_Ranked]) -> list[Scored]:
+        """The passages with what they have, and what made their scores."""
+        query, speakers = self._scorer.query, self._scorer.corpus.speakers
+        found = []
+        for score, _, _, number, scores in ranked:
+            held = self._held(scores, number)
+            another = bool(query.about and speakers[number] and speakers[number] not in query.about)
+            strength = round(held.strength * (ANOTHER if another else 1.0), 4)
+            parts = tuple(self._scorer.parts(scores, number))
+            found.append(Scored(number, -score, strength, held.has, held.near, held.lacks, parts))
+        return found
+
+    def _held(self, scores: _Scores, number: int) -> evidence.Held:
+        return evidence.held(
+            self._units,
+            lambda place: number in self._standing[place],
+            lambda place: scores.spread[place].get(number, 0.0) / self._weights[place],
+        )
 
 
-def _score_file(corpus: Corpus, file: _File, values: list[dict[int, float]]) -> _Scores:
-    spread = [_spread(places, corpus, file) for places in values]
-    most = sum(max((places.get(number, 0.0) for number in file.numbers), default=0.0) for places in values)
-    return _Scores(file, spread, SESSION * most)
-
-
-def _standing(corpus: Corpus, word: Word, numbers: list[int]) -> set[int]:
+def _standing(corpus: Corpus, word: Word, spans: Spans) -> set[int]:
     """Those of the passages that hold a form of the word itself."""
-    found: set[int] = set()
-    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
-        for places, _ in corpus.postings(token):
-            for number in numbers:
-                place = bisect_left(places, number)
-                if place < len(places) and places[place] == number:
-                    found.add(number)
-    return found
-
-
-class _Whole(NamedTuple):
-    """For all passages found: the question's units, of each word the passages that hold it, what is left of their scores."""
-
-    units: list[evidence.Unit]
-    standing: list[set[int]]
-    factors: dict[int, float]
-
-
-def _explain(
-    query: Query, corpus: Corpus, frame: _Frame, whole: _Whole, item: tuple[float, int, str, int, _Scores]
-) -> Scored:
-    """What a passage has of the question, and what made its score."""
-    score, _, _, number, scores = item
-    given = [spread.get(number, 0.0) for spread in scores.spread]
-    held = evidence.held(
-        whole.units,
-        lambda place: number in whole.standing[place],
-        lambda place: given[place] / (frame.weights[place] or query.words[place].weight * _idf(corpus, 0)),
-    )
-    parts = [(word.text, value) for word, value in zip(query.words, given, strict=True) if value]
-    parts.extend(_parts(query, corpus, frame, scores, number))
-    factor = scores.file.worth * whole.factors[number]
-    if factor != 1.0:
-        parts.append(("times", factor))
-    speaker = corpus.speakers[number]
-    another = bool(query.about and speaker and speaker not in query.about)
-    strength = held.strength * (ANOTHER if another else 1.0)
-    return Scored(number, -score, round(strength, 4), held.has, held.near, held.lacks, tuple(parts))
+    tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
+    postings = (numbers for token in tokens for numbers, _ in corpus.postings(token))
+    return {numbers[place] for numbers in postings for place in spans.places(numbers)}

@@ -1,0 +1,219 @@
+"""Where the words of a question stand, and what each counts there by itself: BM25 over a corpus of passages.
+
+On a store with more passages than EXACT, only the files that promise most are looked at by all words: those where the rarer
+words stand close together.
+"""
+
+import difflib
+import heapq
+import math
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from filemem import terms
+from filemem.search.question import ASIDE, Query, Word
+
+K1, B = 1.2, 0.5  # BM25: how soon repetition stops to count, how much a long passage is held back
+CAPTION = 0.3  # what a word in an image's caption counts, of a word said
+CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
+SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
+REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
+# next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
+BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
+UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
+
+EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
+POSTINGS = 20_000  # on a larger one, places of the rarer words that are looked at to find the most promising files,
+FILES = 200  # this many, whose passages are then scored by all words
+_STEPS = REACH[::2]  # by whole steps
+
+
+class Entry(Protocol):
+    """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none)."""
+
+    path: str
+    date: int
+    first: int
+    count: int
+
+
+class Corpus(Protocol):
+    """The passages to rank: numbered, those of one file in a row; `firsts` has the number of each file's first, ascending."""
+
+    count: int
+    mean_length: float
+    firsts: Sequence[int]
+    lengths: Sequence[int]
+    flags: Sequence[int]
+    speakers: Sequence[int]
+    speaker_names: Sequence[str]
+
+    def concept(self, stem: str) -> list[str]: ...
+    def frequency(self, token: str) -> int: ...
+    def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
+    def alive(self, number: int) -> bool: ...
+    def file(self, number: int) -> Entry: ...
+    def dated(self, first: int, last: int) -> Iterable[Entry]: ...
+    def near(self, word: str, count: int = 3) -> list[str]: ...
+
+
+class Term(NamedTuple):
+    """A stem to look up: for which word, whether it is that word itself, what it weighs, its tokens, and in how many
+    passages it stands."""
+
+    word: int
+    itself: bool
+    weight: float
+    tokens: list[str]
+    frequency: int
+
+
+def idf(corpus: Corpus, frequency: int) -> float:
+    """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
+    return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
+
+
+def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> Term:
+    tokens = corpus.concept(stem)
+    return Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
+
+
+def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
+    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
+    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
+    rarity = idf(corpus, frequency) - idf(corpus, corpus.count // 2)
+    if not frequency or rarity <= 0:
+        return None
+    share = word.weight / ASIDE if word.aside else word.weight * BY_NAME
+    return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
+
+
+def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
+    """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
+    found: list[Term] = []
+    weights: list[float] = []
+    for place, word in enumerate(query.words):
+        itself = _term(corpus, place, True, word.stem, 1.0)
+        most = idf(corpus, itself.frequency) if itself.frequency else UNKNOWN_IDF
+        spoken = _by_name(corpus, place, word)
+        weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
+        found += [spoken] if spoken else []
+        others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
+        if not itself.tokens:
+            others += [_term(corpus, place, False, stem, SPELLING) for stem in _respelt(corpus, word.text)]
+        for term in (itself, *others):
+            if term.frequency:
+                rarity = min(most, idf(corpus, term.frequency))
+                found.append(term._replace(weight=term.weight * word.weight * rarity))
+    return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
+
+
+def _respelt(corpus: Corpus, word: str) -> list[str]:
+    """The stems of tokens spelt so much like a word that stands nowhere that they may be meant."""
+    if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
+        return []
+    alike = [token for token in corpus.near(word) if difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE]
+    return sorted({terms.stem(token) for token in alike})
+
+
+class Spans:
+    """Ranges of passage numbers, each from its first to before its end, ascending and apart."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._firsts: list[int] = []
+        self._ends: list[int] = []
+        for first, end in ranges:
+            self._firsts.append(first)
+            self._ends.append(end)
+
+    def places(self, numbers: Sequence[int]) -> Iterator[int]:
+        """Where in ascending numbers those stand that lie in a range."""
+        if not numbers:
+            return
+        for n in range(bisect_right(self._ends, numbers[0]), bisect_right(self._firsts, numbers[-1])):
+            yield from range(bisect_left(numbers, self._firsts[n]), bisect_left(numbers, self._ends[n]))
+
+
+def add(corpus: Corpus, term: Term, known: dict[int, float], spans: Spans | None) -> None:
+    """Raise the values of a word, by passage number, to what `term` gives; within `spans` where given."""
+    lengths, per_token = corpus.lengths, K1 * B / max(1.0, corpus.mean_length)
+    for number, count in _counts(corpus, term, spans).items():
+        if corpus.flags[number] & terms.CITES and corpus.speakers[number]:
+            count *= CITING
+        value = term.weight * count * (1 + K1) / (count + K1 * (1 - B) + per_token * lengths[number])
+        if value > known.get(number, 0.0):
+            known[number] = value
+
+
+def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]:
+    """Passage number -> how often it has the term, a caption's words counting less."""
+    counts: dict[int, float] = {}
+    for token in term.tokens:
+        worth = CAPTION if token.startswith("[") else 1.0
+        for numbers, times in corpus.postings(token):
+            for place in spans.places(numbers) if spans else range(len(numbers)):
+                number = numbers[place]
+                counts[number] = counts.get(number, 0.0) + times[place] * worth
+    return counts
+
+
+# -- the files that promise most ---------------------------------------------------------------------------------
+
+
+def promising(corpus: Corpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> Spans:
+    """The passages of the FILES files where the words stand closest together; ties go to the newest, then by path."""
+    best: list[tuple[float, int, str, Entry]] = []
+    values: list[float] = []  # the FILES highest, as a heap
+    for closeness, number in sorted(_closeness(corpus.firsts, _presence(corpus, found, words)), reverse=True):
+        if len(values) == FILES and round(closeness, 6) < values[0]:
+            break
+        entry = corpus.file(number)
+        factor = worth(entry) if corpus.alive(number) else 0.0
+        if factor:
+            value = round(factor * closeness, 6)
+            best.append((-value, -entry.date, entry.path, entry))
+            (heapq.heappush if len(values) < FILES else heapq.heappushpop)(values, value)
+    chosen = (entry for *_, entry in sorted(best)[:FILES])
+    return Spans(sorted((entry.first, entry.first + entry.count) for entry in chosen))
+
+
+def _presence(corpus: Corpus, found: list[Term], words: int) -> dict[int, float]:
+    """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
+    places: list[dict[int, float]] = [{} for _ in range(words)]
+    seen = 0
+    for term in found:
+        if seen and seen + term.frequency > POSTINGS:
+            continue
+        seen += term.frequency
+        for token in term.tokens:
+            for numbers, _ in corpus.postings(token):
+                holding = dict.fromkeys(numbers, term.weight)
+                holding.update(places[term.word])  # a word itself was looked up before what may stand for it
+                places[term.word] = holding
+    largest, *others = sorted(places, key=len, reverse=True)
+    for other in others:
+        for number, weight in other.items():
+            largest[number] = largest.get(number, 0.0) + weight
+    return largest
+
+
+def _closeness(firsts: Sequence[int], weights: dict[int, float]) -> Iterator[tuple[float, int]]:
+    """For each file with a weight, the most that stands close together in it, and the number of a passage of it."""
+    best = run = 0.0
+    last = end = -1
+    for number in sorted(weights):
+        if number >= end:
+            if best:
+                yield best, last
+            place = bisect_right(firsts, number)
+            end = firsts[place] if place < len(firsts) else sys.maxsize
+            best = run = 0.0
+        away = number - last
+        run = weights[number] + (run * _STEPS[away] if away < len(_STEPS) else 0.0)
+        if run > best:
+            best = run
+        last = number
+    if best:
+        yield best, last
