@@ -64,7 +64,9 @@ def test_the_agent_in_python_answers(tmp_path: Path) -> None:
         program = "\n".join(blocks("python"))
         done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.endswith("Oolong.\n")
+        assert re.fullmatch(
+            r"Oolong\.\n(sessions/\S+)-i-sold-the-vespa-yesterday\.md -> facts/\S+-sold-the-vespa\S*\.md\n", done.stdout
+        )
         answer = server.requests[1].body["messages"][-1]
     assert answer["role"] == "tool"
     assert "prefers-oolong-tea.md" in answer["content"]
