@@ -79,6 +79,12 @@ def turns(root: str) -> Iterator[str]:
             yield from (line for line in file if line.startswith("- **"))
 
 
+def _first_turn(root: str) -> str:
+    """The first line of a turn in the oldest file."""
+    with open(os.path.join(root, min(Folder(root, generate.USER).paths())), encoding="utf-8") as file:
+        return next(line for line in file if line.startswith("- **"))
+
+
 def questions(seed: int = 2) -> list[list[str]]:
     """Words of questions: three to six each, from frequent to rare."""
     chance = random.Random(seed)
@@ -179,7 +185,7 @@ def grepping(root: str) -> None:
         skipped("grep", "rg", "not installed")
         return
     store, user = os.path.split(root)
-    pattern = " ".join(next(turns(root)).split()[5:8])  # three words of the first turn
+    pattern = " ".join(_first_turn(root).split()[5:8])  # of which two are rare
     program = [sys.executable, "-c", "from filemem.cli import main; main()"]
     cold = [*program, "grep", pattern, "--store", store, "--user", user]
 

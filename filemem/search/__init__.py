@@ -3,24 +3,22 @@
 import datetime as dt
 from typing import NamedTuple
 
-from filemem import archive, dates, terms
-from filemem.errors import FilememError
-from filemem.folder import Current, Folder
+from filemem import dates, terms
+from filemem.folder import Current
 from filemem.index import Index
-from filemem.index.corpus import Corpus, Entry
-from filemem.memory import ARCHIVE, Memory
+from filemem.index.corpus import Corpus
+from filemem.memory import ARCHIVE
 from filemem.plain import one_line
 from filemem.search import evidence, filters, question, ranking, selection
-from filemem.search.hits import Hit, excerpt, leans
+from filemem.search.candidates import Candidate, Reader
+from filemem.search.hits import Hit
 from filemem.search.question import Query
-from filemem.search.ranking import Scored
 
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 300, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
-CHAIN = 10  # times that a memory is followed to what replaced it
 
 
 class Found(NamedTuple):
@@ -64,15 +62,15 @@ def search_files(
     first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
     asked = filters.asked(index.folder, corpus, path, speaker, first, last)
     parsed = _parsed(query, anchor, corpus)
-    reader = _Reader(index.folder, corpus, parsed, today, current)
+    reader = Reader(index, corpus, parsed, today, current)
     worth = asked.worth(today, past=parsed.past)
     scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
     free = asked.test is None and asked.speakers is None
-    found = selection.with_originals(reader.hits(scored))
+    found = selection.with_originals(list(reader.candidates(scored)))
     hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
-    parts = selection.chosen(hits, limit, parsed.order)
+    parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order)]
     chosen = [hit for part in parts for hit in part]
     more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
     notes = _unknown(corpus, parsed)
@@ -130,108 +128,14 @@ def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-class _Reader:
-    """Reads the passages found as their files have them now."""
-
-    def __init__(self, folder: Folder, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
-        self._folder = folder
-        self._corpus = corpus
-        self._today = today
-        self._current = current
-        self._read: dict[str, Memory | None] = {}
-        self._stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
-        self.entries: dict[str, Entry] = {}
-
-    def hits(self, scored: list[Scored]) -> list[Hit]:
-        """The passages, best first; without those that have gone, or stand in the prompt already."""
-        found = []
-        for item in scored:
-            entry = self._corpus.file(item.number)
-            hit = self.hit(entry.path, item.number - entry.first, item, entry)
-            found += [hit] if hit else []
-        return found
-
-    def hit(self, path: str, place: int, item: Scored, entry: Entry | None) -> Hit | None:
-        """One passage by its place in its file."""
-        memory = self._memory(path)
-        if memory is None or place >= len(memory.passages):
-            return None
-        passage = memory.passages[place]
-        if self._current and path == self._current.path and passage.line >= self._current.line:
-            return None
-        before = memory.passages[place - 1] if place else None
-        particulars = entry.particulars if entry else {}
-        return Hit(
-            path=path,
-            line=passage.line,
-            end_line=passage.end_line,
-            date=memory.date,
-            score=item.score,
-            text=passage.text,
-            archived=memory.archived,
-            speaker=passage.speaker,
-            time=passage.time,
-            strength=item.strength,
-            note=filters.lapse(entry, self._today) if entry else "",
-            has=item.has,
-            near=item.near,
-            lacks=item.lacks,
-            parts=dict(item.parts),
-            when=memory.when,
-            shown=excerpt(passage.text, self._stems),
-            before=before if before and leans(passage, before) else None,
-            sources=_listed(particulars.get("source")),
-            newer=filters.replaced(entry, self._today) if entry else "",
-        )
-
-    def source(self, cited: str, fact: Hit) -> Hit | None:
-        """The turn that a fact cites as `path:line`, as a hit that holds what the fact holds."""
-        path, _, line = cited.rpartition(":")
-        path = next(archive.places(self._folder, path), path)
-        memory = self._memory(path) if line.isascii() and line.isdigit() else None
-        for place, passage in enumerate(memory.passages if memory else ()):
-            if passage.line == int(line):
-                item = Scored(
-                    0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, (("said", fact.score),)
-                )
-                return self.hit(path, place, item, None)
-        return None
-
-    def _memory(self, path: str) -> Memory | None:
-        if path not in self._read:
-            try:
-                self._read[path] = self._folder.memory(path)
-            except FilememError:
-                self._read[path] = None
-        return self._read[path]
-
-    def replacement(self, old: Hit) -> Hit | None:
-        """What holds now instead of a superseded memory, as a hit of the same score; None where it cannot be told."""
-        path, memory = old.newer, None
-        for _ in range(CHAIN):
-            try:
-                path = self._folder.locate(path)
-            except FilememError:
-                return None
-            memory = self._memory(path)
-            following = memory and memory.particular("superseded_by")
-            if not following:
-                break
-            path = str(following)
-        if memory is None or not memory.passages or path == old.path:
-            return None
-        item = Scored(0, old.score, old.strength, old.has, old.near, old.lacks, (("replaces", old.score),))
-        return self.hit(path, 0, item, None)
+def _whole(part: list[Candidate]) -> list[Hit]:
+    """The passages chosen, without those that have gone since their files were listed."""
+    return [hit for candidate in part if (hit := candidate.hit())]
 
 
-def _listed(value: object) -> tuple[str, ...]:
-    """A front matter value that is a text or a list of them."""
-    return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()
-
-
-def _current_above(reader: _Reader, hits: list[Hit], asked: filters.Asked) -> list[Hit]:
+def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
-    out: list[Hit] = []
+    out: list[Candidate] = []
     waiting = list(hits)
     while waiting:
         hit = waiting.pop(0)
@@ -243,7 +147,7 @@ def _current_above(reader: _Reader, hits: list[Hit], asked: filters.Asked) -> li
             found = [other for other in waiting if other.path == newer.path]
             waiting = [other for other in waiting if other.path != newer.path]
             if found:
-                out += [found[0]._replace(score=max(found[0].score, hit.score)), *found[1:]]
+                out += [found[0].counting(max(found[0].score, hit.score)), *found[1:]]
             elif not asked.test:
                 out.append(newer)
         out.append(hit)

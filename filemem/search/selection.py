@@ -5,8 +5,8 @@ from collections.abc import Callable
 from filemem import terms
 from filemem.archive import archived
 from filemem.memory import kind_of
+from filemem.search.candidates import Candidate
 from filemem.search.filters import OUTDATED
-from filemem.search.hits import Hit
 from filemem.sections import parse
 
 PARTS = (2000, 8000, 16_000)  # characters up to which the parts of an answer without a limit reach
@@ -22,7 +22,7 @@ APART = (
 )
 
 
-def with_originals(hits: list[Hit]) -> list[Hit]:
+def with_originals(hits: list[Candidate]) -> list[Candidate]:
     """The hits, with each line of a summary made one piece of evidence with the turns that it stands for.
 
     Those of them that were found count what the line does, and stand in its place: they tell the same in full.
@@ -33,13 +33,13 @@ def with_originals(hits: list[Hit]) -> list[Hit]:
         places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
         found = [key for place in places for key in (place, archived(place)) if key in out and key != line]
         for key in found:
-            out[key] = _counting(out[key], max(out[key].score, hit.score), "summary")
+            out[key] = out[key].counting(max(out[key].score, hit.score), "summary")
         if found:
             del out[line]
     return list(out.values())
 
 
-def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> list[Hit]:
+def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candidate | None]) -> list[Candidate]:
     """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
 
     The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
@@ -57,37 +57,32 @@ def with_sources(hits: list[Hit], turn: Callable[[str, Hit], Hit | None]) -> lis
         whole = first and bool(told) and _alone(fact, turns)
         if whole:
             first = False
-            out[key] = fact = _counting(fact, max(fact.score, 1.01 * best), "fact")
+            out[key] = fact = fact.counting(max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
             shared = hit.score + SHARED * (fact.score - hit.score)
             score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
-            out[source] = _counting(hit, score, "fact")
+            out[source] = hit.counting(score, "fact")
         apart = all(hit.strength < fact.strength - APART for _, hit in told)
         if not (apart or fact.note or whole or fact.score >= CLEARLY * best):
             del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
 
 
-def _alone(fact: Hit, turns: list[Hit]) -> bool:
+def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
     """Does the fact hold the whole question, as no turn does? One that asks holds no answer, even if it asks just that."""
     if fact.strength < WHOLE or fact.note:
         return False
     return all(hit.strength < fact.strength or terms.flags(hit.text) & terms.IS_QUESTION for hit in turns)
 
 
-def _counting(hit: Hit, score: float, by: str) -> Hit:
-    """A hit with another score, and in its parts what was added."""
-    return hit._replace(score=score, parts={**hit.parts, by: score - hit.score}) if score != hit.score else hit
-
-
-def chosen(hits: list[Hit], limit: int | None, order: int) -> list[list[Hit]]:
+def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Candidate]]:
     """The hits to show, in parts; without a limit those that are worth their room.
 
     Gathering all passages of the best file at once would push the other files' best ones down the page, so each part is by
     file: the strongest passages, then the next ones; in time where the question asks for an order (1: oldest first, -1:
     newest first).
     """
-    parts: list[list[Hit]] = [[]]
+    parts: list[list[Candidate]] = [[]]
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
     told = TOLD if hits and hits[0].sources and hits[0].strength >= WHOLE else 0.0
@@ -105,9 +100,9 @@ def chosen(hits: list[Hit], limit: int | None, order: int) -> list[list[Hit]]:
     return [_by_file(part, order) for part in parts if part]
 
 
-def _by_file(hits: list[Hit], order: int) -> list[Hit]:
+def _by_file(hits: list[Candidate], order: int) -> list[Candidate]:
     """Hits by file, the file with the best one first, or the oldest or newest one; each file's by line."""
-    files: dict[str, list[Hit]] = {}
+    files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
     groups = list(files.values())

@@ -1,0 +1,187 @@
+"""Passages that may be shown. Of most of them no more is ever asked than how well they match, so files are read late."""
+
+import datetime as dt
+import functools
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from filemem import archive
+from filemem.errors import FilememError
+from filemem.folder import Current, Folder
+from filemem.index import Index
+from filemem.index.corpus import Corpus, Entry
+from filemem.memory import Memory, Passage
+from filemem.search import filters
+from filemem.search.hits import Hit, excerpt, leans
+from filemem.search.question import Query
+from filemem.search.ranking import Scored
+
+CHAIN = 10  # times that a memory is followed to what replaced it
+
+
+class Told(NamedTuple):
+    """What all passages of a file have in common: why it may not hold, what replaced it, where it was said."""
+
+    path: str
+    note: str = ""
+    newer: str = ""
+    sources: tuple[str, ...] = ()
+
+
+class Candidate:
+    """One passage, by its place in its file; see `Hit` for what its attributes mean."""
+
+    def __init__(self, reader: "Reader", told: Told, place: int, line: int, item: Scored) -> None:
+        self.path, self.note, self.newer, self.sources = told
+        self.line = line
+        self.score = item.score
+        self.strength, self.has, self.near, self.lacks = item.strength, item.has, item.near, item.lacks
+        self._parts: dict[str, float] = {}
+        self._reader = reader
+        self._told = told
+        self._place = place
+        self._item = item
+
+    def counting(self, score: float, by: str = "") -> "Candidate":
+        """The same with another score; `by` is told among its parts for what was added."""
+        other = Candidate(self._reader, self._told, self._place, self.line, self._item)
+        other.score = score
+        other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
+        return other
+
+    @functools.cached_property
+    def _passages(self) -> tuple[Passage | None, Passage]:
+        """The passage and the one before it, as the file has them now; an empty one where it has gone."""
+        memory = self._reader.memory(self.path)
+        if memory is None or self._place >= len(memory.passages):
+            return None, Passage(self.line, self.line, "", "", "")
+        return memory.passages[self._place - 1] if self._place else None, memory.passages[self._place]
+
+    @property
+    def text(self) -> str:
+        """The passage's text."""
+        return self._passages[1].text
+
+    @property
+    def speaker(self) -> str:
+        """Who said it."""
+        return self._passages[1].speaker
+
+    @functools.cached_property
+    def date(self) -> dt.date | None:
+        """The day of its file."""
+        memory = self._reader.memory(self.path)
+        return memory.date if memory else None
+
+    @functools.cached_property
+    def shown(self) -> tuple[int, int]:
+        """The part of the text that an answer shows."""
+        return excerpt(self.text, self._reader.stems)
+
+    def hit(self) -> Hit | None:
+        """The passage whole; None where it has gone since its file was listed."""
+        memory = self._reader.memory(self.path)
+        before, passage = self._passages
+        if memory is None or not passage.text:
+            return None
+        return Hit(
+            path=self.path,
+            line=passage.line,
+            end_line=passage.end_line,
+            date=memory.date,
+            score=self.score,
+            text=passage.text,
+            archived=memory.archived,
+            speaker=passage.speaker,
+            time=passage.time,
+            strength=self.strength,
+            note=self.note,
+            has=self.has,
+            near=self.near,
+            lacks=self.lacks,
+            parts={**dict(self._item.parts), **self._parts},
+            when=memory.when,
+            shown=self.shown,
+            before=before if before and leans(passage, before) else None,
+            sources=self.sources,
+            newer=self.newer,
+        )
+
+
+class Reader:
+    """Reads passages as their files have them now."""
+
+    def __init__(self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
+        self._folder: Folder = index.folder
+        self._corpus = corpus
+        self._today = today
+        self._current = current
+        self._read: dict[str, Memory | None] = {}
+        self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+
+    def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
+        """The passages in the same order, without those that stand in the prompt already."""
+        told: dict[str, Told] = {}
+        for item in scored:
+            entry = self._corpus.file(item.number)
+            known = told.get(entry.path)
+            if known is None:
+                known = told[entry.path] = self._told(entry)
+            line = self._corpus.line(item.number)
+            if not self._in_prompt(entry.path, line):
+                yield Candidate(self, known, item.number - entry.first, line, item)
+
+    def _told(self, entry: Entry) -> Told:
+        more = entry.particulars
+        if not more:
+            return Told(entry.path)
+        note, newer = filters.lapse(entry, self._today), filters.replaced(entry, self._today)
+        return Told(entry.path, note, newer, _listed(more.get("source")))
+
+    def _in_prompt(self, path: str, line: int) -> bool:
+        return self._current is not None and path == self._current.path and line >= self._current.line
+
+    def memory(self, path: str) -> Memory | None:
+        """A file as it is now; None where it cannot be read."""
+        if path not in self._read:
+            try:
+                self._read[path] = self._folder.memory(path)
+            except FilememError:
+                self._read[path] = None
+        return self._read[path]
+
+    def source(self, cited: str, fact: Candidate) -> Candidate | None:
+        """The turn that a fact cites as `path:line`; it holds what the fact holds."""
+        path, _, line = cited.rpartition(":")
+        path = next(archive.places(self._folder, path), path)
+        memory = self.memory(path) if line.isascii() and line.isdigit() else None
+        for place, passage in enumerate(memory.passages if memory else ()):
+            if passage.line == int(line) and not self._in_prompt(path, passage.line):
+                parts = (("said", fact.score),)
+                item = Scored(0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, parts)
+                return Candidate(self, Told(path), place, passage.line, item)
+        return None
+
+    def replacement(self, old: Candidate) -> Candidate | None:
+        """What holds now instead of a superseded memory, with the same score; None where it cannot be told."""
+        path, memory = old.newer, None
+        for _ in range(CHAIN):
+            try:
+                path = self._folder.locate(path)
+            except FilememError:
+                return None
+            memory = self.memory(path)
+            following = memory and memory.particular("superseded_by")
+            if not following:
+                break
+            path = str(following)
+        if memory is None or not memory.passages or path == old.path:
+            return None
+        line = memory.passages[0].line
+        item = Scored(0, old.score, old.strength, old.has, old.near, old.lacks, (("replaces", old.score),))
+        return None if self._in_prompt(path, line) else Candidate(self, Told(path), 0, line, item)
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    """A front matter value that is a text or a list of them."""
+    return tuple(map(str, value)) if isinstance(value, list) else (str(value),) if value else ()
