@@ -104,11 +104,6 @@ class OpenAIModel:
         self._accepts = _Accepts(tools=True, stream=True, usage=True)
         self._client: openai.OpenAI | None = None
 
-    @property
-    def uses_tools(self) -> bool:
-        """False once the endpoint has shown that it answers only without tools."""
-        return self._accepts.tools
-
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """The answer to `messages`; raises ModelError, or PromptTooLong, with one sentence that says what to do."""
         messages, accepts, retries = _sendable(messages), self._accepts, 0
