@@ -27,6 +27,9 @@ PARTICULARS = frozenset(
 
 _TURN = re.compile(r"- \*\*(.+?)\*\*(?: (\d{1,2}:\d{2}))?:(?: (.*)|)$")
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
+_PLAIN_FRONT = re.compile(
+    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
+)  # as every session has it that filemem writes: nothing to search for, nothing broken
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
@@ -138,7 +141,12 @@ class Memory:
     @property
     def _body(self) -> int:
         """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
-        return 0 if self._loaded[0] is None else self.front_end
+        return 0 if not self._plain and self._loaded[0] is None else self.front_end
+
+    @functools.cached_property
+    def _plain(self) -> bool:
+        """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
+        return not self.is_yaml and _PLAIN_FRONT.match(self.text) is not None
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
@@ -209,9 +217,8 @@ class Memory:
         """The file cut into what a search returns, in order."""
         if self.is_yaml and (entries := list(self._yaml_passages())):
             return entries
-        context = " ".join(
-            text for key, value in self.front.items() if key not in PARTICULARS for text in _texts(value)
-        )
+        front = {} if self._plain else self.front
+        context = " ".join(text for key, value in front.items() if key not in PARTICULARS for text in _texts(value))
         found = list(turns(self.lines, self._body)) if self.kind == "sessions" else []
         if self.kind in ("facts", "lessons") and not found:
             found = list(_whole(self.lines, self._body))

@@ -282,7 +282,7 @@ def test_a_related_word_is_not_said_to_stand_there() -> None:
 def test_the_parts_add_up_to_the_score() -> None:
     corpus = MemoryCorpus(("s/a.md", DAY, [Said("I sail my boat daily", "Ben"), Said("Which boat?", "Anna")]))
     for found in ranking.rank(parse("When does Ben sail the boat?", corpus.speaker_names), corpus, limit=5):
-        assert sum(value for _, value in found.parts) == pytest.approx(found.score, abs=1e-5)
+        assert sum(value for _, value in found.parts()) == pytest.approx(found.score, abs=1e-5)
 
 
 def test_nothing_is_found_where_no_word_stands() -> None:

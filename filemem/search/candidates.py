@@ -99,7 +99,7 @@ class Candidate:
             has=self.has,
             near=self.near,
             lacks=self.lacks,
-            parts={**dict(self._item.parts), **self._parts},
+            parts={**dict(self._item.parts()), **self._parts},
             when=memory.when,
             shown=self.shown,
             before=before if before and leans(passage, before) else None,
@@ -157,8 +157,7 @@ class Reader:
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
         for place, passage in enumerate(memory.passages if memory else ()):
             if passage.line == int(line) and not self._in_prompt(path, passage.line):
-                parts = (("said", fact.score),)
-                item = Scored(0, fact.score, fact.strength, (), fact.has + fact.near, fact.lacks, parts)
+                item = _like(fact, (), fact.has + fact.near, "said")
                 return Candidate(self, Told(path), place, passage.line, item)
         return None
 
@@ -177,9 +176,13 @@ class Reader:
             path = str(following)
         if memory is None or not memory.passages or path == old.path:
             return None
-        line = memory.passages[0].line
-        item = Scored(0, old.score, old.strength, old.has, old.near, old.lacks, (("replaces", old.score),))
+        line, item = memory.passages[0].line, _like(old, old.has, old.near, "replaces")
         return None if self._in_prompt(path, line) else Candidate(self, Told(path), 0, line, item)
+
+
+def _like(other: Candidate, has: tuple[str, ...], near: tuple[str, ...], why: str) -> Scored:
+    """What stands for a passage found, and counts what that does."""
+    return Scored(0, other.score, other.strength, has, near, other.lacks, lambda: [(why, other.score)])
 
 
 def _listed(value: object) -> tuple[str, ...]:

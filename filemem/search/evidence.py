@@ -85,16 +85,16 @@ def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
     return frequency(pair) / rarer if rarer else 0.0
 
 
-def held(units: Sequence[Unit], stands: Callable[[int], bool], share: Callable[[int], float]) -> Held:
-    """What a passage holds: `stands` says of a word of the question, by its place, whether it stands in the passage
-    itself, `share` what its neighbours and related words give of it (0 to 1). A question without units has no strength."""
+def held(units: Sequence[Unit], shares: Sequence[float]) -> Held:
+    """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
+    neighbours and related words give of it, NEAR at most. A question without units has no strength."""
     has: list[str] = []
     near: list[str] = []
     lacks: list[str] = []
     total = whole = 0.0
     for unit in units:
-        shares = [1.0 if stands(place) else min(NEAR, share(place)) for place in unit.places]
-        value = sum(shares) / len(shares)
+        places = unit.places
+        value = shares[places[0]] if len(places) == 1 else sum([shares[place] for place in places]) / len(places)
         total += unit.weight * value
         whole += unit.weight
         (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)

@@ -93,6 +93,8 @@ def replaced(entry: Entry, today: dt.date) -> str:
 
 def lapse(entry: Entry, today: dt.date) -> str:
     """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
+    if not entry.particulars:
+        return ""
     by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
     if not since and entry.particulars.get("supersedes") and entry.date:
         since = dt.date.fromordinal(entry.date).isoformat()

@@ -11,7 +11,7 @@ import functools
 import heapq
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem import terms
@@ -35,6 +35,9 @@ DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
+Share = tuple[str, float]  # what a part of a score is for, and how much
+
+
 class Scored(NamedTuple):
     """A passage found. `strength` (0 to 1) is the share of the question's weight that it and its neighbours hold; it
     compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour, or
@@ -46,10 +49,7 @@ class Scored(NamedTuple):
     has: tuple[str, ...]
     near: tuple[str, ...]
     lacks: tuple[str, ...]
-    parts: tuple[tuple[str, float], ...]
-
-
-_Share = tuple[str, float]  # what a part of a score is for, and how much
+    parts: Callable[[], Iterable[Share]]
 
 
 def rank(
@@ -124,13 +124,13 @@ class _Scores(NamedTuple):
     spread: list[dict[int, float]]
     words: dict[int, float]
     session: float
-    dated: tuple[_Share, ...]
+    dated: tuple[Share, ...]
 
 
 _Ranked = tuple[float, int, str, int, _Scores]  # in order, the best first; the number tells any two apart
 
 
-def _spread(corpus: Corpus, file: _File, values: list[dict[int, float]], dated: tuple[_Share, ...]) -> _Scores:
+def _spread(corpus: Corpus, file: _File, values: list[dict[int, float]], dated: tuple[Share, ...]) -> _Scores:
     """What the words count for each passage of a file, its own place and its neighbours' taken together."""
     best: list[dict[int, float]] = [{} for _ in values]
     total: list[dict[int, float]] = [{} for _ in values]
@@ -184,7 +184,7 @@ def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _marks(named: float, flags: int, when: bool, opens: bool, answers: bool) -> tuple[_Share, ...]:
+def _marks(named: float, flags: int, when: bool, opens: bool, answers: bool) -> tuple[Share, ...]:
     """What marks a passage with these flags as an answer, as shares of the question's weight: `named` is what it counts who
     says it, `when` that the question asks for a time, the rest where the passage stands."""
     found = []
@@ -211,7 +211,7 @@ _LENGTHS = tuple(
 )
 
 
-def _dated(query: Query, date: int) -> tuple[_Share, ...]:
+def _dated(query: Query, date: int) -> tuple[Share, ...]:
     """The share of the question's weight that a file's date gives."""
     shares = [0.0]
     for first, last in query.spans:
@@ -278,7 +278,7 @@ class _Scorer:
         hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
         return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
-    def _signs(self, scores: _Scores, number: int) -> tuple[_Share, ...]:
+    def _signs(self, scores: _Scores, number: int) -> tuple[Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight."""
         query, corpus, entry = self.query, self.corpus, scores.file.entry
         flags, speaker = corpus.flags[number], corpus.speakers[number]
@@ -300,7 +300,7 @@ class _Scorer:
         asked = sum(number in places for places in self._values)
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
 
-    def parts(self, scores: _Scores, number: int) -> Iterator[_Share]:
+    def parts(self, scores: _Scores, number: int) -> Iterator[Share]:
         """What made a passage's score."""
         for word, values in zip(self.query.words, scores.spread, strict=True):
             if values.get(number):
@@ -338,16 +338,17 @@ class _Explainer:
             held = self._held(scores, number)
             another = bool(query.about and speakers[number] and speakers[number] not in query.about)
             strength = round(held.strength * (ANOTHER if another else 1.0), 4)
-            parts = tuple(self._scorer.parts(scores, number))
-            found.append(Scored(number, -score, strength, held.has, held.near, held.lacks, parts))
+            why = functools.partial(self._scorer.parts, scores, number)
+            found.append(Scored(number, -score, strength, held.has, held.near, held.lacks, why))
         return found
 
     def _held(self, scores: _Scores, number: int) -> evidence.Held:
-        return evidence.held(
-            self._units,
-            lambda place: number in self._standing[place],
-            lambda place: scores.spread[place].get(number, 0.0) / self._weights[place],
-        )
+        words = zip(self._standing, scores.spread, self._weights, strict=True)
+        shares = [
+            1.0 if number in standing else min(evidence.NEAR, values.get(number, 0.0) / weight)
+            for standing, values, weight in words
+        ]
+        return evidence.held(self._units, shares)
 
 
 def _standing(corpus: Corpus, word: Word, spans: Spans) -> set[int]:
