@@ -61,6 +61,16 @@ def test_what_was_done_since_stays(mara: User) -> None:
     assert done.commit.commit == first and done.said == ["Changed profile.md back."]
 
 
+def test_what_a_person_wrote_right_beside_it_stays(mara: User) -> None:
+    """Lines above and below those that the machine added and changed."""
+    write(mara, "profile.md", "one\n\nTWO\n\nthree\n\nfour\n\nfive\n\n## Likes\n\n- figs\n")
+    job(mara, "Remember figs", "profile.md")
+    place = write(mara, "profile.md", "one\nby hand\nTWO\n\nthree\n\nfour\n\nfive\n\n## Likes\n\n- figs\n- rain\n")
+    undo(History(mara), "", START)
+    assert place.read_text() == "one\nby hand\ntwo\n\nthree\n\nfour\n\nfive\n- rain\n"
+    assert git(mara.root, "show", "HEAD:./profile.md") == "one\n\ntwo\n\nthree\n\nfour\n\nfive"
+
+
 def test_a_move_is_moved_back_with_what_was_written_since(mara: User) -> None:
     """So a sweep or a compaction can be undone."""
     mara.move("profile.md", "archive/profile.md")

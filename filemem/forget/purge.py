@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import disk, forget
+from filemem import forget
 from filemem.archive import archived, live
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.folder import BOOKKEEPING
 from filemem.forget import cuts, erasure, export
 from filemem.forget.export import Change, Commit
@@ -28,7 +28,6 @@ from filemem.plain import one_line
 
 _LONG = 3600.0  # seconds
 _TIP = "refs/filemem/purge"
-_GONE = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 
 
 class Target(NamedTuple):
@@ -186,7 +185,7 @@ def purge(target: Target) -> Purged:
     ]
     refs = _move_refs(repository, names, target.wording) if names else []
     if names:
-        disk.write(_note(repository), "".join(f"{oid}\n" for oid in sorted(gone(repository) | {*names})).encode())
+        repository.note_purged(names)
     notes = _prune(repository, first)
     return Purged(len(names), refs, notes + _left(target))
 
@@ -326,18 +325,6 @@ def _new_tag(repository: Repository, oid: str, names: dict[str, str], wording: W
 
 
 # -- after -------------------------------------------------------------------------------------------------------
-
-
-def gone(repository: Repository) -> set[str]:
-    """The commits that a purge has rewritten here; what holds one of them would bring back what was forgotten."""
-    try:
-        return set(disk.read(_note(repository)).decode().split())
-    except NotFound:
-        return set()
-
-
-def _note(repository: Repository) -> str:
-    return os.path.join(repository.folder, _GONE)
 
 
 def _prune(repository: Repository, first: list[str]) -> list[str]:

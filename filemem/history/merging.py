@@ -1,6 +1,7 @@
 """Two machines' memories made one commit, beside the work tree, with every line of both readable in it."""
 
 import datetime as dt
+import re
 
 from filemem.archive import archived, live
 from filemem.errors import FilememError
@@ -9,6 +10,7 @@ from filemem.history.repository import MACHINE, Entry, Merged, Repository, merge
 from filemem.plain import one_line
 
 _BASE, _OURS, _THEIRS = 1, 2, 3  # git's stages of what it could not settle
+_GROWING = re.compile(r"(?:^|/)(?:profile\.md|summaries/.+)$")  # what jobs add lines to
 
 
 def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime) -> tuple[str, dict[str, str]]:
@@ -22,13 +24,13 @@ def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime
         if not repository.ask("merge-base", "--is-ancestor", other, one).code:
             return one, {}
     merged = repository.merge_trees(ours, theirs)
-    changes = _settled(history, merged, ours, theirs)
+    changes, quiet = _settled(history, merged, ours, theirs)
     tree = repository.tree_with(merged.tree, changes) if changes else merged.tree
     text = message(f"Merge memories from {one_line(remote, 40)}", {"Job": "sync"})
     told = {
         ", ".join(map(one_line, dict.fromkeys(paths))): _told(words)
         for paths, words in merged.messages
-        if not any(path in changes and changes[path] is None for path in paths)
+        if quiet.isdisjoint(paths)
     }
     return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
 
@@ -45,27 +47,47 @@ def _told(words: str) -> str:
     }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
 
 
-def _settled(history: History, merged: Merged, ours: str, theirs: str) -> dict[str, Entry | None]:
-    """What is to be changed in git's merged tree: plain words behind the marks, both versions of what cannot be merged as
-    text, and one text of a memory that one machine put into the archive and the other edited."""
+def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[dict[str, Entry | None], set[str]]:
+    """What is to be changed in git's merged tree, and the paths of which nobody need be told.
+
+    Changes of different lines are all made; of the same lines both versions stand between marks, and of what cannot be merged
+    as text in two files. A memory that one machine put into the archive and the other edited is one text.
+    """
     repository = history.repository
     present = repository.tree(merged.tree) if merged.stages else {}
     changes: dict[str, Entry | None] = {}
+    quiet: set[str] = set()
     for path, sides in merged.stages.items():
         entry = present.get(path)
         if entry is None:
             continue
         if _OURS not in sides or _THEIRS not in sides:
-            changes |= _moved(history, path, sides, present)
+            moved = _moved(history, path, sides, present)
+            changes |= moved
+            quiet |= {place for place, becomes in moved.items() if becomes is None}
         elif entry.oid not in (sides[_OURS].oid, sides[_THEIRS].oid):
-            text = conflicts.marked(path, repository.run("cat-file", "blob", entry.oid), ours, theirs)
+            text = _woven(repository, path, sides) or repository.run("cat-file", "blob", entry.oid)
+            text = conflicts.marked(path, text, ours, theirs)
             changes[path] = _entry(repository, entry, text)
+            quiet |= set() if conflicts.doubled(text) else {path}
         elif sides[_OURS].oid != sides[_THEIRS].oid:
             other = sides[_THEIRS] if entry.oid == sides[_OURS].oid else sides[_OURS]
             stem, dot, ending = path.rpartition(".")
             apart = dot and "/" not in ending
             changes[f"{stem}-{other.oid[:8]}.{ending}" if apart else f"{path}-{other.oid[:8]}"] = other
-    return changes
+    return changes, quiet
+
+
+def _woven(repository: Repository, path: str, sides: dict[int, Entry]) -> bytes | None:
+    """Both sides' changes in one text, if these can be told apart: with two new texts, if the machine wrote them bit by bit."""
+    if _BASE not in sides and not _GROWING.search(path):
+        return None
+    ours, base, theirs = (_blob(repository, sides.get(stage)) for stage in (_OURS, _BASE, _THEIRS))
+    return merge_file(ours, base, theirs, marks=(conflicts.HERE, conflicts.THERE))
+
+
+def _blob(repository: Repository, entry: Entry | None) -> bytes:
+    return repository.run("cat-file", "blob", entry.oid) if entry else b""
 
 
 def _moved(history: History, path: str, sides: dict[int, Entry], present: dict[str, Entry]) -> dict[str, Entry | None]:
@@ -75,7 +97,7 @@ def _moved(history: History, path: str, sides: dict[int, Entry], present: dict[s
     edited, moved = sides.get(_OURS) or sides.get(_THEIRS), present.get(where)
     if not edited or not moved or _BASE not in sides:
         return {}
-    texts = [repository.run("cat-file", "blob", entry.oid) for entry in (edited, sides[_BASE], moved)]
+    texts = [_blob(repository, entry) for entry in (edited, sides[_BASE], moved)]
     both = merge_file(texts[0], texts[1], texts[2], marks=(conflicts.HERE, conflicts.THERE))
     if both is None:
         return {}

@@ -13,11 +13,15 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from filemem import disk
+from filemem.errors import NotFound
+from filemem.history import weaving
 from filemem.history.git import Git, GitError, fields, nul, reason, spec
 from filemem.plain import one_line
 
 PLAIN = ("100644", "100755")
 _ZERO = "0" * 40
+_PURGED = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 _UNFINISHED = {
     "MERGE_HEAD": ("a merge", "finish it with git commit, or end it with git merge --abort"),
     "rebase-merge": ("a rebase", "finish it with git rebase --continue"),
@@ -89,6 +93,18 @@ class Repository(Git):
         if not self.branch():
             return f"HEAD is detached in {self.where}; go back to a branch with git switch"
         return ""
+
+    def purged(self) -> set[str]:
+        """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
+        try:
+            return set(disk.read(os.path.join(self.folder, _PURGED)).decode().split())
+        except NotFound:
+            return set()
+
+    def note_purged(self, commits: Iterable[str]) -> None:
+        """Remember the old names of commits that were rewritten."""
+        known = sorted(self.purged().union(commits))
+        disk.write(os.path.join(self.folder, _PURGED), "".join(f"{oid}\n" for oid in known).encode())
 
     def tree(self, treeish: str, path: str = "") -> Tree:
         """The files in a tree, all or under `path`; empty for the tree before the first commit."""
@@ -306,16 +322,15 @@ def find(path: str) -> Repository | None:
 def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
     """Both changes to `base` in one text; where they meet in a line, both between `marks`, None without any.
 
-    None also where the bytes are no text.
+    None also where the bytes are no text, or so many that only git can compare them, and it finds that they meet.
     """
-    labels = ["-L", marks[0], "-L", "before", "-L", marks[1]] if marks else []
     with tempfile.TemporaryDirectory() as aside:
         names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
         for name, data in zip(names, (ours, base, theirs), strict=True):
             with open(name, "wb") as file:
                 file.write(data)
-        done = Git(aside).ask("merge-file", "-p", *labels, *names)
-    return done.out if done.code == 0 or (marks and 0 < done.code < 128) else None
+        done = Git(aside).ask("merge-file", "-p", *names)
+    return done.out if done.code == 0 else weaving.woven(ours, base, theirs, marks) if done.code < 128 else None
 
 
 def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:

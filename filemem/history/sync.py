@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import FilememError
-from filemem.forget import purge
 from filemem.history import ATTRIBUTES, LOGS, History, conflicts, merging, worktree
 from filemem.history.git import NETWORK, Done, GitError, reason
 from filemem.history.repository import Changes, Repository
@@ -149,7 +148,7 @@ def _fetch(repository: Repository, where: _Remote) -> str:
     if done.code:
         raise _unreachable(where, done)
     line = next((line for line in done.out.decode().splitlines() if line.endswith("\t" + where.branch)), "")
-    commit, purged = line.partition("\t")[0], purge.gone(repository)
+    commit, purged = line.partition("\t")[0], repository.purged()
     if commit:
         _spare(where, purged, [commit])
         done = repository.ask("fetch", "--quiet", "--no-tags", "--", where.name, where.branch, timeout=NETWORK)

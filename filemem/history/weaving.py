@@ -1,0 +1,128 @@
+"""Two changes of one text made one, line by line, where git finds them too close to each other.
+
+To git, changes of neighbouring lines meet, and so do lines that both sides have added in one place. Here the former are both
+made and the latter all kept, ours first; only two changes of the same lines meet, and two values of a key.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+LONGEST = 5000  # lines that are compared, as the time may grow with their square
+_KEY = re.compile(rb"([\w-]+)[ \t]*:")
+
+
+class Hunk(NamedTuple):
+    """A change by one side: the lines `start` to `end` of the base, counted from 0, became `new`."""
+
+    start: int
+    end: int
+    side: int
+    new: list[bytes]
+
+
+class Meeting(NamedTuple):
+    """The same lines as each side has them."""
+
+    ours: list[bytes]
+    theirs: list[bytes]
+
+
+def woven(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
+    """Both changes to `base` in one text; where they meet, both between `marks`, None without any.
+
+    None also where more lines differ than are compared.
+    """
+    texts = [text.split(b"\n") for text in (base, ours, theirs)]
+    end = _alike(
+        [text[::-1] for text in texts]
+    )  # first, so that what is added at the end stands before the last newline
+    start = _alike([text[: len(text) - end] for text in texts])
+    middles = [text[start : len(text) - end] for text in texts]
+    if max(map(len, middles)) > LONGEST:
+        return None
+    out = texts[0][:start]
+    for part in _weave(middles[0], middles[1:]):
+        if isinstance(part, list):
+            out += part
+        elif marks:
+            out += _marked(part, marks)
+        else:
+            return None
+    return b"\n".join(out + texts[0][len(texts[0]) - end :])
+
+
+def _alike(texts: list[list[bytes]]) -> int:
+    """How many lines all the texts begin with."""
+    pairs = zip(*texts, strict=False)
+    return next((n for n, lines in enumerate(pairs) if len(set(lines)) > 1), min(map(len, texts)))
+
+
+def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] | Meeting]:
+    """The text in pieces."""
+    at = 0
+    for group in _groups(sorted(hunk for side, text in enumerate(sides) for hunk in _hunks(base, text, side))):
+        start, end = group[0].start, max(hunk.end for hunk in group)
+        yield base[at:start]
+        ours, theirs = (_told(base, [hunk for hunk in group if hunk.side == side], start, end) for side in (0, 1))
+        changed = {hunk.side for hunk in group}
+        if len(changed) == 1 or ours == theirs:
+            yield theirs if changed == {1} else ours
+        elif start == end and not _keys(ours, theirs) & _keys(theirs, ours):
+            yield [line for part, more in _pieces(ours, theirs) for line in (part if part == more else part + more)]
+        else:
+            yield Meeting(ours, theirs)
+        at = end
+    yield base[at:]
+
+
+def _hunks(base: list[bytes], text: list[bytes], side: int) -> Iterator[Hunk]:
+    for tag, start, end, first, last in difflib.SequenceMatcher(None, base, text, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield Hunk(start, end, side, text[first:last])
+
+
+def _groups(hunks: list[Hunk]) -> Iterator[list[Hunk]]:
+    """The changes in their order, those that overlap together: in a line of the base, or as additions in one place."""
+    group: list[Hunk] = []
+    for hunk in hunks:
+        end = max((other.end for other in group), default=0)
+        if group and hunk.start >= end and not group[0][:2] == hunk[:2] == (end, end):
+            yield group
+            group = []
+        group.append(hunk)
+    if group:
+        yield group
+
+
+def _told(base: list[bytes], hunks: list[Hunk], start: int, end: int) -> list[bytes]:
+    """The lines `start` to `end` of the base with some changes made."""
+    out = []
+    for hunk in hunks:
+        out += base[start : hunk.start] + hunk.new
+        start = hunk.end
+    return out + base[start:end]
+
+
+def _keys(lines: list[bytes], others: list[bytes]) -> set[bytes]:
+    """The keys, as of front matter, whose lines are not among the others."""
+    return {match[1] for line in lines if line not in others and (match := _KEY.match(line))}
+
+
+def _pieces(ours: list[bytes], theirs: list[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
+    """Two texts by turns alike and different; they are not alike by empty lines alone."""
+    matcher = difflib.SequenceMatcher(lambda line: not line.strip(), ours, theirs, autojunk=False)
+    for _, start, end, first, last in matcher.get_opcodes():
+        yield ours[start:end], theirs[first:last]
+
+
+def _marked(meeting: Meeting, marks: tuple[str, str]) -> Iterator[bytes]:
+    """Two versions between marks, what they share aside; the marks end as the lines do."""
+    tail = b"\r" if any(line.endswith(b"\r") for line in (*meeting.ours, *meeting.theirs)) else b""
+    for ours, theirs in _pieces(*meeting):
+        if ours == theirs:
+            yield from ours
+        else:
+            yield from (b"<<<<<<< " + marks[0].encode() + tail, *ours, b"=======" + tail)
+            yield from (*theirs, b">>>>>>> " + marks[1].encode() + tail)
