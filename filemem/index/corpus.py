@@ -27,6 +27,7 @@ MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with mo
 MOST_TOKENS = 20_000  # that have the piece in them, likewise
 FEW = 20  # files that are read sooner than narrowed down
 MOST_HELD = 2_000_000  # postings held for the next query
+MOST_KNOWN = 10_000  # words whose forms and frequencies are held
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -78,6 +79,8 @@ class Corpus:
         self._mend = mend
         self._held: dict[str, list[tuple[array[int], bytes]]] = {}
         self._holding = 0
+        self._concepts: dict[str, list[str]] = {}
+        self._frequencies: dict[str, int] = {}
         self._bases: list[int] = []
         self._slots: list[int] = []  # the place of each slot's part
         for number, (segment, _) in enumerate(self._parts):
@@ -212,11 +215,29 @@ class Corpus:
 
     def concept(self, stem: str) -> list[str]:
         """The tokens that share a stem, sorted; those of captions have `[` in front."""
-        found = sorted({token for segment, _ in self._parts for token in segment.concept(stem)})
-        return [token for token in found if self.frequency(token)] if self.dead else found
+        known = self._concepts.get(stem)
+        if known is None:
+            found = sorted({token for segment, _ in self._parts for token in segment.concept(stem)})
+            known = [token for token in found if self.frequency(token)] if self.dead else found
+            self._keep(self._concepts, stem, known)
+        return known
 
     def frequency(self, token: str) -> int:
         """In how many live passages a token stands; with `@` in front: by how many its bearer speaks."""
+        known = self._frequencies.get(token)
+        if known is None:
+            known = self._counted(token)
+            self._keep(self._frequencies, token, known)
+        return known
+
+    @staticmethod
+    def _keep(known: dict[str, Any], key: str, value: Any) -> None:
+        """Hold what was looked up for the next question, up to a number of things."""
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = value
+
+    def _counted(self, token: str) -> int:
         if token[0] == terms.SPEAKER:
             return sum(map(self._turns, self._speakers_by_token.get(token[1:], ())))
         total = 0

@@ -313,10 +313,10 @@ class Segment:
         found: list[str] = []
         for block in range(self._block(prefix), len(self._fences)):
             keys = self._keys_of(block)
-            inside = [key for key in keys if key.startswith(prefix)]
-            found += [key[len(prefix) :].decode() for key in inside]
-            if keys[-1] > prefix and not keys[-1].startswith(prefix):
-                break
+            for key in keys[bisect.bisect_left(keys, prefix) :]:
+                if not key.startswith(prefix):
+                    return found
+                found.append(key[len(prefix) :].decode())
         return found
 
     def holding(self, piece: str) -> Iterator[str]:
@@ -340,8 +340,13 @@ class Segment:
 
     def _block(self, key: bytes) -> int:
         """The block of keys that would hold `key`."""
+        return max(0, bisect.bisect_right(self._fence_keys, key) - 1)
+
+    @functools.cached_property
+    def _fence_keys(self) -> list[bytes]:
+        """The first key of each block."""
         keys = self._keys
-        return max(0, bisect.bisect_right(self._fences, key, key=lambda at: keys[at : keys.index(b"\n", at)]) - 1)
+        return [keys[at : keys.index(b"\n", at)] for at in self._fences]
 
     def _keys_of(self, block: int) -> list[bytes]:
         if not self._fences:

@@ -1,5 +1,6 @@
 """Passages that may be shown. Of most of them no more is ever asked than how well they match, so files are read late."""
 
+import bisect
 import datetime as dt
 import functools
 from collections.abc import Iterable, Iterator
@@ -121,15 +122,16 @@ class Reader:
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already."""
-        told: dict[str, Told] = {}
+        corpus, told = self._corpus, dict[int, tuple[Told, int]]()
         for item in scored:
-            entry = self._corpus.file(item.number)
-            known = told.get(entry.path)
-            if known is None:
-                known = told[entry.path] = self._told(entry)
-            line = self._corpus.line(item.number)
-            if not self._in_prompt(entry.path, line):
-                yield Candidate(self, known, item.number - entry.first, line, item)
+            file = bisect.bisect_right(corpus.firsts, item.number)
+            if file not in told:
+                entry = corpus.file(item.number)
+                told[file] = self._told(entry), entry.first
+            known, first = told[file]
+            line = corpus.line(item.number)
+            if not self._in_prompt(known.path, line):
+                yield Candidate(self, known, item.number - first, line, item)
 
     def _told(self, entry: Entry) -> Told:
         more = entry.particulars

@@ -32,6 +32,7 @@ SLIGHT = (0.2, 0.15, 0.1)  # held back for having 0, 1 or 2 words besides stop w
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
+MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
@@ -132,28 +133,36 @@ _Ranked = tuple[float, int, str, int, _Scores]  # in order, the best first; the 
 
 def _spread(corpus: Corpus, file: _File, values: list[dict[int, float]], dated: tuple[Share, ...]) -> _Scores:
     """What the words count for each passage of a file, its own place and its neighbours' taken together."""
-    best: list[dict[int, float]] = [{} for _ in values]
-    total: list[dict[int, float]] = [{} for _ in values]
-    tops = [0.0] * len(values)
-    for number in file.numbers:
-        around = _around(corpus, file.entry, number)
-        for word, places in enumerate(values):
-            value = places.get(number)
-            if value is None:
-                continue
-            tops[word] = max(tops[word], value)
-            most, whole = best[word], total[word]
-            for away, share in around:
-                place, part = number + away, value * share
-                whole[place] = whole.get(place, 0.0) + part
-                if part > most.get(place, 0.0):
-                    most[place] = part
+    around = {number: _around(corpus, file.entry, number) for number in file.numbers}
+    spread: list[dict[int, float]] = []
     words: dict[int, float] = {}
-    for most, whole in zip(best, total, strict=True):
-        for place, top in most.items():
-            most[place] = value = ONCE * top + (1 - ONCE) * whole[place]
+    tops = 0.0
+    for places in values:
+        standing = [number for number in file.numbers if number in places]
+        spread.append(_spread_word(standing, places, around))
+        tops += max([places[number] for number in standing], default=0.0)
+        for place, value in spread[-1].items():
             words[place] = words.get(place, 0.0) + value
-    return _Scores(file, best, words, SESSION * sum(tops), dated)
+    return _Scores(file, spread, words, SESSION * tops, dated)
+
+
+def _spread_word(
+    numbers: list[int], values: dict[int, float], around: dict[int, tuple[tuple[int, float], ...]]
+) -> dict[int, float]:
+    """The same of one word that stands in these passages."""
+    best: dict[int, float] = {}
+    total: dict[int, float] = {}
+    for number in numbers:
+        value = values[number]
+        for away, share in around[number]:
+            place, part = number + away, value * share
+            if place in best:
+                total[place] += part
+                if part > best[place]:
+                    best[place] = part
+            else:
+                best[place] = total[place] = part
+    return {place: ONCE * top + (1 - ONCE) * total[place] for place, top in best.items()}
 
 
 # -- what marks an answer ----------------------------------------------------------------------------------------
@@ -324,7 +333,7 @@ class _Explainer:
         query, corpus = scorer.query, scorer.corpus
         spans = Spans((number, number + 1) for number in sorted(numbers))
         self._scorer = scorer
-        self._standing = [_standing(corpus, word, spans) for word in query.words]
+        self._standing = [_standing(corpus, word, set(numbers), spans) for word in query.words]
         unknown = lookup.idf(corpus, 0)
         self._units = evidence.units(query, scorer.weights, unknown, corpus.frequency)
         words = zip(query.words, scorer.weights, strict=True)
@@ -351,8 +360,13 @@ class _Explainer:
         return evidence.held(self._units, shares)
 
 
-def _standing(corpus: Corpus, word: Word, spans: Spans) -> set[int]:
-    """Those of the passages that hold a form of the word itself."""
-    tokens = (*corpus.concept(word.stem), terms.SPEAKER + word.text)
-    postings = (numbers for token in tokens for numbers, _ in corpus.postings(token))
-    return {numbers[place] for numbers in postings for place in spans.places(numbers)}
+def _standing(corpus: Corpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:
+    """Those of the passages that hold a form of the word itself; `spans` are the same passages."""
+    found: set[int] = set()
+    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
+        for places, _ in corpus.postings(token):
+            if len(places) < MANY * len(numbers):
+                found |= numbers.intersection(places)
+            else:
+                found.update(places[at] for at in spans.places(places))
+    return found
