@@ -227,6 +227,25 @@ def test_the_question_asked_before_does_not_stand_against_the_fact_that_answers_
     assert headings(answer(user, "What does Ann drink now after coffee?", limit=3))[0] == OOLONG
 
 
+def test_a_fact_that_only_retells_its_turn_leaves_the_room_to_it_and_a_corrected_one_does_not(tmp_path: Path) -> None:
+    """A day counted from the turn's own is nothing new; another day is."""
+    said = f"---\nsource: {TEA}:1\n---\n\nAnn gave up coffee on {{}}.\n"
+    for day, shown in (("13 March 2026", False), ("12 March 2026", True)):
+        user = write(tmp_path, {TEA: CHAT, OOLONG: said.format(day), **FILLER})
+        assert (OOLONG in headings(answer(user, "When did Ann give up coffee?"))) is shown
+
+
+def test_a_chinese_fact_stands_above_the_turn_that_it_was_taken_from(tmp_path: Path) -> None:
+    source, fact = "sessions/2026/2026-06-20-1005-电话.md", "facts/2026/2026-06-20-外婆生日.md"
+    said = talk("昨天端午，也是外婆的生日。", "祝外婆生日快乐！她今年多大？", "八十五，她是哪天生的，她自己也说不准。")
+    told = f"---\nsource: {source}:1\n---\n\n外婆的生日是农历五月初五。\n"
+    user = write(tmp_path, {source: said, fact: told, **FILLER})
+    for question in ("外婆的生日是哪天？", "外婆的生日是几月几号？"):
+        lines = answer(user, question)
+        assert headings(lines)[:2] == [fact, source]
+        assert "strong match: 100% of the question (has 外婆, 生日)" in lines[0]
+
+
 # -- what no longer holds ----------------------------------------------------------------------------------------
 
 OLD = f"---\nsuperseded_by: {OOLONG}\n---\n\nAnn loves coffee, strong coffee, coffee with cake.\n"
@@ -326,6 +345,45 @@ def test_a_question_that_was_answered_still_leads_to_its_answer(tmp_path: Path) 
         tmp_path, {"sessions/2026/2026-02-01-0900-a.md": talk("Which car do you drive?", "A Panda."), **FILLER}
     )
     assert "A Panda." in [hit.text for hit in search(user, "Which car do you drive?")[:2]]
+
+
+# -- days that a question names ----------------------------------------------------------------------------------
+
+DIARY = {
+    "sessions/2026/2026-05-08-1900-a.md": talk("What happened at the harbour is a long story.", "Tell me."),
+    "sessions/2026/2026-06-03-1900-b.md": talk("The ropes came off the van.", "All of them?"),
+    "sessions/2026/2026-07-15-1900-c.md": talk("A heron on the roof.", "Which roof?"),
+    "sessions/2026/2026-11-18-1900-d.md": talk("Duarte has a cold.", "Poor man."),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "month"),
+    [
+        ("What happened in May?", "05"),
+        ("What happened on 3 June?", "06"),
+        ("What happened on 3 June 2026?", "06"),
+        ("What did we do last summer?", "06"),
+        ("6月3日发生了什么事情？", "06"),
+        ("7月中旬做了什么？", "07"),
+        ("2026年7月", "07"),
+        ("What happened last night?", "11"),
+        ("昨天", "11"),
+    ],
+)
+def test_a_question_of_nothing_but_a_day_is_answered_from_that_day(tmp_path: Path, question: str, month: str) -> None:
+    """Whatever its other words say elsewhere; without a year it is the last such day before the newest memory."""
+    files = {**DIARY, "sessions/2026/2026-11-17-1900-e.md": talk("It rained all day.", "Here too.")}
+    lines = answer(write(tmp_path, files), question)
+    assert "found by names and dates alone" in lines[0]
+    assert headings(lines)[0][14:21] == f"2026-{month}"
+
+
+def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> None:
+    user = write(tmp_path, DIARY)
+    assert "No memory is dated 13 November 2026." in answer(user, "上周五发生了什么？")
+    assert "No memory is dated 9–15 November 2026." in answer(user, "Who had a cold last week?")
+    assert not any("No memory is dated" in line for line in answer(user, "Who had a cold this week?"))
 
 
 # -- in time -----------------------------------------------------------------------------------------------------

@@ -44,8 +44,6 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
     given = {key: value for key, value in filters.items() if value is not None}
     if colours() and "limit" not in given and len(found.parts) > 1:  # a screenful for a person; an agent reads more
         found = found._replace(parts=found.parts[:1], more=2 * len(found.parts[0]))
-    if colours() and "limit" not in given and len(found.parts) > 1:  # a screenful for a person; an agent reads more
-        found = found._replace(parts=found.parts[:1], more=2 * len(found.parts[0]))
     say_answer(user, answers.searched(found, {"query": text, **given}))
     if explain:
         say("\n" + "\n".join(map(_explained, sorted(found.hits, key=lambda hit: -hit.score))))

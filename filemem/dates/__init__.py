@@ -29,7 +29,7 @@ from filemem.dates.spans import (
     stretch,
 )
 
-__all__ = ["Mention", "Span", "annotate", "has_time_word", "mentioned", "parse_bound"]
+__all__ = ["Mention", "Span", "annotate", "has_time_word", "in_words", "mentioned", "parse_bound"]
 
 
 class Mention(NamedTuple):

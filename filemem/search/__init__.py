@@ -73,7 +73,7 @@ def search_files(
     parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order)]
     chosen = [hit for part in parts for hit in part]
     more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
-    notes = _unknown(corpus, parsed)
+    notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
     if not hits:
         notes += _nothing(corpus, asked, {"path": path, "speaker": speaker, "after": after, "before": before})
     return Found(parts, asked.files, _strength(chosen, parsed), notes, more)
@@ -85,13 +85,13 @@ def search_files(
 def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
     """The question with its speakers, the days that it names, and what else its names are called.
 
-    Relative days count from `anchor`, else from the newest memory.
+    Relative days, and those without a year, count from `anchor`, else from the newest memory.
     """
     found = dates.mentioned(query, anchor or dt.date.max)
+    if found and anchor is None:
+        found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
     if any(not mention.relative for mention in found):
         found = [mention for mention in found if not mention.relative]
-    elif found and anchor is None:
-        found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
     spans = [(mention.span.start.toordinal(), mention.span.end.toordinal()) for mention in found]
     named = [query[mention.start : mention.end] for mention in found]
     return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
@@ -119,10 +119,18 @@ def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
     ]
     said = []
     for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
-        if not unit.known:
+        if not unit.known and not all(question.is_light(parsed.words[place]) for place in unit.places):
             near = corpus.near(unit.text, 2)
             said.append(f"{unit.text} (nearest: {', '.join(near)})" if near else unit.text)
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
+
+
+def _undated(corpus: Corpus, parsed: Query) -> list[str]:
+    """A sentence on the days that the question names, where no memory is of any of them."""
+    if not parsed.spans or any(corpus.dated(first, last) for first, last in parsed.spans):
+        return []
+    spans = (dates.Span(dt.date.fromordinal(first), dt.date.fromordinal(last)) for first, last in parsed.spans)
+    return [f"No memory is dated {', '.join(dates.in_words(span, chinese=False) for span in spans)}."]
 
 
 # -- the hits ----------------------------------------------------------------------------------------------------
@@ -163,7 +171,7 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
         return ""
     best = max(hits, key=lambda hit: hit.strength)
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
-    if all(word.aside for word in parsed.words):
+    if parsed.bare and (parsed.spans or parsed.about or parsed.others):
         return f"; found by names and dates alone{order}"
     word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
     has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"

@@ -19,11 +19,12 @@ _WHEN = re.compile(
 )
 _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
-    "receive start begin plan decide want need try happen involve kind type way thing sort example number"
+    "receive start begin plan decide want need try happen involve kind type way thing sort example number "
+    "事 做"
 )
 _ASKED = re.compile(
-    r"\bhow (?:many|much)\b|为什么|什么时候|什么时间|什么样|什么|哪些|哪里|哪儿|哪个|哪种|哪家|哪座|哪一|哪|怎么样|怎么"
-    "|怎样|如何|为何|何时|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|[吗呢吧啊的了]"
+    r"\bhow (?:many|much)\b|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
+    "|怎样|如何|为何|何时|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊的了]"
 )
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none
 _SPELT = re.compile(f"{_LETTER}+")
@@ -77,6 +78,11 @@ class Query(NamedTuple):
     order: int = 0
     past: bool = False
 
+    @property
+    def bare(self) -> bool:
+        """Whether it has no word to look for but those of dates, names and the like."""
+        return all(word.aside or is_light(word) for word in self.words)
+
 
 def parse(
     question: str,
@@ -89,18 +95,19 @@ def parse(
     `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
     """
     rest, about, others = _without_names(question, speaker_names)
-    dated = {token for date in dates for token in terms.tokens(date)}
+    named = sorted(map(terms.fold, dates), key=len, reverse=True)
+    for date in named:
+        rest = rest.replace(date, " ")
+    runs = terms.words(_ASKED.sub(" ", rest))
     found: dict[str, Word] = {}
-    runs = []
-    for run in terms.words(_ASKED.sub(" ", rest)):
+    for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         cjk = terms.is_cjk(run)
-        runs += [run] if cjk else []
         for token in terms.cjk_tokens(run) if cjk else (run,):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
-                weight = ASIDE if token in dated else LIGHT if stem in _light_stems() else 1.0
+                weight = ASIDE if aside else LIGHT if stem in _light_stems() else 1.0
                 weight *= HALF if cjk and len(token) == 1 < len(run) else 1.0
-                found[stem] = Word(token, stem, weight, _others(token), token in dated)
+                found[stem] = Word(token, stem, weight, _others(token), aside)
     for place in sorted({*about, *others}):
         named = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
         for token in named:
@@ -111,10 +118,15 @@ def parse(
         frozenset(others) - frozenset(about),
         _WHEN.search(question) is not None,
         tuple(spans),
-        tuple(runs),
+        tuple(filter(terms.is_cjk, runs)),
         -1 if _LATEST.search(question) else 1 if _IN_ORDER.search(question) else 0,
         _PAST.search(question) is not None,
     )
+
+
+def is_light(word: Word) -> bool:
+    """Is it a word that any question may be put with?"""
+    return word.stem in _light_stems()
 
 
 @functools.cache

@@ -33,6 +33,7 @@ ECHO = 0.3  # what is left of the score of a turn that asks the question and say
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
+DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
@@ -220,15 +221,15 @@ _LENGTHS = tuple(
 )
 
 
-def _dated(query: Query, date: int) -> tuple[Share, ...]:
-    """The share of the question's weight that a file's date gives."""
+def _dated(query: Query, date: int, bare: bool) -> tuple[Share, ...]:
+    """The share of the question's weight that a file's date gives; a question that is `bare` has no word to look for."""
     shares = [0.0]
     for first, last in query.spans:
         if date and first <= date <= last:
             shares.append(ON_DAY)
         elif date and last < date <= last + max(DAYS_AFTER, last - first + 1):
             shares.append(AFTER_DAY)
-    return (("date", max(shares)),) if len(shares) > 1 else ()
+    return (("date", max(shares) * (DAY_ALONE if bare else 1.0)),) if len(shares) > 1 else ()
 
 
 # -- the score ---------------------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ class _Scorer:
         corpus, query = self.corpus, self.query
         for file in _by_file(corpus, self._candidates(), self._worth):
             date, path = file.entry.date, file.entry.path
-            scores = _spread(corpus, file, self._values, _dated(query, date))
+            scores = _spread(corpus, file, self._values, _dated(query, date, self._bare))
             for number in scores.words.keys() | (file.numbers if self._bare else ()):
                 if speakers is None or corpus.speakers[number] in speakers:
                     yield -round(self._score(scores, number), 6), -date, path, number, scores

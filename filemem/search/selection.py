@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from filemem import terms
+from filemem import dates, terms
 from filemem.archive import archived
 from filemem.memory import kind_of
 from filemem.search.candidates import Candidate
@@ -12,14 +12,10 @@ from filemem.sections import parse
 PARTS = (2000, 8000, 16_000)  # characters up to which the parts of an answer without a limit reach
 WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
 DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
-TOLD = 0.1  # how much more where a fact that holds the whole question stands first
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
-CLEARLY = 1.15  # times the best turn's score, from which on a fact is shown beside the turn that it was taken from
-APART = (
-    0.5  # of the question that a fact holds and its turn does not, likewise: the turn leaned on what was said before
-)
+_PUT_IN = frozenset(map(terms.stem, "says asked others own 自 己 大 家".split()))  # words that a retelling brings in
 
 
 def with_originals(hits: list[Candidate]) -> list[Candidate]:
@@ -43,9 +39,8 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
 
     The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
-    itself: `turn` gives the hit for a `path:line`. The best fact that holds the whole question, as no turn does, stands
-    first; of the others, those are shown that clearly outrank every turn, or say what their own leaves out: else the turns
-    tell the same in full.
+    itself: `turn` gives the hit for a `path:line`. Of the facts that hold the whole question or outrank every turn those
+    are shown that tell more than their turns; the best one that holds the whole question stands first.
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
@@ -54,25 +49,40 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     for key, fact in list(out.items()):
         found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
-        whole = first and bool(told) and _alone(fact, turns)
-        if whole:
-            first = False
-            out[key] = fact = fact.counting(max(fact.score, 1.01 * best), "fact")
+        whole = fact.strength >= WHOLE and not fact.note
+        if told and not fact.note:
+            if not (whole and _alone(fact, turns)) and (
+                not (whole or fact.score >= best) or _retells(fact, told[0][1])
+            ):
+                del out[key]
+            elif first and whole:
+                first = False
+                out[key] = fact = fact.counting(max(fact.score, 1.01 * best), "fact")
         for source, hit in told:
             shared = hit.score + SHARED * (fact.score - hit.score)
             score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
             out[source] = hit.counting(score, "fact")
-        apart = all(hit.strength < fact.strength - APART for _, hit in told)
-        if not (apart or fact.note or whole or fact.score >= CLEARLY * best):
-            del out[key]
     return sorted(out.values(), key=lambda hit: -hit.score)
 
 
 def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
-    """Does the fact hold the whole question, as no turn does? One that asks holds no answer, even if it asks just that."""
-    if fact.strength < WHOLE or fact.note:
-        return False
+    """Does no turn hold as much of the question? One that asks holds no answer, even if it asks just that."""
     return all(hit.strength < fact.strength or terms.flags(hit.text) & terms.IS_QUESTION for hit in turns)
+
+
+def _retells(fact: Candidate, turn: Candidate) -> bool:
+    """Does a fact say nothing that its turn does not, whose day and speaker are known?"""
+    known = f"{turn.speaker} {turn.text}"
+    if turn.date:
+        days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
+        known = " ".join([dates.annotate(known, turn.date), *days])
+    return _said(fact.text) <= _said(known) | _PUT_IN
+
+
+def _said(text: str) -> set[str]:
+    """The stems of a text; of Chinese the characters."""
+    found = (token for token in terms.tokens(text) if token not in terms.STOP)
+    return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
 def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Candidate]]:
@@ -85,9 +95,8 @@ def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Ca
     parts: list[list[Candidate]] = [[]]
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
-    told = TOLD if hits and hits[0].sources and hits[0].strength >= WHOLE else 0.0
     for hit in hits[: limit or MOST]:
-        least = best * (WORTH + DEARER * spent / 8000 + told)
+        least = best * (WORTH + DEARER * spent / 8000)
         if not limit and spent and hit.score < least and hit.strength <= hits[0].strength:
             continue
         if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
