@@ -28,7 +28,7 @@ _FOLLOWS = (
     "用送带教问约到得过着付收拿借开写读听唱走跑坐"
 )
 _OWN = re.compile(
-    rf"{_BEFORE}(?:{_NAMED})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff](?:(?![{_FOLLOWS}])[\u4e00-\u9fff])?"
+    rf"{_BEFORE}(?:{_NAMED})(?![的了是在和与跟也都就很不])[\u4e00-\u9fff](?:(?<=[小晓])[\u4e00-\u9fff]|(?![{_FOLLOWS}])[\u4e00-\u9fff])?"
 )
 # Characters by which the sounds of foreign names are written, without those that are mostly other words.
 _SOUNDS = (

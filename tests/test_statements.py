@@ -137,7 +137,8 @@ def test_what_means_nothing_by_itself_or_only_praises_becomes_no_statement(said:
         ("I ran a race in Ghent. It was great.", "Mara ran a race in Ghent."),
         ("Growing up, I saw three floods.", "Growing up, Mara saw three floods."),
         ("Here's a scarf I knitted for my niece.", "Mara knitted a scarf for their niece."),
-        ("I love this old lighthouse.", "Mara loves an old lighthouse."),
+        ("I love this old lighthouse.", "Mara loves the old lighthouse."),
+        ("I found this old lighthouse.", "Mara found an old lighthouse."),
         ("Hopefully, I can swim in May.", "Mara hopes they can swim in May."),
         ("I could help you with the garden.", "Mara could help Omar with the garden."),
         ("My son is fond of peace and love songs.", "Mara's son is fond of peace and love songs."),
@@ -288,6 +289,72 @@ def test_each_topic_stands_in_a_statement_of_its_own_and_the_line_is_passed_thro
     assert [statement.topic and statement.topic[1] for statement in found] == ["home", "dog's name", None]
     assert {statement.line for statement in found} == {7}
     assert found[0].about_date == date(2025, 5, 7)
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("My favourite tea is oolong and I live in Ghent.", ["Mara's favourite tea is oolong.", "Mara lives in Ghent."]),
+        ("我最喜欢的茶是乌龙，我住在根特。", ["Mara最喜欢的茶是乌龙。", "Mara住在根特。"]),
+        ("I met Ines at Ponte Nova today. I sold the car yesterday.",
+         ["Mara met Ines at Ponte Nova on 8 May 2025.", "Mara sold the car on 7 May 2025."]),
+        ("I flew to Oslo yesterday. I flew back with Ada today.",
+         ["Mara flew to Oslo on 7 May 2025. Mara flew back with Ada on 8 May 2025."]),
+        ("We flew to Oslo yesterday. Remember that I hate olives.",
+         ["Mara hates olives.", "Mara and others flew to Oslo on 7 May 2025."]),
+    ],
+)  # fmt: skip
+def test_what_has_nothing_to_do_with_each_other_stands_apart(said: str, wanted: list[str]) -> None:
+    """Two things settled in one sentence, two events, a wish beside news; what shares a word stays together."""
+    assert texts(said, others=("assistant",)) == wanted  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("said", "links"),
+    [
+        ("我搬到里斯本去住了。", ("里斯本",)),
+        ("我昨天和李雷去了苏州。", ("李雷", "苏州")),
+        ("我在 Door Dash 工作了一年。", ("Door Dash",)),
+        ("Harry Potter and Iron Man are my favourites.", ("Harry Potter", "Iron Man")),
+        ("I met Inês at Vão Livre for the Mid-Autumn feast.", ("Inês", "Vão Livre", "Mid-Autumn")),
+        ("I sing in a choir on Mondays.", ()),
+        ("Yesterday Ada wrote to me.", ("Ada",)),
+    ],
+)
+def test_names_are_linked_whole(said: str, links: tuple[str, ...]) -> None:
+    [statement] = told(said)
+    assert statement.links == links
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I know how this looks to you.", "Mara knows how this looks to Omar."),
+        ("I'm determined to make this studio work.", "Mara is determined to make the studio work."),
+        ("I have been reading this old book.", "Mara has been reading an old book."),
+        ("We played this game Catan.", "Mara and others played the game Catan."),
+        ("Blue's my favourite, it calms me.", "Blue is Mara's favourite, it calms Mara."),
+        ("我讲过我对花生过敏。", "Mara讲过自己对花生过敏。"),
+        ("我会继续努力，实现我的梦想。", "Mara会继续努力，实现自己的梦想。"),
+        ("我在家，我的狗在外面。", "Mara在家，Mara的狗在外面。"),
+        ("我们俩都很喜欢登山。", "Mara和Omar俩都很喜欢登山。"),
+    ],
+)
+def test_it_reads_as_somebody_else_would_write_it(said: str, text: str) -> None:
+    assert texts(said) == [text]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I have lots of reminders of it.",
+        "I loved guiding and supporting them.",
+        "巴黎真棒。我一直没机会去。",
+        "You can see my books.",
+    ],
+)
+def test_what_points_at_something_unnamed_is_left_out(said: str) -> None:
+    assert texts(said) == []
 
 
 def test_what_an_assistant_says_is_hardly_certain() -> None:

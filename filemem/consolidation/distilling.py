@@ -39,17 +39,20 @@ def distilled(session: Session, unread: Collection[int], heard: Heard) -> Distil
     found: dict[int, list[Claim]] = {}
     dropped: list[Dropped] = []
     wanted = set(unread)
+    previous = None
     for place, value in enumerate(scores(turns, heard)):
         said = session.turns[place]
+        before, previous = previous, said.turn
         if takes_back(said.turn):
             _take_back(session, place, found, dropped)
-        if place not in wanted or value < THRESHOLD:
-            continue
-        if order := ordered(session, said):
-            dropped.append(Dropped(f"{session.path}:{said.line}", said.text, order))
+        order = injection.suspicious(said.text) if foreign(session, said) else None
+        if order:
+            previous = None  # so that no answer is told together with it
+            dropped += [Dropped(f"{session.path}:{said.line}", said.text, f"it {order}")] if place in wanted else []
+        if place not in wanted or value < THRESHOLD or foreign(session, said):
             continue
         others = tuple(name for name in session.speakers if name != said.speaker)
-        told = statements(said.turn, turns[place - 1] if place else None, said.day, others)
+        told = statements(said.turn, before, said.day, others)
         if told:
             found[place] = [_claim(session, said, statement) for statement in told if SECRET not in statement.text]
             for statement in told:
@@ -58,12 +61,6 @@ def distilled(session: Session, unread: Collection[int], heard: Heard) -> Distil
         else:
             _lean(session, place, found)
     return Distilled([claim for place in sorted(found) for claim in found[place]], dropped, [])
-
-
-def ordered(session: Session, said: Said) -> str:
-    """Why a turn is not listened to: it is an assistant's or a document's and gives orders; empty where it may be heard."""
-    reason = injection.suspicious(said.text) if foreign(session, said) else None
-    return f"it {reason}" if reason else ""
 
 
 def foreign(session: Session, said: Said) -> bool:
@@ -95,7 +92,6 @@ def _claim(session: Session, said: Said, statement: Statement) -> Claim:
     text = _with_home(linked(statement), statement)
     lasting = statement.topic is not None and statement.topic[1].startswith(_LASTING)
     begun = statement.about_date if lasting and statement.about_date and statement.about_date <= said.day else None
-    by = ASSISTANT if foreign(session, said) else ""
     return Claim(
         text=text,
         day=said.day,
@@ -103,12 +99,11 @@ def _claim(session: Session, said: Said, statement: Statement) -> Claim:
         sources=(f"{session.path}:{said.line}",),
         origins=((said.digest, digest(statement.text)),),
         importance=statement.importance,
-        confidence=min(statement.confidence, 0.3) if by else statement.confidence,
+        confidence=statement.confidence,
         topic=statement.topic,
         value=statement.value,
         correction=statement.correction,
         valid_from=begun,
-        said_by=by,
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
+from filemem import names_zh, terms
 from filemem.statements import cues
 from filemem.statements.replies import reply
 from filemem.statements.retelling import Scene, Told, retold, says, uncapital
-from filemem.statements.salience import REMEMBER, wishes_kept
+from filemem.statements.salience import REMEMBER, content, wishes_kept
 from filemem.statements.topics import Slot, Topic, slot
 from filemem.statements.utterance import (
     ASSISTANT,
@@ -25,10 +26,11 @@ from filemem.statements.utterance import (
     regex,
     sentences,
 )
-from filemem.terms import CJK
+from filemem.statements.verbs import is_adverb, is_past, is_verb
 
-MOST = 3  # statements of one turn
+MOST = 5  # statements of one turn
 _QUOTED = r"[\"“「]([^\"”」]{2,40}[^?？])[\"”」]|《([^》]{1,40})》"
+_CLAUSES = r",? (?:and|but) (?=(?:i|i'm|i've|my|we|our)\b)|[，,；;] ?(?:而且|并且|也|但是?|不过)?(?=我)"
 _LONGEST = 60  # words of a statement made of several sentences
 
 
@@ -68,17 +70,19 @@ def statements(turn: Turn, previous: Turn | None, today: date, others: Sequence[
     parts = _sincere(sentences(turn.text))
     found = [_lesson(part, turn) for part in parts if _is_lesson(part.text)]
     asked = [_asked_for(part, turn, scene) for part in parts if wishes_kept(part.text, others)]
-    if found or asked:
-        return [*found, *(one for one in asked if one)][:MOST]
-    told = _told(parts, scene) or (reply(turn, previous, scene) if previous else [])
-    return [_statement(group, turn) for group in _grouped(told, turn.speaker)][:MOST]
+    wished = [*found, *(one for one in asked if one)]
+    rest = [part for part in parts if not _is_lesson(part.text) and not wishes_kept(part.text, others)]
+    told = _told([clause for part in rest for clause in _settling(part, scene)], scene)
+    if not told and not wished and previous:
+        told = reply(turn, previous, scene)
+    return [*wished, *(_statement(group, turn) for group in _grouped(told, turn.speaker))][:MOST]
 
 
 def linked(statement: Statement) -> str:
     """The text with the first mention of each of its links in double square brackets."""
     text = statement.text
     for name in statement.links:
-        whole = rf"(?<![^\W{CJK}]){re.escape(name)}(?![^\W{CJK}])"
+        whole = rf"(?<![^\W{terms.CJK}]){re.escape(name)}(?![^\W{terms.CJK}])"
         text = re.sub(whole, lambda match: f"[[{match[0]}]]", text, count=1)
     return text
 
@@ -137,27 +141,45 @@ def _told(parts: list[Sentence], scene: Scene) -> list[Told]:
     return found
 
 
+def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
+    """The clauses of a sentence where several settle a topic each, or one holds a secret, so that each is told by itself."""
+    clauses = [clause.strip(" ,，;；") for clause in regex(_CLAUSES).split(part.text)]
+    if part.role != TELLING or len(clauses) < 2:
+        return [part]
+    settled = [(told := retold(clause, scene)) is not None and slot(told.text, scene.speaker) for clause in clauses]
+    secret = any("[redacted:" in clause for clause in clauses)
+    return [Sentence(clause, TELLING) for clause in clauses] if sum(map(bool, settled)) + secret > 1 else [part]
+
+
 # -- from sentences to statements ------------------------------------------------------------------------------------
 
 
 def _grouped(told: list[Told], speaker: str) -> list[list[Told]]:
-    """A group for each sentence that settles a topic, one for the rest; what leans stays with its support."""
-    groups: list[list[Told]] = []
-    rest: list[Told] = []
-    last = rest
+    """A group for each sentence that settles a topic, the rest by what they are about; what leans stays with its support."""
+    settled: list[list[Told]] = []
+    others: list[list[Told]] = []
+    last: list[Told] = []
     for one in told:
-        if one.leans and last:
-            if sum(length(other.text) for other in last) + length(one.text) <= _LONGEST:
-                last.append(one)
-            continue
-        if slot(one.text, speaker):
-            last = [one]
-            groups.append(last)
-        else:
-            last = rest
-            if sum(length(other.text) for other in rest) + length(one.text) <= _LONGEST:
-                rest.append(one)
-    return [*groups, rest] if rest else groups
+        if not (one.leans and last):
+            if slot(one.text, speaker):
+                last = []
+                settled.append(last)
+            elif not others or _apart(others[-1], one, speaker):
+                last = []
+                others.append(last)
+            else:
+                last = others[-1]
+        if sum(length(other.text) for other in last) + length(one.text) <= _LONGEST:
+            last.append(one)
+    return [group for group in (*settled, *others) if group]
+
+
+def _apart(group: list[Told], one: Told, speaker: str) -> bool:
+    """Whether a sentence tells of something else than those before: each has its own day or names, and no word is in both."""
+    before, after = (set(_links(" ".join(told.text for told in part), speaker, None)) for part in (group, [one]))
+    shared = content(" ".join(told.said for told in group)) & content(one.said) or before & after
+    dated = any(told.when for told in group)
+    return not shared and bool(before or dated) and bool(after or one.when)
 
 
 def _statement(group: list[Told], turn: Turn) -> Statement:
@@ -224,10 +246,23 @@ def _importance(text: str, kind: str = "") -> int:
 def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
     """Names of people, places and things in the text, and titles in quotation marks; never the speaker."""
     names = []
-    if settled and settled.topic[1].endswith(("home", "name", "名字")) and not settled.value.islower():
-        names.append(settled.value.removeprefix("not "))
+    value = settled.value.removeprefix("not ") if settled else ""
+    if settled and settled.topic[1].endswith(("home", "name", "名字")) and not value.islower() and "," not in value:
+        names.append(value)
     plain = cased(_QUOTED).sub(lambda quoted: "\0" * len(quoted[0]), text.replace(speaker, "\0" * len(speaker)))
-    names += [m[0] for m in cased(cues.NAMED).finditer(plain)]
+    whole = [m[1] for m in cased(cues.NAMED_FIRST).finditer(plain) if _is_name(m[1].split()[0])]
+    for name in whole:
+        plain = plain.replace(name, "\0" * len(name))
+    names += [*whole, *(m[0] for m in cased(cues.NAMED).finditer(plain))]
+    names += [name for name in names_zh.names(plain) if name in plain] if is_chinese(text) else []
     titles = (m[1] or m[2] for m in cased(_QUOTED).finditer(text))
     names += [title for title in titles if title[:1].isupper() or is_chinese(title)]
     return tuple(dict.fromkeys(name for name in names if name != speaker))
+
+
+def _is_name(first: str) -> bool:
+    """Whether the first word of a sentence is part of a name as the capital behind it is: Harry Potter, not Yesterday Ada."""
+    word = first.lower()
+    return not (word in terms.STOP or is_adverb(word) or is_verb(word) or is_past(word) or word.endswith("ing")) and (
+        regex(cues.NO_NAME).match(word) is None
+    )

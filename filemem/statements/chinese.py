@@ -12,7 +12,11 @@ _FILLERS = (
     r"不是)[，,。！!：:~、…— ]+)+"
 )
 _TAILS = r"[，,]?(?:对吧|是吧|对不对|是不是|你懂的|你知道的?|哈+|呵+|嘻+|嘛|啦|呀|哦|噢|喔|呢|吧|啊)+$"
-_TOGETHER = r"一起|你|您|咱|上次聊|没聊|聊过"
+_TOGETHER = r"一起|你|您|咱|俩|上次聊|没聊|聊过"
+_SAYING = r"(?:说|讲|觉得|认为|以为|知道|发现|相信|希望|担心|承认|决定|提醒|告诉[^，。]{1,6})(?:过|了|到)?$"
+_VERB_AGAIN = (
+    r"[，,](?!但|而|可|因|所|不过|然|也|还|就|只|或)[^，,；;：:—我你他她它则却都也]{1,6}$"  # 会继续努力，实现我的梦想
+)
 _GOES_ON = r"[，,；;—](?:所以|因为|但是?|不过|而且|然后|也|还|就|并且|于是|现在|后来|同时|当时)*$"
 _LEADS = (  # news announced, not told: 昨天真是太棒了，
     r"^(?:(?:昨天|今天|上周末?|这周|最近|生活)?(?:真是|真的|真|可)?(?:太[^，。]{1,5}了|超[^，。]{1,4}的?)|"
@@ -95,7 +99,10 @@ class _Retelling:
             return "自己" if same else f"{who}自己"
         if m[2]:
             near = same or (self.last == self.group and not m[1])
-            return "自己的" if near and not clauses else f"{who}的"
+            goes_on = not clauses or (clauses == 1 and regex(_VERB_AGAIN).search(between))
+            return "自己的" if near and goes_on else f"{who}的"
+        if same and not m[1] and not clauses and regex(_SAYING).search(between):
+            return "自己"
         # 我和朋友 … 我们: they were named together.
         self.last = self.group if regex(r"[和跟与]").match(m.string, m.end()) else who
         if same and clauses == 1 and regex(_GOES_ON).search(between):

@@ -3,6 +3,9 @@
 Each is a regular expression for `utterance.regex`, English and Chinese side by side.
 """
 
+from filemem.dates.spans import MONTHS
+from filemem.terms import CJK
+
 INJECTION = (
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instruction|prompt|rule|direction|guideline|system|"
     r"previous|above)s?\b|\bnew instructions?:|\bsystem prompt\b|<\|?(?:system|im_start)|\byou are now (?:an?|in)\b|"
@@ -31,8 +34,11 @@ INSTRUCTION = (
     r"respond)),? (?:please )?)?(?:always |never |don't |do not |stop |only )*(?:answer|answering|reply|replying|"
     r"respond|responding|call me|address me|speak to me|talk to me|write to me|use (?:metric|celsius|bullet|emoji|"
     r"emojis|plain|short|simple|british|american)|keep (?:your|the|all|it|answers|replies)\b.{0,20}\b(?:short|brief|"
-    r"simple|concise))|^(?:请)?(?:(?:以后|今后|从现在起|从今以后|下次)[，,]?(?:请|都|总是|一直|不要|别|跟我|对我|"
-    r"给我)*(?:用|说|回答|回复|称呼|叫我|讲|写)|(?:请)?(?:总是|一直|永远|不要|别)(?:再)?(?:用|回答|回复|叫我|称呼)|"
+    r"simple|concise))|^(?:please,? (?:always|never)|(?:please )?(?:always|never) (?:give|show|tell|send|ask) me|"
+    r"(?:always|never) (?:convert|translate|cite|quote|recommend|suggest|explain)) (?=\w)|"
+    r"^(?:请)?(?:(?:以后|今后|从现在起|从今以后|下次)[，,]?(?:请|都|总是|一直|不要|别|跟我|对我|给我)*(?:用|说|回答|"
+    r"回复|称呼|叫我|讲|写|推荐|建议|提到?|列|加|换算|发)|(?:请)?(?:总是|一直|永远|不要|别)(?:再)?(?:给我)?(?:用|回答|"
+    r"回复|叫我|称呼|推荐|换算)|"
     r"(?:请)?叫我)"
 )
 # What an instruction begins with and a lesson leaves out.
@@ -49,7 +55,7 @@ ADVICE = (
     r"不要|祝|记得|看看|快看|来|让我们|相信|去|试试|一起|多么|谢|感谢|敬|坚持|抓住|专注)|让我们|让咱们"
 )
 VAGUE = (
-    r"\bkeep you (?:updated|posted)|^i (?:\d+% |totally |completely |fully |definitely )*agree\b|^(?:it has |"
+    r"\bkeep you (?:updated|posted)|^you can see\b|^i (?:\d+% |totally |completely |fully |definitely )*agree\b|^(?:it has |"
     r"i have )?been (?:ages|forever|so long|a (?:long )?(?:while|minute))\b|^(?:i am )?sorry i\b|^i knew you\b|"
     r"\b(?:some|big|crazy|lots? of|new|cool|wild|so many) (?:stuff|things?)(?: has|'s| have)? (?:been )?(?:happen|"
     r"going on)|^i (?:will )?(?:definitely |surely )?(?:check|look|try|read|watch|give) (?:it|that|them|this)\b|"
@@ -71,7 +77,7 @@ VAGUE = (
     r"seems? like (?:forever|ages)|(?:so |too )?much|lots?|a lot|quite a|nothing much|been an?|it's been (?:a while|"
     r"ages|forever)|been a)\b.*(?:last|since|happened|going on|chatted|week|been|talk)|^我(?:完全|非常|特别|很)*(?:也(?:是|这么|"
     r"一样)|同意|懂|明白|懂|理解|知道|很好|没事|相信你|支持你|为你|祝)|(?:想|得)跟你(?:们)?(?:说|聊)|(?:有(?:件|些)事|有东西)[^，。]{0,4}(?:告诉|跟)你|没聊了$|"
-    r"^[^，。]{0,14}发生了[^，。]{0,8}(?:事|事情)$|^给你看"
+    r"^[^，。]{0,14}发生了[^，。]{0,8}(?:事|事情)$|^给你看|^我们找个?时间"
 )
 
 IMPORTANCE = (
@@ -101,10 +107,16 @@ RELATION = (
     r"cat)\b|的(?:妈|爸|姐|妹|哥|弟|儿|女|妻|丈|朋友|孩子|狗|猫)"
 )
 POSSESSION = r"\b(?:has|owns|have) (?:a|an|two|three|four|the|some|their)\b|有一|养了|拥有"
+_MONTH = "|".join(MONTHS)
+_UPPER, _LOWER = "A-ZÀ-ÖØ-ÞŁŚŠŽ", "a-zß-öø-ÿāăąćčďēěęğıłńňőřśşšťūůűźžż"
+_CAPITAL = rf"[{_UPPER}][{_LOWER}]+(?:-[{_UPPER}]?[{_LOWER}]+)*"
 # What has a capital within a sentence, but for days, months, languages, and I.
 NAMED = (
-    r"(?<=[a-z,;\0] )(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|"
-    r"Wednesday|Thursday|Friday|Saturday|Sunday|Asked|Now|Dutch|French|German|Greek|Thai|The|This|That|It|My|And|But|We|They|"
-    r"He|She|Is|Are|Plus|Also|Yes|No|[A-Z][a-z]*(?:ish|ese|ian|ean|can))\b)[A-Z][a-z]{2,}(?:(?: of| de| van| von)? "
-    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)[A-Z][a-z]+){0,3}(?!\w)"
+    rf"(?:(?<=[{_LOWER}\d,;\0] )|(?<=[{CJK}] )|(?<=[{CJK}]))(?!(?:{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Asked|"
+    r"Now|Dutch|French|German|Greek|Thai|The|This|That|It|My|And|But|We|They|He|She|Is|Are|Plus|Also|Yes|No|"
+    rf"[A-Z][a-z]*(?:ish|ese|ian|ean|can))\b)(?=\w{{3}}){_CAPITAL}(?:(?: of| de| van| von)? "
+    rf"(?!(?:{_MONTH})\b){_CAPITAL}){{0,3}}(?!\w|-\w)"
 )
+# Two capitals and more where a sentence begins, of which the first may be no name: Harry Potter; Yesterday Ada.
+NAMED_FIRST = rf"(?:^|(?<=[.!?;] ))({_CAPITAL}(?: (?!(?:{_MONTH})\b){_CAPITAL})+)"
+NO_NAME = r"(?:asked|last|next|yesterday|today|tomorrow|tonight|besides|together|now|\w+day)s?$"

@@ -30,6 +30,8 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"\b(I|we|you|they)['’]ve\b", r"\1 have"),
     (r"\bive\b", "I have"),
     (r"\b(there|who|what|that)['’]ve\b", r"\1 have"),
+    (r"\b(?!(?:it|that|what|there|here|who|he|she|let|how|where)\b)([a-z]\w+)['’]s been\b", r"\1 has been"),
+    (r"\b(?!(?:it|that|what|there|here|who|he|she|let|how|where)\b)([a-z]\w+)['’]s (?=(?:my|our|an?|the|so|such)\b)", r"\1 is "),
     (r"\b(we|you|they)['’]re\b", r"\1 are"),
     (r"\b(I|we|you|he|she|it|they|that)['’]ll\b", r"\1 will"),
     (r"\b(I|we|you|he|she|they)['’]d(?= (?:\w+ly |just |never |always |already |even )?(?:been|had|better|seen|gone|"
@@ -62,8 +64,8 @@ _SPOKEN = (  # spoken and contracted forms, and what they stand for, in this ord
     (r"\bi\b", "I"),
 )  # fmt: skip
 _FILLERS = (
-    r"^(?:(?:well|oh|ah|aw+|ooh|wow|whoa|woah|yeah|yep|yup|yes|yay|no|nope|nah|hey|hi|hello|so|and|but|or|also|plus|"
-    r"ok|okay|sure|right|anyway|anyways|honestly|actually|basically|by the way|btw|oh man|oh boy|man|haha+|lol|"
+    r"^(?:(?:well|oh(?: yeah| yes| no| wow)?|ah|aw+|ooh|wow|whoa|woah|yeah|yep|yup|yes|yay|no|nope|nah|hey|hi|hello|so|and|but|"
+    r"or|also|plus|ok|okay|sure|right|anyway|anyways|honestly|actually|basically|by the way|btw|oh man|oh boy|man|haha+|lol|"
     r"thanks|thank you|thanks a lot|for sure|of course|definitely|absolutely|exactly|totally|indeed|same here|me too|"
     r"guess what|speaking of which|you know|i mean|like|hmm+|um+|uh+|gosh|omg|geez|cool|nice|great|awesome|plus|"
     r"for example|what's more|in the meantime|meanwhile|unfortunately|luckily|thankfully|fortunately|(?:great|good|"
@@ -78,7 +80,7 @@ _CONNECTIVES = (
 )
 _TAILS = (
     r"(?:,| [-–]) (?:by the way|btw|anyway|you know|ya know|speaking of(?: which)?|huh|though|lol|haha+|y'know|"
-    r"if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$|(?:,| [-–]) (?:can't wait|so excited|come see|take a look|"
+    r"if you (?:know|will)|tbh)$|, (?:right|man|dude|bro)$| though$|(?:,| [-–]) (?:can't wait|so excited|come see|take a look|"
     r"check it out|highly recommend(?: it)?)$|(?<!is)(?<!am)(?<!are)(?<!do)(?<!does),? (?:too|as well)$"
 )
 _LEADS = (  # news announced, not told: This month was mad, …; A few odd things happened: …
@@ -86,6 +88,8 @@ _LEADS = (  # news announced, not told: This month was mad, …; A few odd thing
     r"really |super |crazy |pretty |just )*(?:wild|crazy|cool|tough|great|awesome|busy|amazing|intense|hectic|"
     r"rough)(?: cool)?(?: for me)?(?:,| [-–—:]|;)\s*|^(?:something|some|a few|crazy|interesting|big|exciting|"
     r"lots? of) (?:\w+ ){0,4}?(?:things? |stuff )?(?:has |have |just )*happened(?: \w+){0,5}?(?:\s[-–—]|:|,)\s*|"
+    r"^i(?: have|'ve)?(?: got| had)? (?:some |a bit of )?(?:great |good |big |exciting |amazing |happy |sad |bad )*news"
+    r"(?: to share)?(?:\s[-–—]|:|,)\s*|"
     r"^speaking of [^,]{1,40},\s*"
 )
 _SHOWN = (  # what the other can see: Here's a scarf I knitted, I knitted a scarf

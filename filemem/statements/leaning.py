@@ -46,7 +46,7 @@ _POINTING = (
     r"things?|stuff|places?|moments?|people|events?|times?) like (?:that|this|these|those)\b|"
     r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
     r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)|\b(?:trips?|go|going|went|gone|been|moved|"
-    r"travel\w*|get|getting|being|out) there\b"
+    r"travel\w*|get|getting|being|out) there\b|(?:没机会|没时间|还没|从来?没|没能|想|打算)[去来试看吃听玩]过?$"
 )
 # It as an object, which needs a noun before it, unless in an idiom or standing for a clause to come.
 _THING = (
@@ -56,19 +56,23 @@ _THING = (
 _NOUN = (
     r"\b(?:an?|the|my|our|your|his|her|some|any|every|each|this|these|that|two|three|four|new|old|home|everyone|"
     r"someone|people|kids|work|school)\b|(?:s|tion|ment|ness|ship|"
-    r"ity)\b(?<!\bis)(?<!\bwas)(?<!\bhas)(?<!\balways)(?<!\bsometimes)|\w(?<!\bgo)ing\b(?=.*\w)"
+    r"ity)\b(?<!\bis)(?<!\bwas)(?<!\bhas)(?<!\balways)(?<!\bsometimes)(?<!ous)(?<!ss)"
+    r"(?<!\blots)(?<!\btons)|\w(?<!\bgo)ing\b(?=.*\w)"
 )
+# Lots of reminders of it: that noun is not what it stands for.
+_ITS_OWN = r"\b[a-z]+ (?:of|about|for) $"
 _THOSE = r"\b(?:they|them|their|theirs|themselves)\b(?! (?:way|own)\b)"
 _SEVERAL = (
     r"\b(?:people|kids?|children|family|fam|friends?|everyone|everybody|someone|somebody|anyone|team|group|crowd|audience|"
     r"folks?|others?|couple|crew|band|those who|(?!(?:is|was|has|does|this|its|yes|always|sometimes|less|unless|guess|"
-    r"across|towards|perhaps|besides|news|whatever|\w+(?:ss|ous|ness))\b)\w{3,}s|\w+ and (?!i\b)\w+)\b"
+    r"across|towards|perhaps|besides|news|whatever|\w+(?:ss|ous|ness))\b)\w{3,}s|(?!\w+(?:ing|ed)\b)\w+ and (?!i\b)\w+)\b"
 )
 _PERSON = r"\b(?:he|she|him|her|his|hers)\b|[他她它](?!们)"
 # Somebody that he or she can stand for.
 _SOMEBODY = (
     r"(?<!^)\b(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:says|said|is|was|has|had|told|thinks|wants|loves|"
-    r"likes)\b)(?<!He)(?<!She)(?<!It)|\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{4}"
+    r"likes)\b)(?<!He)(?<!She)(?<!It)(?<!How)(?<!What)(?<!Who)(?<!Where)(?<!When)(?<!Why)|"
+    r"\b(?:[Mm]y|[Aa]|[Aa]n|[Tt]he|[Tt]his|[Oo]ur) \w+|[\u4e00-\u9fff]{4}"
 )
 
 
@@ -92,6 +96,8 @@ def _unnamed(pronoun: str, named: str, sentence: str) -> bool:
     if not found:
         return False
     before = sentence[: found.start()]
+    if named == _NOUN:
+        before = regex(_ITS_OWN).sub("", before)
     if not named:
         return cased(_SOMEBODY).search(before) is None
     return not regex(named).search(before) and not cased(r" (?!I\b)[A-Z]").search(before)

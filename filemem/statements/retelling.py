@@ -16,15 +16,23 @@ _LONGEST = 600  # characters of a sentence; what is longer is no spoken sentence
 _OWN_CLAUSE = r"(?:[,;–—]|\s-)\s*(?:so |and |but )?((?:i|my) (?!think\b|guess\b|mean\b|know\b|hope\b).{12,})$"
 _FIRST_CLAUSE = r"^(.{15,}?)(?:[,;–—]|\s-) ?(?:(?:so|and|but|because) )?(?:i|it|that|they)\b"
 _NEEDY = r"\b(?:it|its|them|that|him|her|she|he|they|those|these|there|this)\b"
-# This one that only the other sees: I bought this red kite, I bought a red kite.
+# This one that only the other sees or has just heard of: I bought this red kite, I bought a red kite; I love this town, the town.
 _POINTED = (
     r"(?<=\w )(?<!\blike )(?<!\ball )(?<!\bdo )(?<!\bdoing )(?<!\bof )(?<!\bthat )(?<!\bis )(?<!\bwas )this "
-    r"(?=([a-z]))(?!(?:week|weekend|month|year|morning|afternoon|evening|night|summer|winter|spring|fall|autumn|"
+    r"(?=([a-z]\w*)( [A-Z])?)(?!(?:week|weekend|month|year|morning|afternoon|evening|night|summer|winter|spring|fall|autumn|"
     r"season|time|is|was|one|way|in|on|and|or|to|for|all|next|past|coming|last|kind|whole|much|far|really|just|"
     r"always|long|early|late|lately|because|but|so|since|when|if|with|at|from|too|also|again|by|before|after|as|like|"
     r"of|while|whenever|wherever|until|out|up|off|down|over|here|there|will|would|can|close|every|each|more|stuff|"
     r"music|information|support|help|work|food|love|energy|advice|feeling)\b)"
 )
+_INTRODUCED = (  # what is told of for the first time
+    r"\b(?:(?:found|bought|got|made|saw|met|watched|took|wrote|finished|tried|adopted|drew|painted|knitted|built|"
+    r"baked|cooked|joined|started|read|heard|received|won|share|show|"
+    r"(?!finish|lov|enjoy|continu|dur|leav)\w+ing)|came across|stumbled (?:across|upon|on)|there(?:'s| is| was)|"
+    r"have|has|had) $"
+)
+_VERB_S = r"s(?<!ss|us|is|as)(?<!series)(?<!news)$"
+_ACTED = r"this \w+ (?:like|to|me|my|us|our|so|it|a|an|the|that|in|on|by|up|out)\b"
 _FEELING = (
     r"(?:(?:(?:and|but|so|plus|also),? )*(?:it|that|this|they|those|these|everything|everyone|the \w+(?: and \w+)?|"
     r"(?:seeing|being|having|making|watching|getting|hearing) (?:[\w']+ ){0,6}?[\w']+)(?:'s|'re| is| are| was| were|"
@@ -183,9 +191,13 @@ def _third_person(words: str, scene: Scene, said: str, zh: bool) -> str:
 
 
 def _unpointed(sentence: str) -> str:
-    """What only the other could see, told without pointing at it: I bought this red kite, I bought a red kite."""
+    """What only the other could see, told without pointing at it."""
 
     def article(m: re.Match[str]) -> str:
-        return "an " if m[1] in "aeiou" else "a "
+        if regex(_VERB_S).search(m[1]) or (is_past(m[1]) and regex(_ACTED).match(sentence, m.start())):
+            return m[0]  # this takes me far, this seemed like it
+        if m[2] or not regex(_INTRODUCED).search(sentence[: m.start()]):
+            return "the "
+        return "an " if m[1][0] in "aeiou" else "a "
 
     return cased(_POINTED).sub(article, sentence)

@@ -154,8 +154,10 @@ def score(turn: Turn, context: Context) -> float:
 
 
 def valued(turn: Turn, context: Context, total: float) -> float:
-    """A weighted sum of signs as a score from 0 to 1, with what holds whatever the signs: 1 where the speaker asks to
-    remember it."""
+    """A weighted sum of signs as a score from 0 to 1, with what holds whatever the signs: 1 where a person asks to remember it,
+    half of it for an assistant."""
+    if turn.speaker.casefold() == ASSISTANT:
+        return 0.5 / (1 + math.exp(-total))
     parts = sentences(turn.text)
     others = {one.speaker for one in (context.previous, context.following) if one} - {turn.speaker}
     if any(wishes_kept(part.text, others) for part in parts):
@@ -165,8 +167,7 @@ def valued(turn: Turn, context: Context, total: float) -> float:
     value = 1 / (1 + math.exp(-total))
     # A plain fact about oneself is kept however short it is and wherever it stands.
     plain = any(part.role != QUESTION and regex(_PLAIN_FACT).search(part.text) for part in parts)
-    value = max(value, 0.6) if plain else value
-    return value / 2 if turn.speaker.casefold() == ASSISTANT else value
+    return max(value, 0.6) if plain else value
 
 
 def among_people(others: Iterable[str]) -> bool:

@@ -75,6 +75,7 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
      rf"another|the next|tears|be\b){_PLACE}{_END}", "home", "event"),
     (rf"^ {_NOW}(?:lives?|living|resides?|based|settled) in (?!the (?:moment|present)|fear|"
      rf"a way){_PLACE}{_END}", "home", "attribute"),
+    (rf"^ {_NOW}(?:lives?|living|resides?) at (?P<value>[^.;]{{3,60}}?\bin (?-i:[A-Z])[\w' -]+?){_END}", "home", "attribute"),
     (rf"^ {_NOW}(?:works?|working|started|starting|got (?:a|the) (?:new )?job|has a (?:new )?job|hired|employed|"
      rf"promoted|started a new job)(?: working)? (?:as|to be|(?<=promoted )to) (?:an? |"
      rf"the )?(?P<value>[\w' -]+?(?: (?:at|for) [\w' -]+?)?){_END}", "job", "attribute"),
@@ -129,7 +130,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      "{rel}的名字", "relation"),
     (r"^(?P<no>)[^，。]{0,6}(?:不住在?|不再住在|已经不在)(?P<value>[^，。]{1,12}?)(?:住)?了?(?=$|"
      r"[，。；])", "home", "attribute"),
-    (r"^[^，。]{0,16}?(?:搬家?[到去]了?|移居到?|定居在?|搬进了?|住在|住到)(?P<value>[^，。；]{1,12}?)(?:住|生活|"
+    (r"^[^，。]{0,16}?(?:搬家?[到去]了?|移居到?|定居在?|搬进了?|住在|住到)(?P<value>[^，。；]{1,12}?)[去来]?(?:住|生活|"
      r"居住)?了?(?=$|[，。；])", "home", "attribute"),
     (r"^[^，。]{0,14}?(?:换了?(?:新)?工作了?，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
      r"加入了)(?P<value>[^，。；]{2,16}?)(?:工作|上班)?了?(?=$|[，。；])", "job", "event"),
