@@ -146,8 +146,6 @@ _GENERIC = (
     r"\b(?:if|when|where|makes?|lets?|letting|making|helps?|gives?|giving|keeps?|teach(?:es)?|shows|reminds|what|"
     r"whatever|that) $"
 )
-
-
 _AND_I = (
     r"(?:^|(?<=[,;:.] )|(?<=that )|(?<=when )|(?<=because )|(?<=and )|(?<=for )|(?<=with ))(my \w+(?: \w+)?|"
     r"(?-i:[A-Z]\w+)) and I\b(?! (?:am|was)\b|'m)"
