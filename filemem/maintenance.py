@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 from filemem import archive, compaction, consolidation, recalls, sweeper
 from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
+from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.history import History
 from filemem.model import Model
 from filemem.plain import few
 from filemem.store import User
+
+PROPOSE = "PROPOSE"  # of a fact that waits for review
+SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
 
 
 class Done(NamedTuple):
@@ -85,11 +89,12 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
     paths: list[str] = []
     facts: list[dict[str, str]] = []
     for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
-        action = {"action": "PROPOSE"} if done.staged else {}
+        action = {"action": PROPOSE} if done.staged else {}
         facts += [{"action": one.action, "path": one.path, **action} for one in done.decisions if one.path]
         paths += done.paths
         notes += done.notes
-    said = [f"{fact['action']} {fact['path']}" for fact in facts] + notes or ["Nothing new was said."]
+    said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
+    said = said or ["Nothing new was said."]
     return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), f"Remember {few(paths)}")
 
 
@@ -118,8 +123,9 @@ def compacted(item: Compaction) -> list[str]:
 def _sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
     done = sweeper.apply(user, sweeper.plan(user, at.date(), progress), at, progress)
     gone, back = len(done.archived), len(done.restored)
-    said = [f"Archived {path}." for path in done.archived] + [f"Brought back {path}." for path in done.restored]
-    said += done.notes or ([] if said else ["Nothing has faded, and nothing was recalled in the archive."])
+    said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
+    said += [f"Archived {path}." for path in done.archived]
+    said = said or ["Nothing has faded, and nothing was recalled in the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
     subject = f"Archive {gone} faded memor{'y' if gone == 1 else 'ies'}" + (f", bring back {back}" if back else "")

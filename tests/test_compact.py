@@ -77,6 +77,16 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
         assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
 
 
+def test_answers_that_only_quote_memories_are_not_summarised(user):
+    """They stand in the memories already; the question stays."""
+    path = "sessions/2026/2026-08-09-0930-hannah.md"
+    quoted = "From your memories:\n\n  - Ann: Yesterday I bought a loom.\n    Mon 3 August 2026, sessions/x.md:3\n"
+    write(user, path, f"- **Ann** 09:30: What did I buy from Old Hannah?\n- **assistant** 09:30: {quoted}")
+    compact(user)
+    assert "What did I buy from Old Hannah?" in read(user, "summaries/2026/2026-08-conversations.md")
+    assert "From your memories" not in read(user, "summaries/2026/2026-08-conversations.md")
+
+
 def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
     compact(user)
     for path in [path for path in user.paths() if path.startswith("summaries/")]:

@@ -23,6 +23,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 _model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
+SHOWN = 12  # lines of a job for one of many users
 Show = Callable[[int, int], None]
 Job = Callable[[User, Show], list[Done]]
 
@@ -226,12 +227,15 @@ def _finer(show: Show) -> Show:
 
 
 def _report(name: str, done: list[Done], *, as_json: bool, quiet: bool = False) -> None:
-    """What the jobs did; `quiet`: only where there was something to do, each line with the user in front."""
+    """What the jobs did; `quiet`: only where there was something to do, the first lines, each with the user in front."""
     for job in done:
         if as_json:
             say_json({"user": name, "job": job.job, **job.facts})
             continue
-        lines = job.said if not quiet else [f"{name}: {line}" for line in job.said if job.paths]
+        lines = job.said
+        if quiet:
+            more = [f"and {len(lines) - SHOWN:,} more."] if len(lines) > SHOWN else []
+            lines = [f"{name}: {line}" for line in [*lines[:SHOWN], *more] if job.paths]
         for line in lines:
             say(line)
 

@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 from filemem import archive, dates, redaction, terms
 from filemem.memory import Memory
+from filemem.model.offline import OPENINGS
 from filemem.plain import one_line, visible
 from filemem.sections import Bullet
 from filemem.statements import salience
 from filemem.statements.salience import Context
-from filemem.statements.utterance import Turn
+from filemem.statements.utterance import ASSISTANT, Turn
 
 WEIGHTS = {
     "rarity": 0.95,  # mean inverse frequency of its words in all memories, as a logarithm
@@ -90,9 +91,15 @@ def weighed(sources: Iterable[tuple[Memory, list[tuple[Turn, Bullet]]]], rarity:
         for (turn, bullet), context in zip(found, salience.contexts(turns, heard), strict=True):
             said = signs(turn, context, day_of(memory), rarity)
             total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
-            out.append(Said(archive.live(memory.path), turn, bullet, salience.valued(turn, context, total)))
+            worth = 0.0 if quotes(turn) else salience.valued(turn, context, total)
+            out.append(Said(archive.live(memory.path), turn, bullet, worth))
         heard.add(turns)
     return out
+
+
+def quotes(turn: Turn) -> bool:
+    """Is this an answer that holds nothing but lines of the memories?"""
+    return turn.speaker.casefold() == ASSISTANT and turn.text.startswith(OPENINGS)
 
 
 def signs(turn: Turn, context: Context, day: dt.date | None, rarity: Callable[[str], float]) -> dict[str, float]:
@@ -119,7 +126,7 @@ def chosen(turns: Sequence[Said], budget: float) -> dict[str, list[Bullet]]:
         key = turn.path, turn.bullet.path, turn.bullet.speaker
         more = sorted([*kept.get(key, ()), turn], key=lambda said: said.turn.line)
         size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in together(more))
-        if id(turn) in least or sizes.total() - sizes[key] + size <= budget:
+        if id(turn) in least or (turn.worth and sizes.total() - sizes[key] + size <= budget):
             kept[key], sizes[key] = more, size
     found: dict[str, list[Bullet]] = {}
     for group in sorted(kept.values(), key=lambda group: (group[0].path, group[0].turn.line)):

@@ -186,6 +186,8 @@ def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
     if any(words in verdict or words in done.err for words in early):
         return "[rejected]"
     why = one_line(verdict.rpartition("\t")[2]) if verdict else reason(done)
+    told = [line.removeprefix("remote:").strip() for line in done.err.splitlines() if line.startswith("remote:")]
+    why += "".join(f": {one_line(words)}" for words in list(filter(None, told))[-1:])
     return f"{one_line(where.name)} did not take the push ({why})"
 
 

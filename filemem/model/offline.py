@@ -22,6 +22,8 @@ RELATED = ("Kept. Related memories:", "记下了。相关的记忆：")
 _NOWHERE = ("Nowhere in memory:", "记忆里没有：")
 NOTHING = ("I found nothing about that in your memories.", "记忆里没有找到相关内容。")
 
+OPENINGS = (*FOUND, *WEAK, *RELATED, *NOTHING)  # behind which nothing but what is in the memories already stands
+
 _HAN = re.compile("[\u3400-\u9fff]")
 _ASKS = re.compile(
     r"[?？]\s*$|^(?:who|what|when|where|which|why|how|whose|whom|do|does|did|is|are|was|were|can|could|have|has|had|will|"
@@ -33,7 +35,7 @@ _MORE = "      "  # in front of a passage's further lines
 _HEADING = re.compile(r"(\S.*?\.\w+)(?:  .*)?$")  # a path, two spaces, a date; a sentence ends with a full stop
 _OURS = re.compile(
     r"assistant(?: \d\d:\d\d)?: "
-    rf"(?:{'|'.join(map(re.escape, (*FOUND, *WEAK, *RELATED, *NOTHING)))}|(?:{'|'.join(map(re.escape, KEPT))})$)"
+    rf"(?:{'|'.join(map(re.escape, OPENINGS))}|(?:{'|'.join(map(re.escape, KEPT))})$)"
 )
 _WEEKDAYS = "一二三四五六日"
 
