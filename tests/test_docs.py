@@ -159,6 +159,17 @@ def test_every_command_is_in_the_readme() -> None:
     assert [path.name for path in DOCUMENTS[1:] if f"(docs/{path.name})" not in readme] == []
 
 
+def test_relative_links_lead_to_files() -> None:
+    """From one document to another, and to pictures."""
+    found = []
+    for path in DOCUMENTS:
+        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        targets = re.findall(r"\]\(([^()\s#]+)", prose)
+        found += [path.parent / target for target in targets if "://" not in target]
+    assert len(found) > 10
+    assert [path for path in found if not path.is_file()] == []
+
+
 def test_there_are_documents_to_try() -> None:
     """So that the test above cannot pass by finding nothing."""
     assert sum(len(story.steps) for story in stories()) >= 3

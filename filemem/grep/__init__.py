@@ -9,7 +9,6 @@ from filemem.folder import Current, Folder, Stat
 from filemem.grep import pattern, reading
 from filemem.grep.pattern import Pattern
 from filemem.memory import ARCHIVE, LARGEST, when_of
-from filemem.plain import one_line
 
 PAGE = 50  # matching lines in one answer
 
@@ -123,9 +122,7 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     wanted = globs.matcher(path) if path else None
     files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
     if wanted and not files:
-        near = folder.nearest(path or "")
-        hint = f"nearest: {', '.join(near)}" if near else "facts/** or sessions/2026/** are examples of globs"
-        raise NotFound(f"no file matches {one_line(path or '')}; {hint}.")
+        raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
     likely = listed.files_with(compiled.literals)
     stats = [
         stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)

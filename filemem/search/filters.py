@@ -53,8 +53,7 @@ def asked(
         return Asked(None, corpus.files, _speakers(corpus, speaker))
     files = sum(map(test, corpus.entries()))
     if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
-        near = folder.nearest(path or "")
-        raise NotFound(f"no file matches {one_line(path or '')}; the nearest are {', '.join(near) or 'none'}.")
+        raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
     return Asked(test, files, _speakers(corpus, speaker))
 
 

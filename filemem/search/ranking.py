@@ -32,8 +32,8 @@ SLIGHT = (0.2, 0.15, 0.1)  # held back for having 0, 1 or 2 words besides stop w
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
-MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
+MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
