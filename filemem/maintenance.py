@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from filemem import archive, compaction, consolidation, recalls, sweeper
 from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
+from filemem.consolidation import Decision, remembering
 from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.history import History
@@ -88,14 +89,16 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
     notes: list[str] = []
     paths: list[str] = []
     facts: list[dict[str, str]] = []
+    made: list[Decision] = []
     for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
+        made += done.decisions
         action = {"action": PROPOSE} if done.staged else {}
         facts += [{"action": one.action, "path": one.path, **action} for one in done.decisions if one.path]
         paths += done.paths
         notes += done.notes
     said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
     said = said or ["Nothing new was said."]
-    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), f"Remember {few(paths)}")
+    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), remembering.subject(made))
 
 
 def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:

@@ -1,7 +1,7 @@
 """What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -60,19 +60,11 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     }
 
 
-def subject(decisions: Iterable[Decision]) -> str:
-    """What a person would write of a consolidation."""
-    written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
-    if len(written) == 1:
-        return f"Learn: {written[0].claim.text}"
-    return f"Learn {len(written)} facts" if written else "Confirm what was known"
-
-
 def committed(user: User, done: Applied, session: str, at: dt.datetime, job: str = "consolidate") -> None:
     """Commit what consolidation wrote, where the memories are kept in git."""
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
-        say_aside(History(user).record(subject(done.decisions), done.paths, trailers, at).note)
+        say_aside(History(user).record(remembering.subject(done.decisions), done.paths, trailers, at).note)
 
 
 def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:

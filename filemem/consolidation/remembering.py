@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from filemem import archive, consolidation
 from filemem.consolidation import Decision, SessionPlan
-from filemem.consolidation.comparison import ADD, SUPERSEDE, Claim, Known
+from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, Claim, Known
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.front import quoted
@@ -83,3 +83,11 @@ def said(one: Decision) -> list[str]:
     if one.replaces:
         return [f"Remembered {one.path}; {one.reason}"]
     return [f"Knew that already: {one.path}"]
+
+
+def subject(decisions: Iterable[Decision]) -> str:
+    """What a person would write of a consolidation."""
+    written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
+    if len(written) == 1:
+        return f"Learn: {written[0].claim.text}"
+    return f"Learn {len(written)} facts" if written else "Confirm what was known"
