@@ -1,5 +1,6 @@
 """The machine adds, replaces and drops only its own lines of the profile, whatever else stands there; and keeps its budget."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import Store, consolidation, tokens
-from filemem.consolidation import profile
+from filemem.consolidation import grounds, profile
 from filemem.consolidation.profile import HEADINGS, Change, line, marked, revised
 from filemem.store import User
 
@@ -66,6 +67,38 @@ def test_a_line_a_person_deleted_stays_deleted(user: User) -> None:
     edit(user, f"- Nora's favourite tea is oolong. {MARK}\n", "")
     assert tell(user, JUNE, "My favourite tea is oolong.") == ["UPDATE"]
     assert "oolong" not in shown(user)
+
+
+def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: User) -> None:
+    """Changed, it says what the memory says now; deleted, it goes; and nothing else of the profile changes. Twice is once."""
+    tell(user, MAY, "My favourite tea is oolong.")
+    tell(user, MAY, "I live in Ghent.")
+    edit(user, "# Nora\n", "# Nora\n\n- Whistles.\n")
+    tea = Path(user.root, TEA)
+    tea.write_text(tea.read_text().replace("oolong", "pu-erh"))
+    os.utime(tea, (MAY.timestamp(), MAY.timestamp()))
+    Path(user.root, "facts/2026/2026-05-08-lives-in-ghent.md").unlink()
+    [problem] = grounds.problems(user)
+    assert problem.line == 7 and "which is gone" in problem.what
+    [(_, done)] = consolidation.run(user, JUNE)
+    assert done.paths == ["profile.md"] and len(done.notes) == 2
+    assert (
+        shown(user) == f"# Nora\n\n- Whistles.\n\n## Home\n\n\n## Likes\n\n- Nora's favourite tea is pu-erh. {MARK}\n"
+    )
+    assert not list(grounds.problems(user)) and not list(consolidation.run(user, JUNE))
+    assert tell(user, JUNE, "My favourite tea is sencha now.") == ["SUPERSEDE"]
+    assert "pu-erh" not in shown(user) and "sencha" in shown(user)
+
+
+def test_a_persons_own_line_that_names_what_holds_no_more_is_reported(user: User) -> None:
+    tell(user, MAY, "I live in Ghent.")
+    edit(user, "# Nora\n", "# Nora\n\n- A nurse at the harbour hospital of Ghent, with Tom.\n")
+    talk(user, JUNE, "I moved to Bruges.", "Fine.")
+    [(_, done)] = consolidation.run(user, JUNE)
+    assert done.notes == [
+        "profile.md:3 is yours and still names Ghent; see facts/2026/2026-06-02-moved-to-bruges.md: "
+        "A nurse at the harbour hospital of Ghent, with Tom."
+    ]
 
 
 def test_line_ends_headings_and_everything_of_a_persons_stay(user: User) -> None:

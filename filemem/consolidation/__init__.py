@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from filemem import archive, disk, facts, recalls, trace
 from filemem.archive import live
-from filemem.consolidation import ledger, profile, sessions
+from filemem.consolidation import ledger, profile, sessions, upkeep
 from filemem.consolidation.comparison import (
     ADD,
     DROP,
@@ -28,17 +28,16 @@ from filemem.consolidation.comparison import (
     compare,
     display,
     from_json,
-    same_value,
 )
 from filemem.consolidation.distilling import Distilled, distilled
 from filemem.consolidation.ledger import Ledger
 from filemem.consolidation.sessions import Session
+from filemem.consolidation.upkeep import Settled
 from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
 from filemem.front import quoted
 from filemem.memory import ARCHIVE, PROFILE, Memory, Passage
 from filemem.statements.salience import Heard, content
-from filemem.statements.topics import exclusive
 from filemem.store import User
 
 JOURNAL = "consolidating.json"
@@ -162,7 +161,7 @@ def _session_plan(session: Session, unread: list[int], told: Distilled, known: K
     for claim in told.claims:
         decisions.append(decided(claim, known))
     turns = tuple(session.turns[place].digest for place in unread)
-    notes = (*told.notes, *_contradicted(decisions, known, day))
+    notes = (*told.notes, *upkeep.contradicted(known, _settled(decisions, known), day))
     return SessionPlan(session.path, f"{at.isoformat()}", turns, session.size, tuple(decisions), notes)
 
 
@@ -210,7 +209,7 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
     if verdict.reason:
         found = found._replace(confidence=round(claim.confidence * RAISED, 2))
     for fact in verdict.facts:
-        known.drop(fact.path)
+        known.supersede(fact.path)
     words = frozenset(content(plain(claim.text)))
     new = Fact(
         path, plain(claim.text), claim.day, claim.topic, claim.value, words, True, claim.pinned, found.confidence
@@ -219,25 +218,12 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
     return found._replace(replaces=replaces, until=str(until) if replaces else "", heading=heading)
 
 
-def _contradicted(decisions: Iterable[Decision], known: Known, day: dt.date) -> Iterator[str]:
-    """A sentence for each line of the profile that is a person's and says otherwise."""
-    topics = {
-        one.claim.topic: one
-        for one in decisions
-        if one.claim.topic and one.action in (ADD, SUPERSEDE) and exclusive(one.claim.topic)
-    }
-    if not topics:
-        return
-    try:
-        memory = known.user.memory(PROFILE)
-    except FilememError:
-        return
-    own = {number for number, *_ in profile.marked(memory.text)}
-    for number, line in enumerate(memory.lines, 1):
-        said = plain(line.lstrip("-*+ "))
-        topic, value = known.settled(said, day) if said and number not in own else (None, None)
-        if topic in topics and not same_value(value, topics[topic].claim.value):
-            yield f"{PROFILE}:{number} is yours and says otherwise than {topics[topic].path}: {said}"
+def _settled(decisions: Iterable[Decision], known: Known) -> Iterator[Settled]:
+    """What the new memories settle."""
+    for one in decisions:
+        if one.claim.topic and one.action in (ADD, SUPERSEDE):
+            before = tuple(known.replaced[path] for path in one.replaces if path in known.replaced)
+            yield Settled(one.path, one.claim.topic, one.claim.value, one.claim.text, before)
 
 
 # -- apply -------------------------------------------------------------------------------------------------------
@@ -283,6 +269,9 @@ def run(
     before = resume(user)
     if before:
         yield "", before
+    kept = upkeep.tend(user)
+    if kept.changed:
+        yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or user.config.review else apply
     for found in plan(user, at, listen, paths, progress, until=until):
         yield found.session, carry(user, found)
@@ -345,7 +334,15 @@ def _carry_out(user: User, found: SessionPlan) -> Applied:
         done.append(written.decisions[0])
         paths += written.paths
         entries += _entries(user, done[-1], written.paths)
-    entries += _revise_profile(user, done, book, paths, notes)
+    changes = [
+        profile.Change(one.path, one.heading, profile.line(one.claim.text, one.path), one.replaces)
+        for one in done
+        if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
+    ]
+    kept = upkeep.revise(user, book, changes)
+    entries += kept.entries
+    paths += [PROFILE] if kept.changed else []
+    notes += kept.notes
     told_again = [one.path for one in done if one.action == UPDATE]
     if told_again:
         recalls.note_all(user, dict.fromkeys(told_again), recalls.CITED, at)
@@ -406,43 +403,3 @@ def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict
             entry = {"wrote": path, "digest": ledger.digest(user.read(place)), "from": origins}
             settled = {"topic": one.claim.topic, "value": one.claim.value} if first and one.action != UPDATE else {}
             yield {**entry, **settled}
-
-
-def _revise_profile(
-    user: User, done: Iterable[Decision], book: Ledger, paths: list[str], notes: list[str]
-) -> list[dict[str, Any]]:
-    """Bring the profile up to date; returns what the ledger keeps of its lines."""
-    changes = [
-        profile.Change(one.path, one.heading, profile.line(one.claim.text, one.path), one.replaces)
-        for one in done
-        if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
-    ]
-    lines = {one.path: ledger.digest(one.line) for one in changes}
-
-    def own(path: str, line: str) -> bool:
-        name = ledger.digest(line)
-        return name == lines.get(path) or name in book.lines.get(path, ())
-
-    said: list[str] = []
-
-    def change(data: bytes) -> bytes:
-        found = profile.revised(data.decode(), changes, own, user.config.profile_tokens)
-        said[:] = found.notes
-        return found.text.encode()
-
-    if not changes:
-        return []
-    try:
-        with user.locked():
-            if not list(archive.places(user, PROFILE)):
-                if all(one.heading is None for one in changes):
-                    return []
-                user.create(PROFILE, f"# {display(user.name)}\n")
-            if user.edit(PROFILE, change):
-                paths.append(PROFILE)
-        standing = {path for _, path, _ in profile.marked(user.read(PROFILE).decode())}
-    except (FilememError, UnicodeDecodeError) as error:
-        notes.append(f"{PROFILE} is as it was: {error}")
-        return []
-    notes += said
-    return [{"line": path, "digest": name} for path, name in lines.items() if path in standing]

@@ -110,6 +110,7 @@ class Known:
         self.names = sorted({display(user.name), *map(display, names)} - {ASSISTANT}, key=len, reverse=True)
         self.facts: dict[str, Fact] = {}
         self.paths: set[str] = set()
+        self.replaced: dict[str, Fact] = {}  # by their live paths
         self.cited: dict[str, str] = {}  # which memory names a turn as its source, by path:line, when the run began
         self._topics: dict[Topic, dict[str, None]] = {}
         self._words: dict[str, dict[str, None]] = {}
@@ -129,7 +130,7 @@ class Known:
             self.cited.update(dict.fromkeys(sources(memory), path))
         if memory.binary or (b"superseded_by" in data and memory.particular("superseded_by")):
             return
-        text = plain(_body(memory))
+        text = plain(body(memory))
         since = self._since(path, own, known is not None)
         topic, value = (known.topic, known.value) if own and known else self.settled(text, since)
         pinned = b"pinned" in data and bool(memory.particular("pinned"))
@@ -174,12 +175,17 @@ class Known:
             self._words.setdefault(word, {})[fact.path] = None
 
     def drop(self, path: str) -> None:
-        """Forget a fact, which something has superseded."""
+        """Take a fact out."""
         fact = self.facts.pop(path, None)
         if fact and fact.topic:
             self._topics[_key(fact.topic)].pop(path, None)
         for word in fact.words if fact else ():
             self._words[word].pop(path, None)
+
+    def supersede(self, path: str) -> None:
+        """Take a fact out that something has superseded."""
+        self.replaced[live(path)] = self.facts[path]
+        self.drop(path)
 
     def about(self, topic: Topic) -> list[Fact]:
         """The facts that settle a topic, newest first."""
@@ -305,7 +311,8 @@ def replacing(claim: Claim, other: Sequence[Fact]) -> Verdict:
     return Verdict(SUPERSEDE if going else ADD, going, reason)
 
 
-def _body(memory: Memory) -> str:
+def body(memory: Memory) -> str:
+    """What a memory says, on one line."""
     if memory.is_yaml:
         return " ".join(passage.text for passage in memory.passages)
     return " ".join(line.strip() for line in memory.lines[memory.front_end :] if line.strip())

@@ -13,6 +13,7 @@ from filemem.memory import ARCHIVE, LARGEST, PROFILE, Memory, kind_of
 from filemem.problems import Problem
 
 _SOURCE = re.compile(r"(.+?\.\w+)(?::(\d{1,9}))?$")
+_GONE = "delete the line, or let filemem consolidate do it"
 _LOOK = "see whether it still holds; then correct it, or delete it"
 
 
@@ -72,9 +73,12 @@ def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Pro
 
 
 def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:
-    """A problem for each line of the profile that rests on a superseded memory."""
+    """A problem for each line of the profile that rests on a memory which is gone or superseded."""
     memory = _read(folder, PROFILE)
     for number, path, _ in profile.marked(memory.text) if memory else ():
+        if not list(archive.places(folder, path)):
+            yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", _GONE)
+            continue
         by = _replaced(folder, path, gone)
         if by:
             yield Problem(PROFILE, number, f"the line rests on {path}, which {by} superseded", _LOOK)

@@ -86,6 +86,20 @@ def revised(text: str, changes: Iterable[Change], own: Callable[[str, str], bool
     return Revised("\n".join(lines), notes)
 
 
+def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str], str | None]) -> Revised:
+    """The profile with the program's lines as `now` has them for a path and a line, and without those that it has none for."""
+    lines, notes = text.split("\n"), list[str]()
+    for number, path, said in reversed(marked(text)):
+        wanted = now(path, said) if own(path, said) else said
+        if wanted is None:
+            del lines[number - 1]
+            notes.insert(0, f"{path} is gone, and so is its line of profile.md")
+        elif wanted != said:
+            lines[number - 1] = lines[number - 1].replace(said, wanted)
+            notes.insert(0, f"profile.md says what {path} says now")
+    return Revised("\n".join(lines), notes)
+
+
 def marked(text: str) -> list[tuple[int, str, str]]:
     """The lines with a mark: number from 1, path, line."""
     found = []

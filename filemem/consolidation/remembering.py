@@ -1,12 +1,12 @@
 """Told to remember: one fact, compared with what is known as everything is that was said in a conversation."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from filemem import archive, consolidation
 from filemem.consolidation import Decision, SessionPlan
-from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, Claim, Known
+from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, Known
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.front import quoted
@@ -85,9 +85,12 @@ def said(one: Decision) -> list[str]:
     return [f"Knew that already: {one.path}"]
 
 
-def subject(decisions: Iterable[Decision]) -> str:
+def subject(decisions: Sequence[Decision]) -> str:
     """What a person would write of a consolidation."""
     written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
     if len(written) == 1:
         return f"Learn: {written[0].claim.text}"
-    return f"Learn {len(written)} facts" if written else "Confirm what was known"
+    if not written:
+        told_again = any(one.action == UPDATE for one in decisions)
+        return "Confirm what was known" if told_again else "Bring the profile up to date"
+    return f"Learn {len(written)} facts"

@@ -1,0 +1,150 @@
+"""The profile on disk, kept in step with the memories that its lines rest on; what in it is a person's is only reported."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any, NamedTuple
+
+from filemem import archive
+from filemem.consolidation import ledger, profile
+from filemem.consolidation.comparison import Fact, Known, body, display, same_value
+from filemem.consolidation.ledger import Ledger
+from filemem.errors import FilememError, NotFound
+from filemem.facts import plain
+from filemem.memory import PROFILE, Memory
+from filemem.statements.topics import Topic, exclusive
+from filemem.statements.utterance import is_chinese, regex
+from filemem.store import User
+
+
+class Settled(NamedTuple):
+    """What a new memory settles, its words, and the facts that it supersedes."""
+
+    path: str
+    topic: Topic
+    value: str | None
+    text: str
+    before: tuple[Fact, ...]
+
+
+class Kept(NamedTuple):
+    """What was done to the profile: lines for the ledger, whether the file changed, sentences for the person."""
+
+    entries: list[dict[str, Any]]
+    changed: bool
+    notes: list[str]
+
+
+# -- what is the program's --------------------------------------------------------------------------------------------
+
+
+def revise(user: User, book: Ledger, changes: list[profile.Change]) -> Kept:
+    """Bring the lines of new memories in."""
+    lines = {one.path: ledger.digest(one.line) for one in changes}
+    said: list[str] = []
+
+    def own(path: str, line: str) -> bool:
+        name = ledger.digest(line)
+        return name == lines.get(path) or name in book.lines.get(path, ())
+
+    def change(data: bytes) -> bytes:
+        found = profile.revised(data.decode(), changes, own, user.config.profile_tokens)
+        said[:] = found.notes
+        return found.text.encode()
+
+    if not changes:
+        return Kept([], False, [])
+    try:
+        with user.locked():
+            if not list(archive.places(user, PROFILE)):
+                if all(one.heading is None for one in changes):
+                    return Kept([], False, [])
+                user.create(PROFILE, f"# {display(user.name)}\n")
+            changed = user.edit(PROFILE, change)
+        standing = {path for _, path, _ in profile.marked(user.read(PROFILE).decode())}
+    except (FilememError, UnicodeDecodeError) as error:
+        return Kept([], False, [f"{PROFILE} is as it was: {error}"])
+    entries = [{"line": path, "digest": name} for path, name in lines.items() if path in standing]
+    return Kept(entries, bool(changed), said)
+
+
+def tend(user: User) -> Kept:
+    """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
+    try:
+        if not profile.marked(user.memory(PROFILE).text):
+            return Kept([], False, [])
+        book, said = Ledger(user), list[str]()
+
+        def own(path: str, line: str) -> bool:
+            return ledger.digest(line) in book.lines.get(path, ())
+
+        def change(data: bytes) -> bytes:
+            found = profile.followed(data.decode(), own, lambda path, line: _line_now(user, book, path, line))
+            said[:] = found.notes
+            new = {*profile.marked(found.text)} - {*profile.marked(data.decode())}
+            if (
+                new
+            ):  # noted first, so that a run that is killed here leaves no line of the program's that it does not know
+                book.add({"line": path, "digest": ledger.digest(line)} for _, path, line in new)
+            return found.text.encode()
+
+        return Kept([], bool(user.edit(PROFILE, change)), said)
+    except (FilememError, UnicodeDecodeError):
+        return Kept([], False, [])
+
+
+def _line_now(user: User, book: Ledger, path: str, line: str) -> str | None:
+    """The line as its memory would have it now; None where that is gone or superseded."""
+    memory = standing(user, path)
+    if memory is None:
+        return None
+    return line if book.untouched(path, memory.data) else profile.line(body(memory), path)
+
+
+def standing(user: User, path: str) -> Memory | None:
+    """The memory that was at a live path, archived perhaps; None where it is gone or something superseded it."""
+    try:
+        memory = user.memory(next(archive.places(user, path), path))
+    except NotFound:
+        return None
+    return None if memory.particular("superseded_by") else memory
+
+
+# -- what is a person's -----------------------------------------------------------------------------------------------
+
+
+def contradicted(known: Known, settled: Iterable[Settled], day: date) -> Iterator[str]:
+    """A sentence for each line of the profile that is a person's and says otherwise, or names what holds no more."""
+    found = {one.topic: one for one in settled if exclusive(one.topic)}
+    if not found:
+        return
+    try:
+        memory = known.user.memory(PROFILE)
+    except FilememError:
+        return
+    own = {number for number, *_ in profile.marked(memory.text)}
+    for number, line in enumerate(memory.lines, 1):
+        said = plain(line.lstrip("-*+ "))
+        topic, value = known.settled(said, day) if said and number not in own else (None, None)
+        if topic in found and not same_value(value, found[topic].value):
+            yield f"{PROFILE}:{number} is yours and says otherwise than {found[topic].path}: {said}"
+        elif said and number not in own and (old := _outdated(said, found.values())):
+            yield f"{PROFILE}:{number} is yours and still names {old[0]}; see {old[1]}: {said}"
+
+
+def _outdated(said: str, settled: Iterable[Settled]) -> tuple[str, str] | None:
+    """A name of what was superseded that a line has and the new memory has not, and the path of that memory."""
+    for one in settled:
+        for fact in one.before:
+            for name in _names(fact.value or "", one.topic):
+                whole = re.escape(name) if is_chinese(name) else rf"\b{re.escape(name)}\b"
+                if regex(whole).search(said) and not regex(whole).search(one.text):
+                    return name, one.path
+    return None
+
+
+def _names(value: str, topic: Topic) -> list[str]:
+    """What names a value: its words with a capital, the whole of a Chinese one, the one word of a favourite."""
+    if is_chinese(value) or (topic[1].startswith("favourite ") and value.isalpha()):
+        return [value]
+    return [word for word in re.findall(r"[^\W\d_]{3,}", value) if word[0].isupper()]
