@@ -172,6 +172,10 @@ CALLS = {
 }
 
 
+def test_a_part_of_a_chinese_name_names_the_speaker(tmp_path: Path) -> None:
+    assert {hit.speaker for hit in search(write(tmp_path, CALLS), "到期", speaker="小赵")} == {"平安保险小赵"}
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [
@@ -377,6 +381,24 @@ def test_a_question_of_nothing_but_a_day_is_answered_from_that_day(tmp_path: Pat
     lines = answer(write(tmp_path, files), question)
     assert "found by names and dates alone" in lines[0]
     assert headings(lines)[0][14:21] == f"2026-{month}"
+
+
+def test_of_a_day_alone_what_tells_most_comes_first(tmp_path: Path) -> None:
+    """Not what is short, nor what somebody else says to the person asked about."""
+    day = talk(
+        "Hi Ben!", "Hi Ann, good to see you, Ann!", "So nice!", "Ann, you look well.",
+        "Last Friday I took the night train to Trieste and swam in the harbour before breakfast.", "Wow, Ann!",
+    )  # fmt: skip
+    user = write(tmp_path, {"sessions/2026/2026-05-08-1900-a.md": day, **FILLER})
+    assert "Trieste" in search(user, "What did Ann do in May 2026?")[0].text
+
+
+def test_the_words_that_ask_for_an_order_are_not_looked_for(tmp_path: Path) -> None:
+    user = write(tmp_path, TRIPS)
+    for question in ("ferry trips in chronological order", "timeline of ferry trips", "按时间顺序 ferry trips"):
+        lines = answer(user, question)
+        assert "strong match: 100% of the question (has ferry, trips)" in lines[0]
+        assert not any(line.startswith("Nowhere") for line in lines)
 
 
 def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> None:

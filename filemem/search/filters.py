@@ -58,13 +58,13 @@ def asked(
 
 
 def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
-    """The numbers of the speakers that a name means: the whole name, else any word of it."""
+    """The numbers of the speakers that a name means: the whole name, else any word of it, or of a Chinese one any part."""
     if speaker is None:
         return None
     wanted = terms.fold(speaker).strip()
     names = [terms.fold(name) for name in corpus.speaker_names]
     found = [n for n, name in enumerate(names) if name == wanted] or [
-        n for n, name in enumerate(names) if wanted in name.split()
+        n for n, name in enumerate(names) if wanted in name.split() or (terms.is_cjk(wanted) and wanted in name)
     ]
     if not found or not wanted:
         known = ", ".join(name for name in corpus.speaker_names[:20] if name) or "none yet"

@@ -19,7 +19,7 @@ _WHEN = re.compile(
 )
 _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
-    "receive start begin plan decide want need try happen involve kind type way thing sort example number "
+    "receive start begin plan decide want need try happen involve kind type way thing sort example number list "
     "事 做"
 )
 _ASKED = re.compile(
@@ -39,11 +39,14 @@ _LATEST = re.compile(
     r"|最近一次|最后一次|最後一次|上一次|最新",
     re.IGNORECASE,
 )
-_IN_ORDER = re.compile(
-    r"\b(?:(?:in|by) (?:time |date |chronological )?order(?! to\b)|in (?:the )?order of (?:time|date)|chronolog\w*"
-    r"|timeline|over time|(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first(?! name)|earliest)"
-    r"|for the first time|earliest|when .{0,60}\bfirst)\b"
-    r"|按时间|按時間|时间顺序|時間順序|时间线|時間線|先后|先後|第一次|最早|首次|依次",
+_ORDER = re.compile(
+    r"\b(?:in|by) (?:time |date |chronological )?order(?! to\b)|\bin (?:the )?order of (?:time|date)\b|\bchronolog\w*"
+    r"|\btimeline\b|\bover time\b|按时间(?:顺序|先后)?|按時間|时间顺序|時間順序|时间线|時間線|先后|先後|依次",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"\b(?:(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first(?! name)|earliest)|for the first time|earliest"
+    r"|when .{0,60}\bfirst)\b|第一次|最早|首次",
     re.IGNORECASE,
 )
 
@@ -98,7 +101,7 @@ def parse(
     named = sorted(map(terms.fold, dates), key=len, reverse=True)
     for date in named:
         rest = rest.replace(date, " ")
-    runs = terms.words(_ASKED.sub(" ", rest))
+    runs = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", rest)))
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         cjk = terms.is_cjk(run)
@@ -119,7 +122,7 @@ def parse(
         _WHEN.search(question) is not None,
         tuple(spans),
         tuple(filter(terms.is_cjk, runs)),
-        -1 if _LATEST.search(question) else 1 if _IN_ORDER.search(question) else 0,
+        -1 if _LATEST.search(question) else 1 if _ORDER.search(question) or _FIRST.search(question) else 0,
         _PAST.search(question) is not None,
     )
 

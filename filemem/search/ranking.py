@@ -34,6 +34,10 @@ ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the questio
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
 MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
+ALONE, TELLING = (
+    2.0,
+    0.1,
+)  # then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
@@ -215,10 +219,13 @@ def _marks(named: float, flags: int, when: bool, opens: bool, answers: bool) -> 
     return tuple(found)
 
 
-_LENGTHS = tuple(
-    (("length", LENGTH * math.log1p(length) - (SLIGHT[length] if length < len(SLIGHT) else 0.0)),)
-    for length in range(256)
-)
+def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
+    """By its length in tokens what a passage gets for it, where a fold counts `fold`."""
+    slight = (*SLIGHT, *[0.0] * (256 - len(SLIGHT)))
+    return tuple((("length", fold * math.log1p(length) - slight[length]),) for length in range(256))
+
+
+_LENGTHS = {False: _lengths(LENGTH), True: _lengths(TELLING)}
 
 
 def _dated(query: Query, date: int, bare: bool) -> tuple[Share, ...]:
@@ -249,9 +256,9 @@ class _Scorer:
         self._values: list[dict[int, float]] = [{} for _ in query.words]
         for term in found:
             lookup.add(corpus, term, self._values[term.word], spans)
-        self.mass = self._mass(found)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.aside)
+        self.mass = max(self._mass(found), ALONE if self._bare else 0.0)
         self._names = _named(query, corpus)
 
     def _mass(self, found: list[Term]) -> float:
@@ -296,8 +303,9 @@ class _Scorer:
         named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
         own = 0 if speaker else terms.FIRST_PERSON  # what nobody speaks is told of whom it names
         opens = number == entry.first
-        marks = _marks(named, flags | own, query.asks_when, opens, not opens and _answers(corpus, entry, number))
-        return marks + _LENGTHS[corpus.lengths[number]] + scores.dated
+        when = query.asks_when or self._bare
+        marks = _marks(named, flags | own, when, opens, not opens and _answers(corpus, entry, number))
+        return marks + _LENGTHS[self._bare][corpus.lengths[number]] + scores.dated
 
     def own(self, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
