@@ -44,21 +44,30 @@ _IS_CJK = re.compile(f"[{CJK}]")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
-_NUMBER = re.compile(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|thrice|dozen|couple|several|first|second|"
-    r"third|hundred|thousand|half)\b|[两三四五六七八九十百千万几]",
-    re.IGNORECASE,
-)
+_NUMBER_WORDS = (
+    "two three four five six seven eight nine ten eleven twelve once twice thrice dozen couple several first second third "
+    "hundred thousand half"
+).split()
+_TIME_WORDS = (
+    "yesterday today tonight tomorrow last next ago since recently soon just day days week weeks weekend weekends month "
+    "months year years morning mornings evening evenings night nights summer summers winter winters spring springs fall "
+    "falls autumn autumns birthday birthdays christmas christmass january february march april may june july august "
+    "september october november december monday tuesday wednesday thursday friday saturday sunday"
+).split()
+_OWN_WORDS = "i my me mine we our us".split()
+_FLAGGED = [(HAS_NUMBER, _NUMBER_WORDS), (HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
+_WORD_FLAGS = {word: sum(flag for flag, known in _FLAGGED if word in known) for _, words in _FLAGGED for word in words}
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b|[两三四五六七八九十百千万几]", re.IGNORECASE)
 _TIME_WORD = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|since|recently|soon|just|(?:day|week|weekend|month|year|morning|"
-    r"evening|night|summer|winter|spring|fall|autumn|birthday|christmas)s?|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{4})\b"
+    rf"\b(?:{'|'.join(_TIME_WORDS)}|\d{{4}})\b"
     r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
     re.IGNORECASE,
 )
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
+_NOT_WORDS = re.compile("[_0-9]")  # what the patterns look at besides whole words
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+|《")
+_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
 _CITES = re.compile(r"[\w)]\.(?:md|txt|ya?ml):\d|^(?:Nowhere in memory:|记忆里没有：)", re.MULTILINE)
 
 
@@ -106,7 +115,7 @@ def is_cjk(token: str) -> bool:
 
 def split_captions(text: str) -> tuple[str, str]:
     """What was said, and what the `[image: …]` parts show."""
-    captions = _CAPTION.findall(text)
+    captions = _CAPTION.findall(text) if "[" in text else ()
     return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
 
 
@@ -131,11 +140,6 @@ def indexed(text: str) -> tuple[dict[str, int], int]:
 _OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
 
 
-@functools.lru_cache(maxsize=65536)
-def _word_flags(word: str) -> int:
-    return sum(flag for flag, pattern in _OF_WORDS if pattern.search(word))
-
-
 def flags(text: str, found: Iterable[str] | None = None) -> int:
     """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for HAS_CAPTION alone.
 
@@ -144,16 +148,16 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
     speech, caption = split_captions(text)
     bits = HAS_CAPTION if caption else 0
     plain = speech.isascii()
-    if plain and "_" not in speech:  # then an edge of a word in the patterns is one of a token; looked up by token
-        for word in set(tokens(speech)) if found is None else found:
-            bits |= _word_flags(word)
+    if plain and not _NOT_WORDS.search(speech):  # then an edge of a word in the patterns is one of a token
+        for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):
+            bits |= _WORD_FLAGS[word]
     else:
         bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
-    if ("?" in speech or not plain) and _QUESTION.search(speech):
+    if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
         bits |= IS_QUESTION
     if ":" in text and _CITES.search(text):
         bits |= CITES
-    return bits | (HAS_NAME if _NAME.search(speech) else 0)
+    return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
 
 
 # -- word lists --------------------------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ class Index:
         settled = abs(now - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
         data: bytes | None = None
         try:
-            data = _read(os.path.join(self.folder.root, prefix + name))
+            data = _read(os.path.join(self.folder.root, prefix + name), stats[2])
         except FileNotFoundError:
             return False
         except PermissionError:
@@ -367,17 +367,15 @@ def _write(path: str, flag: int, *pieces: bytes) -> None:
         file.writelines(pieces)
 
 
-def _read(path: str) -> bytes:
-    """The bytes of a plain file, one more than LARGEST at most. Raises OSError."""
+def _read(path: str, size: int) -> bytes:
+    """The bytes of a plain file, one more than LARGEST at most; it had `size` of them when it was listed. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        data = os.read(fd, _CHUNK)
-        if len(data) < _CHUNK:
-            return data
-        pieces = [data]
-        while data and len(pieces) * _CHUNK <= LARGEST:
-            data = os.read(fd, _CHUNK)
-            pieces.append(data)
+        pieces = [os.read(fd, min(size, LARGEST) + 1)]  # room for a megabyte would take longer than the reading
+        length = len(pieces[0])
+        while length <= LARGEST and pieces[-1] and length > size:
+            pieces.append(os.read(fd, _CHUNK))
+            length += len(pieces[-1])
         return b"".join(pieces)[: LARGEST + 1]
     finally:
         os.close(fd)

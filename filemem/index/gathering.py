@@ -115,10 +115,11 @@ class Gatherer:
     def _turns(self, lines: list[str], start: int) -> list[tuple[int, _Head]]:
         """The place of each turn's first line, and its head; empty where there is no turn, or a line is part of none."""
         found: list[tuple[int, _Head]] = []
-        for place in range(start, len(lines)):
-            line = lines[place]
+        known = self._heads.get
+        for place, line in enumerate(lines[start:], start):
             if line.startswith("- **"):
-                head = self._head(line[: line.find(": ")])
+                opening = line[: line.find(": ")]
+                head = known(opening) or self._head(opening)
                 if not head:
                     return []
                 found.append((place, head))
@@ -127,13 +128,14 @@ class Gatherer:
         return found
 
     def _head(self, text: str) -> _Head | None:
-        """What the head of a turn says; None where it is no head."""
-        head = self._heads.get(text)
-        if head is None and (found := list(turns([text + ":"]))):
-            if len(self._heads) >= _MOST_KNOWN:
-                self._heads.clear()
-            head = _Head(self._speaker(found[0].speaker), tuple(text.translate(_WORDS).split()), len(text) + 2)
-            self._heads[text] = head
+        """What the head of a turn says that was not met yet; None where it is no head."""
+        found = list(turns([text + ":"]))
+        if not found:
+            return None
+        if len(self._heads) >= _MOST_KNOWN:
+            self._heads.clear()
+        head = _Head(self._speaker(found[0].speaker), tuple(text.translate(_WORDS).split()), len(text) + 2)
+        self._heads[text] = head
         return head
 
 

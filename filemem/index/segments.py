@@ -141,10 +141,10 @@ class Builder:
         keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items() if numbers])
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
         for _, numbers in keyed:
-            unique = collections.Counter(numbers)
+            unique = dict.fromkeys(numbers)
             piece = array(typecode, unique).tobytes()
             if len(unique) < len(numbers):
-                piece += _capped(unique.values())
+                piece += _capped(collections.Counter(numbers).values())
             pieces += (zlib.crc32(piece).to_bytes(4, "little"), piece)
             place += 4 + len(piece)
             places.append(place)
