@@ -81,7 +81,9 @@ def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
     if not done.paths:
         return done
     recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
-    return done._replace(said=[*done.said, *([recorded.note] if recorded.note else [])])
+    if not recorded.note:
+        return done
+    return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
 
 
 def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
@@ -98,7 +100,9 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
         notes += done.notes
     said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
     said = said or ["Nothing new was said."]
-    return Done("consolidate", said, {"facts": facts}, list(dict.fromkeys(paths)), remembering.subject(made))
+    return Done(
+        "consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), remembering.subject(made)
+    )
 
 
 def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:

@@ -124,7 +124,7 @@ class Toolbox:
         shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
-        recalls.note(self._folder, where, "open", self._now())
+        recalls.note(self._folder, where, recalls.OPENED, self._now())
         closed = []
         while len(self.open_files) > self._config.open_files:
             closed.append(next(iter(self.open_files)))

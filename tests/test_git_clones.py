@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from repositories import START, git, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store, User, check
+from filemem.consolidation import remembering
 from filemem.history import History
 from filemem.history.sync import sync
 
@@ -29,7 +30,8 @@ class Clones(RuleBasedStateMachine):
         first.create(SESSION, "- **mara** 09:30: the beginning\n")
         self.lines = {"- **mara** 09:30: the beginning", "Prefers oolong tea."}
         self.count = 0
-        History(first).record("Talk", [SESSION], {}, START)
+        first.create("profile.md", "# Mara\n")
+        History(first).record("Talk", [SESSION, "profile.md"], {}, START)
         git(self.folder / "0", "remote", "add", "origin", str(self.folder / "remote"))
         sync(History(first), None, START)
         for name in "12":
@@ -68,6 +70,14 @@ class Clones(RuleBasedStateMachine):
             f"facts/2026/2026-11-20-fact-{self.count}.md", "\n".join(self.line() for _ in range(4)) + "\n"
         )
         self.record(user, path)
+
+    @rule(clone=CLONES, about=st.sampled_from(["I like {}.", "I moved to {}.", "My cat's name is {}."]))
+    def is_told(self, clone: int, about: str) -> None:
+        user = self.user(clone)
+        self.count += 1
+        text = about.format(f"Place{self.count}")
+        self.record(user, *remembering.remember(user, text, self.now()).paths)
+        self.lines.add(text)
 
     @rule(clone=CLONES)
     def talks(self, clone: int) -> None:
@@ -135,6 +145,7 @@ class Clones(RuleBasedStateMachine):
             assert git(user.root, "status", "--short") == ""
             present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
             assert self.lines <= set(present), self.lines - set(present)
+            assert not any(problem.path == "profile.md" for problem in check.problems(user))
             talk = user.read(SESSION).decode().split("\n")
             assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""

@@ -186,7 +186,7 @@ class History:
             if not self.home:
                 return Recorded("", "")
         except GitError as error:
-            return Recorded("", f"not committed: {error}")
+            return Recorded("", f"left for you to commit: {error}")
         before = before or Before()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}

@@ -57,7 +57,7 @@ class Git:
                 umask=0o077,
             )
         except FileNotFoundError:
-            raise GitError("git is not installed; install it, and what is uncommitted will follow.") from None
+            raise GitError("git is not installed; install it, then try again.") from None
         except OSError as error:
             raise GitError(f"git cannot be started: {error.strerror}.") from None
         with process:
