@@ -17,7 +17,7 @@ _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _LOOSE_ENDS = frozenset(
     "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
 )
-_LEAD = re.compile(r"^(?:says |and others |说|和大家)(?=\S{2})")
+_LEAD = re.compile(r"^(?:says |and (?:others |their )?|说|和大家)(?=\S{2})")
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]|\b(?:because|and they|but|which|who|since|so)\b")
 
 

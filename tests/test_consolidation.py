@@ -6,6 +6,7 @@ import pytest
 from conversations import day, remembered, talk, tree
 
 from filemem import Store
+from filemem.consolidation.remembering import remember
 from filemem.store import User
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
@@ -155,6 +156,43 @@ def test_two_things_that_can_both_hold_stand_beside_each_other(user: User, first
         remembered(user, at)
     assert [path[:5] for path in tree(user)].count("facts") == 2
     assert not [path for path in tree(user) if path.startswith("archive/")]
+
+
+def test_a_sister_told_of_without_her_name_is_the_one_who_is_known(user: User) -> None:
+    talk(user, MAY, "My sister Ada's birthday is on 14 May.", "Noted.")
+    talk(user, JUNE, "Actually, my sister's birthday is on 15 May.", "Corrected.")
+    assert [one.action for one in remembered(user, JUNE)] == ["ADD", "SUPERSEDE"]
+
+
+def test_of_two_sisters_none_is_taken_for_the_other(user: User) -> None:
+    talk(
+        user,
+        MAY,
+        "My sister Ada's birthday is on 14 May.",
+        "Noted.",
+        "My sister Eva's birthday is on 3 June.",
+        "Noted.",
+    )
+    talk(user, JUNE, "My sister's birthday is on 15 May.", "Noted.")
+    assert [one.action for one in remembered(user, JUNE)] == ["ADD", "ADD", "ADD"]
+
+
+def test_a_joke_takes_back_its_own_turn_and_not_the_one_before(user: User) -> None:
+    talk(user, MAY, "My new job is at Acme Bikes.", "Nice.", "I won a million euros yesterday! Just kidding.", "Ha.")
+    assert [one.claim.text for one in remembered(user, MAY)] == ["Nora's new job is at [[Acme Bikes]]."]
+
+
+def test_what_was_told_outright_that_day_outranks_what_was_said(user: User) -> None:
+    """As when somebody says one thing in a chat and then remembers another with the command; a later day counts again."""
+    talk(user, MAY, "My favourite band is Pixies.", "Good.")
+    remember(user, "Favourite band: Blur", MAY)
+    [late] = remembered(user, MAY)
+    assert (late.action, late.reason) == (
+        "LATE",
+        "facts/2026/2026-05-08-favourite-band-blur.md was told outright that day",
+    )
+    talk(user, JUNE, "My favourite band is Pixies.", "Good.")
+    assert [one.action for one in remembered(user, JUNE)] == ["SUPERSEDE"]
 
 
 def test_what_is_told_late_of_an_earlier_day_is_kept_as_what_was(user: User) -> None:

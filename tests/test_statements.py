@@ -296,6 +296,9 @@ def test_each_topic_stands_in_a_statement_of_its_own_and_the_line_is_passed_thro
     [
         ("My favourite tea is oolong and I live in Ghent.", ["Mara's favourite tea is oolong.", "Mara lives in Ghent."]),
         ("我最喜欢的茶是乌龙，我住在根特。", ["Mara最喜欢的茶是乌龙。", "Mara住在根特。"]),
+        ("I gave up oolong, I drink sencha now.", ["Mara gave up oolong.", "Mara drinks sencha now."]),
+        ("I've changed jobs: I'm a baker at Acme now.", ["Mara is a baker at Acme now.", "Mara has changed jobs."]),
+        ("When I was six, I lived in Ghent and I loved tea.", ["When Mara was six, they lived in Ghent and they loved tea."]),
         ("I met Ines at Ponte Nova today. I sold the car yesterday.",
          ["Mara met Ines at Ponte Nova on 8 May 2025.", "Mara sold the car on 7 May 2025."]),
         ("I flew to Oslo yesterday. I flew back with Ada today.",
@@ -360,6 +363,24 @@ def test_what_points_at_something_unnamed_is_left_out(said: str) -> None:
 def test_what_an_assistant_says_is_hardly_certain() -> None:
     [statement] = told("I found that the museum closes at six.", speaker="assistant", others=("Mara",))
     assert statement.confidence < 0.5
+
+
+@pytest.mark.parametrize(
+    ("said", "topic", "value"),
+    [
+        ("Sencha is my favourite tea now.", "favourite tea", "Sencha"),
+        ("Sencha is my favourite now.", "favourite tea", "Sencha"),
+        ("龙井现在是我最喜欢的茶。", "favourite 茶", "龙井"),
+        ("我现在喝龙井。", "favourite 茶", "龙井"),
+        ("I quit my job yesterday.", "job", "not job"),
+        ("I turned 35 today.", "age", "35"),
+        ("Duarte and I live at Rua Nova 12, third floor, in Porto.", "home", "Rua Nova 12, third floor, in Porto"),
+        ("我搬到里斯本去住了。", "home", "里斯本"),
+    ],
+)
+def test_what_a_sentence_settles(said: str, topic: str, value: str) -> None:
+    [statement] = told(said)
+    assert statement.topic and (statement.topic[1], statement.value) == (topic, value)
 
 
 def test_a_joke_in_the_next_turn_takes_back() -> None:

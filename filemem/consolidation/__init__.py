@@ -212,8 +212,9 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
         known.supersede(fact.path)
     words = frozenset(content(plain(claim.text)))
     new = Fact(
-        path, plain(claim.text), claim.day, claim.topic, claim.value, words, True, claim.pinned, found.confidence
-    )
+        path, plain(claim.text), claim.day, claim.topic, claim.value, words, True, claim.pinned, found.confidence,
+        not claim.sources,
+    )  # fmt: skip
     known.put(new)
     return found._replace(replaces=replaces, until=str(until) if replaces else "", heading=heading)
 

@@ -32,6 +32,7 @@ _NEGATED = re.compile(
     r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't)\b|不|没|别", re.IGNORECASE
 )
 _FIELD = re.compile(r"^([^\W\d][^:：.。\n]{1,30})[:：]\s*(?=\S)")  # Favourite tea: oolong
+_KIN = r"'s \w+$|的(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|朋友|儿子|女儿|妻子|老婆|丈夫|老公)$"
 _SMALL = frozenset("the a an in on at of to his her their".split())
 
 
@@ -47,6 +48,7 @@ class Fact(NamedTuple):
     own: bool  # just as the program left it
     pinned: bool
     confidence: float
+    outright: bool = False  # told to remember, in so many words, and by no turn of a conversation
 
 
 class Verdict(NamedTuple):
@@ -138,7 +140,7 @@ class Known:
         self.put(
             Fact(
                 path, text, since, topic, value, frozenset(content(text)), own, pinned,
-                1.0 if confidence is None else float(confidence),
+                1.0 if confidence is None else float(confidence), b"source" not in data,
             )
         )  # fmt: skip
 
@@ -188,8 +190,13 @@ class Known:
         self.drop(path)
 
     def about(self, topic: Topic) -> list[Fact]:
-        """The facts that settle a topic, newest first."""
-        found = [self.facts[path] for path in self._topics.get(_key(topic), ())]
+        """The facts that settle a topic, newest first; of somebody's sister those of the only one that is known by name."""
+        whose, what = _key(topic)
+        named = [
+            key for key in self._topics if key[1] == what and regex(_KIN).search(whose) and key[0].startswith(whose)
+        ]
+        keys = {key for key in named if self._topics[key]} or {(whose, what)}
+        found = [self.facts[path] for path in (self._topics.get(keys.pop(), ()) if len(keys) == 1 else ())]
         return sorted(found, key=lambda fact: (fact.since, fact.path), reverse=True)
 
     def similar(self, text: str, count: int = 10) -> list[tuple[float, Fact]]:
@@ -302,8 +309,10 @@ def replacing(claim: Claim, other: Sequence[Fact]) -> Verdict:
     """The verdict on a claim that other facts speak against."""
     if claim.said_by:
         return Verdict(DROP, tuple(other), f"{claim.said_by} said so, but {other[0].path} says otherwise")
-    if claim.day < other[0].since:
-        reason = "is newer" if other[0].own or other[0].pinned else "was put right by hand since"
+    same_day = claim.day == other[0].since and other[0].outright and claim.sources and not claim.correction
+    if claim.day < other[0].since or same_day:
+        reason = "was told outright that day" if same_day else "is newer"
+        reason = reason if other[0].own or other[0].pinned else "was put right by hand since"
         return Verdict(LATE, (other[0],), f"{other[0].path} {reason}")
     going = tuple(fact for fact in other if not fact.pinned)
     pinned = [fact.path for fact in other if fact.pinned]

@@ -16,6 +16,7 @@ from filemem.statements.salience import REMEMBER, content, wishes_kept
 from filemem.statements.topics import Slot, Topic, slot
 from filemem.statements.utterance import (
     ASSISTANT,
+    FIRST,
     REACTION,
     TELLING,
     Sentence,
@@ -30,7 +31,14 @@ from filemem.statements.verbs import is_adverb, is_past, is_verb
 
 MOST = 5  # statements of one turn
 _QUOTED = r"[\"“「]([^\"”」]{2,40}[^?？])[\"”」]|《([^》]{1,40})》"
-_CLAUSES = r",? (?:and|but) (?=(?:i|i'm|i've|my|we|our)\b)|[，,；;] ?(?:而且|并且|也|但是?|不过)?(?=我)"
+_CLAUSES = (
+    r",? (?:and|but) (?=(?:i|my|we|our)\b)|[,;:] (?=(?:i|my|we|our)\b)|[，,；;] ?(?:而且|并且|也|但是?|不过)?(?=我)"
+)
+# A sentence whose first clause is no condition or time of the others.
+_MAIN = (
+    r"(?!.{0,3}(?:当|如果|虽然|自从|因为|要是))(?:(?:(?:oh|and|but|so|also|well|hi|hey|no|yes|actually|嗯|对了)[,!，！]? )*"
+    r"(?:i|my|we|our)\b|[^，,]{0,8}我)"
+)
 _LONGEST = 60  # words of a statement made of several sentences
 
 
@@ -55,8 +63,13 @@ class Statement(NamedTuple):
 
 
 def takes_back(turn: Turn) -> bool:
-    """Whether the turn says that what its speaker said before was a joke."""
-    return any(regex(cues.JOKE).search(part.text) for part in sentences(turn.text))
+    """Whether the turn says that what its speaker said before it was a joke; one that tells something first means that."""
+    for part in sentences(turn.text):
+        if regex(cues.JOKE).search(part.text):
+            return True
+        if part.role == TELLING:
+            return False
+    return False
 
 
 def statements(turn: Turn, previous: Turn | None, today: date, others: Sequence[str]) -> list[Statement]:
@@ -142,13 +155,15 @@ def _told(parts: list[Sentence], scene: Scene) -> list[Told]:
 
 
 def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
-    """The clauses of a sentence where several settle a topic each, or one holds a secret, so that each is told by itself."""
+    """The clauses of a sentence where a later one settles a topic, or one holds a secret, so that each is told by itself."""
     clauses = [clause.strip(" ,，;；") for clause in regex(_CLAUSES).split(part.text)]
-    if part.role != TELLING or len(clauses) < 2:
+    whole = part.role != TELLING or len(clauses) < 2 or not regex(_MAIN).match(part.text)
+    if whole or not regex(FIRST).search(clauses[0]) or regex(cues.CORRECTION).search(clauses[0]):
         return [part]
     settled = [(told := retold(clause, scene)) is not None and slot(told.text, scene.speaker) for clause in clauses]
-    secret = any("[redacted:" in clause for clause in clauses)
-    return [Sentence(clause, TELLING) for clause in clauses] if sum(map(bool, settled)) + secret > 1 else [part]
+    news = any(settled[1:]) and (bool(settled[0]) or not regex(r"\bbut\b|但|不过").search(part.text))
+    secret = any(settled) and any("[redacted:" in clause for clause in clauses)
+    return [Sentence(clause, TELLING) for clause in clauses] if news or secret else [part]
 
 
 # -- from sentences to statements ------------------------------------------------------------------------------------

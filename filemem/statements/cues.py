@@ -55,7 +55,8 @@ ADVICE = (
     r"不要|祝|记得|看看|快看|来|让我们|相信|去|试试|一起|多么|谢|感谢|敬|坚持|抓住|专注)|让我们|让咱们"
 )
 VAGUE = (
-    r"\bkeep you (?:updated|posted)|^you can see\b|^i (?:\d+% |totally |completely |fully |definitely )*agree\b|^(?:it has |"
+    r"\bkeep you (?:updated|posted)|^you can see\b|^i (?:have|must|got) (?:to )?say$|"
+    r"^i (?:\d+% |totally |completely |fully |definitely )*agree\b|^(?:it has |"
     r"i have )?been (?:ages|forever|so long|a (?:long )?(?:while|minute))\b|^(?:i am )?sorry i\b|^i knew you\b|"
     r"\b(?:some|big|crazy|lots? of|new|cool|wild|so many) (?:stuff|things?)(?: has|'s| have)? (?:been )?(?:happen|"
     r"going on)|^i (?:will )?(?:definitely |surely )?(?:check|look|try|read|watch|give) (?:it|that|them|this)\b|"
@@ -114,7 +115,7 @@ _CAPITAL = rf"[{_UPPER}][{_LOWER}]+(?:-[{_UPPER}]?[{_LOWER}]+)*"
 NAMED = (
     rf"(?:(?<=[{_LOWER}\d,;\0] )|(?<=[{CJK}] )|(?<=[{CJK}]))(?!(?:{_MONTH}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Asked|"
     r"Now|Dutch|French|German|Greek|Thai|The|This|That|It|My|And|But|We|They|He|She|Is|Are|Plus|Also|Yes|No|"
-    rf"[A-Z][a-z]*(?:ish|ese|ian|ean|can))\b)(?=\w{{3}}){_CAPITAL}(?:(?: of| de| van| von)? "
+    rf"[A-Z][a-z]*(?:ish|ese|ian|ean|can))\b)(?:St\.? |(?=\w{{3}})){_CAPITAL}(?:(?: of| de| van| von)? "
     rf"(?!(?:{_MONTH})\b){_CAPITAL}){{0,3}}(?!\w|-\w)"
 )
 # Two capitals and more where a sentence begins, of which the first may be no name: Harry Potter; Yesterday Ada.

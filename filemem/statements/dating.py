@@ -91,7 +91,7 @@ def _written(text: str, mention: Mention, words: str) -> str:
     if opens and regex(r"\s*(?:was|is|has|will|were|'s)\b").match(text, mention.end):
         return f"the week of {label}" if _preposition(mention.span, words) == "in the week of" else label
     before = regex(
-        r"\b(in|on|since|from|until|till|for|by|of|before|after|to|during|over|around|the|between|and)\s+$"
+        r"\b(in|on|since|from|until|till|for|by|of|before|after|to|during|over|around|the|between|between \S[^,;.]{0,30} and)\s+$"
     ).search(text[: mention.start])
     if before:
         return label

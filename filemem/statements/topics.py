@@ -28,7 +28,7 @@ _NOW = (
 )
 _END = (
     r"(?=$|[.,;:!?–—()]| -| (?:and|but|because|since|so|when|while|for|with|as|after|before|in order|these days|"
-    r"nowadays|now|on \d|in (?:\d|the week)|at the moment|last|next|again|instead|anymore|any more|right now)\b)"
+    r"nowadays|now|on \d+|in (?:\d+|the week)|at the moment|last|next|again|instead|anymore|any more|right now)\b)"
 )
 _END_LIKING = _END.replace("and|", r"and (?:they|it|is|has|the|\w+ (?:is|are)|\w+s\b)|")
 _DATE_BEHIND = (
@@ -93,6 +93,7 @@ _ENGLISH: tuple[tuple[str, str, str], ...] = (  # pattern behind the subject, re
     (r"^ (?:is|became|has become|turned|went|has gone|(?:has )?decided to (?:become|go|be)|has been) (?:now |an? |"
      r"strictly )*(?P<value>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free|"
      r"diabetic)\b", "diet", "attribute"),
+    (r"^ (?:has )?(?:just |now |recently )?turned (?P<value>\d{1,3})\b", "age", "attribute"),
     (r"^ is (?:now |only )?(?P<value>\d{1,3}|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
      r"twelve))(?: years old| now)?(?=$|,)", "age", "attribute"),
     (rf"^'s (?:(?:new|all-time|absolute|current) )*fav(?:ou?rite)? (?P<rel>[\w -]{{2,25}}?) (?:is|are|has to be|"
@@ -152,6 +153,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      r"[，。；])", "favourite {head}", "preference"),
     (r"^(?:现在|其实|还是|已经|，)*(?:更喜欢|偏爱|换成|改成|[改换](?=[喝吃看听用]))(?:[喝吃看听用])?(?P<value>[^，。；]{1,12}?)(?:了|"
      r"而不是.*)?(?=$|[，。；])", "favourite {head}", "preference"),
+    (r"^(?:现在|如今|这阵子)(?:只|都|改)?喝(?P<value>[^，。；]{1,12}?)了?(?=$|[，。；])", "favourite {head}", "preference"),
     (r"^(?P<no>)[^，。]{0,6}?(?:不(?:太|再|怎么)?(?:喜欢|爱)|讨厌|受不了|"
      r"戒了)(?:[喝吃看听玩])?(?P<value>[^，。；]{1,12}?)了?(?=$|[，。；])", "liking {value}", "preference"),
     (r"^(?P<no>)(?:现在|已经)*不(?:再)?[喝吃玩](?P<value>[^，。；]{1,8}?)了(?=$|"
@@ -173,7 +175,7 @@ def exclusive(topic: Topic) -> bool:
 
 def slot(sentence: str, speaker: str) -> Slot | None:
     """The topic that the first clause of a sentence settles for `speaker` or for somebody of theirs, and its value."""
-    text = sentence.rstrip(".。!！ ")
+    text = _favourite_last(sentence.rstrip(".。!！ "), speaker)
     for subject, rest in _subjects(text, speaker):
         for pattern, relation, kind in _CHINESE if is_chinese(text.replace(speaker, "")) else _ENGLISH:
             # 小雨的生日 is 小雨's, while 小雨的老板住在… is about somebody else.
@@ -181,6 +183,17 @@ def slot(sentence: str, speaker: str) -> Slot | None:
             if not foreign and (m := regex(pattern).search(rest)):
                 return _filled(subject, m, relation, kind)
     return None
+
+
+def _favourite_last(text: str, speaker: str) -> str:
+    """A favourite told the other way about, as it is told most: Sencha is Mara's favourite now, Mara's favourite tea is …"""
+    name = re.escape(speaker)
+    behind = r"((?: [\w-]+){0,3}?)(?: now| these days)?$"
+    if m := regex(rf"^([\w' -]{{2,30}}?) is (?:now )?{name}'s (?:new )?fav(?:ou?rite)?{behind}").match(text):
+        return f"{speaker}'s favourite {m[2].strip() or _head(m[1])} is {m[1]}"
+    if m := regex(rf"^([^，。是]{{1,12}}?)(?:现在)?是{name}(?:现在)?最(?:喜欢|爱)的([^，。]{{0,8}})$").match(text):
+        return f"{speaker}最喜欢的{m[2] or _head(m[1])}是{m[1]}"
+    return text
 
 
 def _subjects(text: str, speaker: str) -> list[tuple[str, str]]:
