@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from repositories import START, git, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, User, check
+from filemem import FilememError, Store, User
 from filemem.consolidation import remembering
-from filemem.history import History
+from filemem.history import History, conflicts
 from filemem.history.sync import sync
 
 CLONES = st.integers(0, 2)
@@ -145,7 +145,7 @@ class Clones(RuleBasedStateMachine):
             assert git(user.root, "status", "--short") == ""
             present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
             assert self.lines <= set(present), self.lines - set(present)
-            assert not any(problem.path == "profile.md" for problem in check.problems(user))
+            assert not conflicts.doubled(user.read("profile.md"))
             talk = user.read(SESSION).decode().split("\n")
             assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""
