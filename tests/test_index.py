@@ -330,8 +330,9 @@ _PIECES = st.sampled_from(
 def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> None:
     data = ("\n".join(lines) + ("\n" if ended else "")).encode()
     path = "sessions/2026/2026-05-04-0930-tea.md"
-    builder, speakers = Builder(), [""]
-    Gatherer(speakers).add(builder, "sessions/2026/", "2026-05-04-0930-tea.md", array("q", [0] * 4), data)
+    gatherer = Gatherer()
+    builder, speakers = Builder(gatherer.speakers), gatherer.speakers
+    gatherer.add(builder, "sessions/2026/", "2026-05-04-0930-tea.md", array("q", [0] * 4), data)
     segment = Segment("", builder.pack())
     passages = Memory(path, data).passages
     assert list(segment.lines) == [passage.line for passage in passages]
@@ -369,8 +370,8 @@ _TEXT = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=12)
 def test_no_file_that_has_a_string_is_left_out(text: str, path: str, start: int, length: int) -> None:
     builder = Builder()
     prefix, _, name = path.rpartition("/")
-    Gatherer([""]).add(builder, prefix and prefix + "/", name, array("q", [0] * 4), text.encode())
-    corpus = Corpus([Part(Segment("", builder.pack()), frozenset())], [""], lambda part: part.segment)
+    Gatherer().add(builder, prefix and prefix + "/", name, array("q", [0] * 4), text.encode())
+    corpus = Corpus([Part(Segment("", builder.pack()), frozenset())], lambda part: part.segment)
     for line in text.split("\n"):
         string = fold(line)[start % max(1, len(line)) :][:length]
         found = corpus.files_with([{string}])

@@ -19,44 +19,41 @@ import threading
 import time
 import unicodedata
 import zlib
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from filemem import disk
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.index import segments, watching
+from filemem.index import building, segments, watching
+from filemem.index.building import Helper, Wanted
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
-from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder, Damaged, Segment
+from filemem.index.segments import Builder, Damaged, Segment
 from filemem.index.watching import Listing, Watch
-from filemem.memory import LARGEST
 
 FOLDER = "index"
-RACY, COARSE = 20_000_000, 2_000_000_000
-"""Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
-system keeps whole seconds."""
 WALK_AGAIN = 60  # seconds
 """What a watch cannot tell (a write through memory, a link made elsewhere) is seen so late at most."""
 LARGE = 2_048  # files: a segment with more is merged only once half of its passages are dead
-_CHUNK = 1 << 20  # bytes
 _MANIFEST, _LOCK = "manifest", "lock"
 _SEGMENT = re.compile(r"[0-9a-f]{16}\.segment")
-_SOURCES = "memory.py front.py terms.py index/gathering.py index/segments.py data/same.txt data/traditional.txt".split()
+_SOURCES = (
+    *("memory.py", "front.py", "terms.py", "data/same.txt", "data/traditional.txt"),
+    *("index/building.py", "index/gathering.py", "index/segments.py"),
+)
 
 Progress = Callable[[int, int], None]
 Listings = dict[str, Listing]
 
 
 class _State:
-    """What the index holds: segments, speakers by number, and of each folder the digest of its listing, but of those
+    """What the index holds: segments, and of each folder the digest of its listing, but of those
     where a file may have changed unseen."""
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
-        self.speakers = [""]
         self.digests: dict[str, str] = {}
 
 
@@ -64,7 +61,7 @@ class _Changes:
     """What differs between a state and the folders as listed; all others have gone if the listing is of the `whole`."""
 
     def __init__(self, state: _State, listings: Listings, whole: bool) -> None:
-        self.wanted: list[tuple[str, str, array[int]]] = []  # files to read: folder, name, stats
+        self.wanted: list[Wanted] = []  # files to read
         self.dead: list[set[int]] = [set(part.dead) for part in state.parts]
         self.digests: dict[str, str] = {}
         self._state = state
@@ -92,7 +89,7 @@ class _Changes:
             if number >= 0 and self._state.parts[number].segment.is_as(file, stats):
                 del known[name]
             else:
-                self.wanted.append((prefix, name, stats))
+                self.wanted.append(Wanted(prefix, name, stats))
         for number, file in known.values():
             self.dead[number].add(file)
 
@@ -105,7 +102,7 @@ class _Changes:
             small = sizes[number] <= min(len(self.wanted), LARGE)
             if sizes[number] and (small or len(dead) > sizes[number]):
                 for file in set(range(len(segment.marks))) - dead:
-                    self.wanted.append((segment.folder(file), segment.names[file], segment.stats_of(file)))
+                    self.wanted.append(Wanted(segment.folder(file), segment.names[file], segment.stats_of(file)))
                     dead.add(file)
 
 
@@ -134,7 +131,7 @@ class Index:
             if changes:
                 self._update(changes, progress or self.progress)
             if self._corpus is None:
-                self._corpus = Corpus(self._state.parts, self._state.speakers, self._mend)
+                self._corpus = Corpus(self._state.parts, self._mend)
             return self._corpus
 
     def discard(self) -> None:
@@ -223,41 +220,48 @@ class Index:
             Part(part.segment, frozenset(gone)) for part, gone in dead if len(gone) < len(part.segment.marks)
         ]
         state.digests = {prefix: digest for prefix, digest in state.digests.items() if prefix not in changes.digests}
-        gatherer, builder = Gatherer(state.speakers), Builder()
-        for done, (prefix, name, stats) in enumerate(changes.wanted):
-            if done % 100 == 0:
-                progress(done, len(changes.wanted))
-            if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
-                self._finish(builder, on_disk=on_disk)
-                builder = Builder()
-                if on_disk:
+        done, total, chunks = 0, len(changes.wanted), list(building.chunks(changes.wanted))
+        with building.helpers(self.folder.root, self._where, len(chunks) if on_disk else 0) as helpers:
+            for first in range(0, len(chunks), 1 + len(helpers)):
+                own, *given = chunks[first : first + 1 + len(helpers)]
+                told = functools.partial(_told, progress, done, 1 + len(given), total)
+                restless = self._build(own, zip(helpers, given, strict=False), told, on_disk=on_disk)
+                changes.digests = {prefix: d for prefix, d in changes.digests.items() if prefix not in restless}
+                done += len(own) + sum(map(len, given))
+                if on_disk and done < total:
                     self._save()  # so that after an interruption this much is done
-            if not self._gather(gatherer, builder, prefix, name, stats):
-                changes.digests.pop(prefix, None)
-        if builder.names:
-            self._finish(builder, on_disk=on_disk)
         state.digests |= changes.digests
-        progress(len(changes.wanted), len(changes.wanted))
+        progress(total, total)
 
-    def _gather(self, gatherer: Gatherer, builder: Builder, prefix: str, name: str, stats: array[int]) -> bool:
-        """Read a file into the builder; False where it is to be read again at the next question."""
-        now = time.time_ns()
-        settled = abs(now - stats[1]) > (RACY if stats[1] % 1_000_000_000 else COARSE)
-        data: bytes | None = None
-        try:
-            data = _read(os.path.join(self.folder.root, prefix + name), stats[2])
-        except FileNotFoundError:
-            return False
-        except PermissionError:
-            pass  # a change of permissions shows in the stats
-        except OSError:
-            settled = False
-        gatherer.add(builder, prefix, name, stats, data, 0 if settled else UNSETTLED)
-        return settled
+    def _build(
+        self,
+        own: list[Wanted],
+        given: Iterable[tuple[Helper, list[Wanted]]],
+        told: Callable[[int], None],
+        *,
+        on_disk: bool,
+    ) -> set[str]:
+        """Read files into segments of the state, some of them by helpers; gives the folders with files to be read again."""
+        finish = functools.partial(self._finish, on_disk=on_disk)
+        asked = []
+        for helper, wanted in given:
+            with contextlib.suppress(OSError):
+                helper.ask(wanted)
+            asked.append((helper, wanted))
+        restless = building.build(self.folder.root, own, finish, told)
+        for helper, wanted in asked:
+            try:
+                names, more = helper.answer()
+                parts = [Part(segments.read(os.path.join(self._where, name)), frozenset()) for name in names]
+            except (OSError, Damaged):
+                restless |= building.build(self.folder.root, wanted, finish)
+            else:
+                self._state.parts += parts
+                restless.update(more)
+        return restless
 
-    def _finish(self, builder: Builder, *, on_disk: bool) -> None:
-        """Add what a builder holds to the state."""
-        data = builder.pack()
+    def _finish(self, data: bytes, *, on_disk: bool) -> None:
+        """Add a segment's bytes to the state."""
         self._state.parts.append(Part(self._written(data) if on_disk else Segment("", data), frozenset()))
 
     def _mend(self, part: Part) -> Segment:
@@ -265,17 +269,16 @@ class Index:
         question finds no manifest, so the index will be built anew."""
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(self._where, _MANIFEST))
-        segment, builder = part.segment, Builder()
-        gatherer = Gatherer(list(self._state.speakers))
+        segment, builder, gatherer = part.segment, Builder(), Gatherer()
         for file, name in enumerate(segment.names):
-            prefix, stats = segment.folder(file), segment.stats_of(file)
+            wanted = Wanted(segment.folder(file), name, segment.stats_of(file))
             trial = Builder()
             count = segment.firsts[file + 1] - segment.firsts[file]
-            self._gather(gatherer, trial, prefix, name, stats)
+            building.take(self.folder.root, gatherer, trial, wanted)
             if file not in part.dead and len(trial.lines) == count:
-                self._gather(gatherer, builder, prefix, name, stats)
+                building.take(self.folder.root, gatherer, builder, wanted)
                 continue
-            builder.file(prefix, name, stats, 0, 0, {})
+            builder.file(*wanted, 0, 0, {})
             for _ in range(count):
                 builder.passage(0, 0, 0, [], [])
         return Segment("", builder.pack())
@@ -324,7 +327,6 @@ class Index:
         for name, dead in facts["segments"]:
             segment = known.get(name) or segments.read(os.path.join(self._where, name))
             state.parts.append(Part(segment, frozenset(dead)))
-        state.speakers = facts["speakers"]
         state.digests = facts["digests"]
         return state
 
@@ -336,21 +338,20 @@ class Index:
         ]
         facts: dict[str, Any] = {
             "version": _version(),
-            "speakers": state.speakers,
             "digests": state.digests,
             "segments": [(part.segment.name, sorted(part.dead)) for part in state.parts],
         }
         packed = json.dumps(facts, separators=(",", ":")).encode()
         where = os.path.join(self._where, _MANIFEST)
-        _write(where + ".new", os.O_TRUNC, _check(packed), b"\n", packed)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(where + ".new", flags, 0o600), "wb") as file:  # not synced, as segments are not
+            file.writelines((_check(packed), b"\n", packed))
         os.replace(where + ".new", where)
         self._stamp, _ = self._manifest()
 
     def _written(self, data: bytes) -> Segment:
         """A segment with these bytes, on disk."""
-        path = os.path.join(self._where, f"{os.urandom(8).hex()}.segment")
-        _write(path, os.O_EXCL, data)
-        return segments.read(path)
+        return segments.read(os.path.join(self._where, building.write(self._where, data)))
 
     def _sweep(self) -> None:
         """Delete the segments that the manifest does not name. The lock is held."""
@@ -360,25 +361,9 @@ class Index:
                 os.unlink(os.path.join(self._where, name))
 
 
-def _write(path: str, flag: int, *pieces: bytes) -> None:
-    """Write a file of the index. It is not synced: what a power failure leaves of it fails its check."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag, 0o600)
-    with open(fd, "wb") as file:
-        file.writelines(pieces)
-
-
-def _read(path: str, size: int) -> bytes:
-    """The bytes of a plain file, one more than LARGEST at most; it had `size` of them when it was listed. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        pieces = [os.read(fd, min(size, LARGEST) + 1)]  # room for a megabyte would take longer than the reading
-        length = len(pieces[0])
-        while length <= LARGEST and pieces[-1] and length > size:
-            pieces.append(os.read(fd, _CHUNK))
-            length += len(pieces[-1])
-        return b"".join(pieces)[: LARGEST + 1]
-    finally:
-        os.close(fd)
+def _told(progress: Progress, before: int, readers: int, total: int, done: int) -> None:
+    """Tell the progress of one reader among several that are about as fast."""
+    progress(min(before + readers * done, total), total)
 
 
 def _check(packed: bytes) -> bytes:

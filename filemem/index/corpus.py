@@ -73,8 +73,7 @@ class Part(NamedTuple):
 class Corpus:
     """The passages of all live files. `mend` makes a segment whose bytes are damaged anew, with the same numbers."""
 
-    def __init__(self, parts: Iterable[Part], speaker_names: Sequence[str], mend: Callable[[Part], Segment]) -> None:
-        self.speaker_names = speaker_names
+    def __init__(self, parts: Iterable[Part], mend: Callable[[Part], Segment]) -> None:
         self._parts = list(parts)
         self._mend = mend
         self._held: dict[str, list[tuple[array[int], bytes]]] = {}
@@ -88,6 +87,8 @@ class Corpus:
             self._slots += [number] * max(1, -(-len(segment.lengths) // PASSAGES))
         self.lengths: Sequence[int] = self._joined([segment.lengths for segment, _ in self._parts])
         self.flags: Sequence[int] = self._joined([segment.flags for segment, _ in self._parts])
+        names = (name for segment, _ in self._parts for name in segment.speaker_names)
+        self.speaker_names: Sequence[str] = list(dict.fromkeys(itertools.chain([""], names)))
         self.speakers = self._speakers()
         firsts = array("I")
         for base, (segment, _) in zip(self._bases, self._parts, strict=True):
@@ -117,11 +118,15 @@ class Corpus:
 
     def _speakers(self) -> Sequence[int]:
         """The speaker's number by passage number."""
-        if all(segment.speakers.typecode == "B" for segment, _ in self._parts):
-            return self._joined([segment.speakers.tobytes() for segment, _ in self._parts])
+        numbers = {name: number for number, name in enumerate(self.speaker_names)}
+        tables = [[numbers[name] for name in segment.speaker_names] for segment, _ in self._parts]
+        found = zip(self._parts, tables, strict=True)
+        if len(numbers) <= 256:
+            padded = ((segment, bytes(table).ljust(256, b"\0")) for (segment, _), table in found)
+            return self._joined([segment.speakers.tobytes().translate(table) for segment, table in padded])
         wide = array("I", bytes(4 * len(self._slots) * PASSAGES))
-        for base, (segment, _) in zip(self._bases, self._parts, strict=True):
-            wide[base : base + len(segment.speakers)] = array("I", segment.speakers)
+        for base, ((segment, _), table) in zip(self._bases, found, strict=True):
+            wide[base : base + len(segment.speakers)] = array("I", map(table.__getitem__, segment.speakers))
         return wide
 
     # -- files ---------------------------------------------------------------------------------------------------

@@ -38,11 +38,11 @@ _NOBODY = _Head(0, (), 0)
 
 
 class Gatherer:
-    """Reads files into a `Builder`. `speakers` are the folded names known so far, by number; new ones are added."""
+    """Reads files into a `Builder`. `speakers` are the folded names met so far, by number."""
 
-    def __init__(self, speakers: list[str]) -> None:
-        self.speakers = speakers
-        self._numbers = {name: number for number, name in enumerate(speakers)}
+    def __init__(self) -> None:
+        self.speakers = [""]
+        self._numbers = {"": 0}
         self._heads: dict[str, _Head] = {}
 
     def add(

@@ -19,7 +19,7 @@ import json
 import os
 import zlib
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from filemem import terms
@@ -48,9 +48,11 @@ def key_of(token: str) -> bytes:
 
 
 class Builder:
-    """Collects files and their passages, then packs them into the bytes of a segment."""
+    """Collects files and their passages, then packs them into the bytes of a segment; `speaker_names`, which may grow
+    meanwhile, are those of the numbers of speakers."""
 
-    def __init__(self) -> None:
+    def __init__(self, speaker_names: Sequence[str] = ("",)) -> None:
+        self._speaker_names = speaker_names
         self._stopped: list[int] = []  # takes the postings of stop words, which only count against a passage's length
         self.postings = collections.defaultdict[str, list[int]](list, dict.fromkeys(terms.STOP, self._stopped))
         self.held = 0  # postings so far
@@ -128,6 +130,7 @@ class Builder:
             "typecode": typecode,
             "total": sum(self.lengths),
             "folders": list(self.folders),
+            "speakers": list(self._speaker_names),
             "tables": [(name, getattr(tables[name], "typecode", ""), len(raw[name])) for name in raw],
             "size": len(body),
             "check": zlib.crc32(body),
@@ -212,6 +215,7 @@ class Segment:
         self._typecode: str = facts["typecode"]
         self.total: int = facts["total"]
         self.folders: list[str] = facts["folders"]
+        self.speaker_names: list[str] = facts["speakers"]  # by the number of `speakers`
         self._keys: bytes = tables["keys"]
         self._fences: array[int] = tables["fences"]
         self._places: array[int] = tables["places"]

@@ -1,0 +1,205 @@
+"""Segments made from files: in this process, and where there are many files in others beside it, as there are processors.
+
+A helper is a child that runs `serve`. A message is its length in 8 bytes and that many bytes of `marshal`, the fastest between
+two runs of one Python; each request, some files to read, has one answer: which segments it wrote. Whatever goes wrong with
+a helper, its files are read here instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import marshal
+import os
+import signal
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+from filemem.index.gathering import Gatherer
+from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder
+from filemem.memory import LARGEST
+
+RACY, COARSE = 20_000_000, 2_000_000_000
+"""Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
+system keeps whole seconds."""
+CHUNK_BYTES, CHUNK_FILES = 9_000_000, 40_000  # read at a time, by one process: of sessions, what makes one segment
+MOST_HELPERS = 3
+_ROOM = 1 << 20  # bytes
+
+
+class Wanted(NamedTuple):
+    """A file to read: the prefix of its path, its name, its stats as listed."""
+
+    prefix: str
+    name: str
+    stats: array[int]
+
+
+def chunks(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+    """The files in pieces of CHUNK_BYTES and CHUNK_FILES at most, but for a larger file."""
+    chunk: list[Wanted] = []
+    size = 0
+    for file in wanted:
+        if chunk and (size + file.stats[2] > CHUNK_BYTES or len(chunk) == CHUNK_FILES):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(file)
+        size += file.stats[2]
+    if chunk:
+        yield chunk
+
+
+def build(
+    root: str, wanted: Sequence[Wanted], keep: Callable[[bytes], None], told: Callable[[int], None] = lambda done: None
+) -> set[str]:
+    """Read files below `root` into segments, each of which `keep` is given; `told` how many files are done. Gives the prefixes
+    with files that are to be read again at the next question."""
+    gatherer, restless = Gatherer(), set[str]()
+    builder = Builder(gatherer.speakers)
+    for done, file in enumerate(wanted):
+        if done % 100 == 0:
+            told(done)
+        if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
+            keep(builder.pack())
+            builder = Builder(gatherer.speakers)
+        if not take(root, gatherer, builder, file):
+            restless.add(file.prefix)
+    if builder.names:
+        keep(builder.pack())
+    return restless
+
+
+def take(root: str, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
+    """Read a file into the builder; False where it is to be read again at the next question."""
+    now = time.time_ns()
+    modified = file.stats[1]
+    settled = abs(now - modified) > (RACY if modified % 1_000_000_000 else COARSE)
+    data: bytes | None = None
+    try:
+        data = _read(os.path.join(root, file.prefix + file.name), file.stats[2])
+    except FileNotFoundError:
+        return False
+    except PermissionError:
+        pass  # a change of permissions shows in the stats
+    except OSError:
+        settled = False
+    gatherer.add(builder, file.prefix, file.name, file.stats, data, 0 if settled else UNSETTLED)
+    return settled
+
+
+def _read(path: str, size: int) -> bytes:
+    """The bytes of a plain file, one more than LARGEST at most; it had `size` of them when it was listed. Raises OSError."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        pieces = [os.read(fd, min(size, LARGEST) + 1)]  # room for a megabyte would take longer than the reading
+        length = len(pieces[0])
+        while length <= LARGEST and pieces[-1] and length > size:
+            pieces.append(os.read(fd, _ROOM))
+            length += len(pieces[-1])
+        return b"".join(pieces)[: LARGEST + 1]
+    finally:
+        os.close(fd)
+
+
+def write(folder: str, data: bytes) -> str:
+    """A new file with a segment's bytes; its name. It is not synced: what a power failure leaves of it fails its check."""
+    name = f"{os.urandom(8).hex()}.segment"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(os.path.join(folder, name), flags, 0o600), "wb") as file:
+        file.write(data)
+    return name
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------
+
+
+class Helper:
+    """A child that reads files below `root` into segments in `folder`, until it is closed. Raises OSError where there can be
+    none, or it has ended."""
+
+    def __init__(self, root: str, folder: str) -> None:
+        path = list(map(str, sys.path))
+        program = f"import sys; sys.path[:] = {path!r}; from filemem.index.building import serve; serve()"
+        child_reads, requests = os.pipe()
+        answers, child_writes = os.pipe()
+        self._requests = io.BufferedWriter(io.FileIO(requests, "w"))
+        self._answers = io.BufferedReader(io.FileIO(answers))
+        self._place = (root, folder)
+        self._child = 0
+        try:
+            # Not `subprocess`: importing it would cost every cold start.
+            self._child = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-c", program],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, child_reads, 0),
+                    (os.POSIX_SPAWN_DUP2, child_writes, 1),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
+            )
+        finally:
+            os.close(child_reads)
+            os.close(child_writes)
+
+    def ask(self, wanted: Sequence[Wanted]) -> None:
+        """Have it read some files; `answer` is to follow."""
+        files = [(file.prefix, file.name, file.stats.tobytes()) for file in wanted]
+        _send(self._requests, (*self._place, files))
+
+    def answer(self) -> tuple[list[str], list[str]]:
+        """The names of the segments that it wrote, and the prefixes that `build` gives."""
+        found: tuple[list[str], list[str]] | None = _receive(self._answers)
+        if found is None:
+            raise BrokenPipeError("it has ended")
+        return found
+
+    def close(self) -> None:
+        """End the child, whatever it is at."""
+        for end in (self._requests, self._answers):
+            with contextlib.suppress(OSError):
+                end.close()
+        # A program that ignores SIGCHLD has its children reaped for it.
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._child, signal.SIGKILL)
+            os.waitpid(self._child, 0)
+
+
+@contextlib.contextmanager
+def helpers(root: str, folder: str, pieces: int) -> Iterator[list[Helper]]:
+    """Helpers for so many chunks of files beside this process; none where there is one, or no processor is left."""
+    found: list[Helper] = []
+    try:
+        with contextlib.suppress(OSError):
+            while len(found) < min(MOST_HELPERS, (os.cpu_count() or 1) - 1, pieces - 1):
+                found.append(Helper(root, folder))
+        yield found
+    finally:
+        for helper in found:
+            helper.close()
+
+
+def serve() -> None:
+    """The child: files to read are answered with what came of them."""
+    while request := _receive(sys.stdin.buffer):
+        root, folder, files = request
+        names: list[str] = []
+        wanted = [Wanted(prefix, name, array("q", stats)) for prefix, name, stats in files]
+        restless = build(root, wanted, lambda data: names.append(write(folder, data)))  # noqa: B023
+        _send(sys.stdout.buffer, (names, list(restless)))
+
+
+def _send(pipe: BinaryIO, message: Any) -> None:
+    payload = marshal.dumps(message)
+    pipe.write(len(payload).to_bytes(8, "little") + payload)
+    pipe.flush()
+
+
+def _receive(pipe: BinaryIO) -> Any:
+    """The next message; None where it ends before that is whole."""
+    size = int.from_bytes(pipe.read(8), "little")
+    payload = pipe.read(size)
+    return marshal.loads(payload) if size and len(payload) == size else None
