@@ -18,6 +18,10 @@ _LOOSE_ENDS = frozenset(
     "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
 )
 _LEAD = re.compile(r"^(?:says |and (?:others |their )?|说|和大家)(?=\S{2})")
+_WHEN = re.compile(
+    r"(?:On|In|Since|Around) (?:the \w+ of )?[\dA-Za-z –]{0,30}?\d{4},? (?=\w{2})|"
+    r"[在从自]?\d{4}年[\d年月日–]*[晚早]?[，,]?(?=[^\W\d年月日]{2})"
+)
 _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]|\b(?:because|and they|but|which|who|since|so)\b")
 
 
@@ -27,13 +31,11 @@ def plain(text: str) -> str:
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
-    """The path of a new memory: date and a few words of its first clause, the owner's name left out."""
-    said = (
-        re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:)?\s*", "", plain(text), flags=re.I)
-        if owner
-        else plain(text)
-    )
-    said = _LEAD.sub("", said)
+    """The path of a new memory: date and a few words of its first clause, the owner's name and a day in front left out."""
+    said = _WHEN.sub("", plain(text))
+    if owner:
+        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:)?\s*", "", said, flags=re.I)
+    said = _LEAD.sub("", _WHEN.sub("", said))
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)
     whole = len(first) >= 5 if zh else len(first.split()) >= 3

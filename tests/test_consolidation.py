@@ -67,7 +67,7 @@ def test_in_chinese_too(user: User) -> None:
     assert tree(user) == {
         home: page("Nora住在[[根特]]。", f"source: {SAID}:6", "importance: 8", "confidence: 0.8"),
         tea: page("Nora最喜欢的茶是乌龙茶。", f"source: {SAID}:8", "importance: 6", "confidence: 0.8"),
-        "facts/2026/2026-05-08-在2026年5月7日收养了一只灰色的猫.md": page(
+        "facts/2026/2026-05-08-收养了一只灰色的猫.md": page(
             "Nora在2026年5月7日收养了一只灰色的猫。", f"source: {SAID}:10", "importance: 8", "confidence: 0.6"
         ),
         "profile.md": (

@@ -260,6 +260,7 @@ def test_an_instruction_is_a_lesson(said: str, text: str) -> None:
         ("Remember that I take my coffee black.", "Mara takes their coffee black."),
         ("Please remember: the gate code is 4412.", "Mara says the gate code is 4412."),
         ("记住，我明天要去看牙医。", "Mara在2025年5月9日要去看牙医。"),
+        ("记住，备用钥匙在楼下。", "Mara说备用钥匙在楼下。"),
     ],
 )
 def test_what_is_asked_to_be_remembered_is_certain(said: str, text: str) -> None:
@@ -296,6 +297,9 @@ def test_each_topic_stands_in_a_statement_of_its_own_and_the_line_is_passed_thro
     [
         ("My favourite tea is oolong and I live in Ghent.", ["Mara's favourite tea is oolong.", "Mara lives in Ghent."]),
         ("我最喜欢的茶是乌龙，我住在根特。", ["Mara最喜欢的茶是乌龙。", "Mara住在根特。"]),
+        ("我住在成都，养了一只猫叫旺财。", ["Mara住在成都。", "Mara养了一只猫叫旺财。"]),
+        ("我戒了龙井，现在喝普洱。", ["Mara戒了龙井。", "Mara现在喝普洱。"]),
+        ("我讨厌下雨，因为我住在山里。", ["Mara讨厌下雨，因为住在山里。"]),
         ("I gave up oolong, I drink sencha now.", ["Mara gave up oolong.", "Mara drinks sencha now."]),
         ("I've changed jobs: I'm a baker at Acme now.", ["Mara is a baker at Acme now.", "Mara has changed jobs."]),
         ("When I was six, I lived in Ghent and I loved tea.", ["When Mara was six, they lived in Ghent and they loved tea."]),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from filemem import names_zh, terms
 from filemem.statements import cues
+from filemem.statements.dating import dated
 from filemem.statements.replies import reply
 from filemem.statements.retelling import Scene, Told, retold, says, uncapital
 from filemem.statements.salience import REMEMBER, content, wishes_kept
@@ -17,6 +18,7 @@ from filemem.statements.topics import Slot, Topic, slot
 from filemem.statements.utterance import (
     ASSISTANT,
     FIRST,
+    QUESTION,
     REACTION,
     TELLING,
     Sentence,
@@ -31,9 +33,7 @@ from filemem.statements.verbs import is_adverb, is_past, is_verb
 
 MOST = 5  # statements of one turn
 _QUOTED = r"[\"“「]([^\"”」]{2,40}[^?？])[\"”」]|《([^》]{1,40})》"
-_CLAUSES = (
-    r",? (?:and|but) (?=(?:i|my|we|our)\b)|[,;:] (?=(?:i|my|we|our)\b)|[，,；;] ?(?:而且|并且|也|但是?|不过)?(?=我)"
-)
+_CLAUSES = r",? (?:and|but) (?=(?:i|my|we|our)\b)|[,;:] (?=(?:i|my|we|our)\b)"
 # A sentence whose first clause is no condition or time of the others.
 _MAIN = (
     r"(?!.{0,3}(?:当|如果|虽然|自从|因为|要是))(?:(?:(?:oh|and|but|so|also|well|hi|hey|no|yes|actually|嗯|对了)[,!，！]? )*"
@@ -132,6 +132,9 @@ def _asked_for(part: Sentence, turn: Turn, scene: Scene) -> Statement | None:
     """What somebody asks to remember, kept even where it is no sentence about them."""
     said = _unasked(part.text).rstrip("?？")
     told = retold(said[:1].upper() + said[1:], scene)
+    if told is None and part.role != QUESTION and length(said) >= 3:
+        words, when = dated(said.rstrip(".!。！ "), scene.today)
+        told = Told(part.text, says(scene.speaker, words), when, False)
     if told is None:
         return None
     plain = told if scene.speaker in told.text else told._replace(text=says(scene.speaker, told.text))
@@ -156,14 +159,34 @@ def _told(parts: list[Sentence], scene: Scene) -> list[Told]:
 
 def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
     """The clauses of a sentence where a later one settles a topic, or one holds a secret, so that each is told by itself."""
-    clauses = [clause.strip(" ,，;；") for clause in regex(_CLAUSES).split(part.text)]
+    clauses = _clauses(part.text, scene) if is_chinese(part.text) else regex(_CLAUSES).split(part.text)
     whole = part.role != TELLING or len(clauses) < 2 or not regex(_MAIN).match(part.text)
     if whole or not regex(FIRST).search(clauses[0]) or regex(cues.CORRECTION).search(clauses[0]):
         return [part]
-    settled = [(told := retold(clause, scene)) is not None and slot(told.text, scene.speaker) for clause in clauses]
-    news = any(settled[1:]) and (bool(settled[0]) or not regex(r"\bbut\b|但|不过").search(part.text))
+    settled = [_settles(clause, scene) for clause in clauses]
+    news = any(settled[1:]) and (settled[0] or not regex(r"\bbut\b|但|不过").search(part.text))
     secret = any(settled) and any("[redacted:" in clause for clause in clauses)
-    return [Sentence(clause, TELLING) for clause in clauses] if news or secret else [part]
+    return [Sentence(clause.strip(" ,"), TELLING) for clause in clauses] if news or secret else [part]
+
+
+def _settles(clause: str, scene: Scene) -> bool:
+    told = retold(clause, scene)
+    return told is not None and slot(told.text, scene.speaker) is not None
+
+
+def _clauses(sentence: str, scene: Scene) -> list[str]:
+    """A Chinese sentence cut before each clause that settles a topic, with the 我 that it leaves out: 我住在成都，养了一只猫."""
+    found: list[str] = []
+    for clause in regex(r"[，,；;] ?(?:而且|并且|也)?").split(sentence):
+        own = clause if regex(r"^[^，]{0,2}我").match(clause) else f"我{clause}"
+        bound = regex(r"因为|由于|所以|虽然|如果|只要|除非").match(clause)
+        if found and not bound and (_settles(own, scene) or "[redacted:" in found[-1]):
+            found.append(own)
+        elif found:
+            found[-1] += f"，{clause}"
+        else:
+            found.append(clause)
+    return found
 
 
 # -- from sentences to statements ------------------------------------------------------------------------------------
