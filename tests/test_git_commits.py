@@ -415,6 +415,42 @@ def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
     assert "mara/.filemem/imports.jsonl" in files_of(where) and git(where, "status", "--short") == ""
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["remember", "I like plums."],
+        ["chat", "-m", "I like plums."],
+        ["consolidate"],
+        ["review", "--accept-all"],
+        ["maintain"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[str]) -> None:
+    """Though it writes a line into the same file, right beside theirs."""
+    where = tmp_path / "store"
+    mara = store(where)
+    profile = Path(mara.root, "profile.md")
+    profile.write_text("# Mara\n\n## Likes\n\n- Likes figs.\n")
+    if command[0] != "chat":
+        mara.create("sessions/2026/2026-11-20-0930-plums.md", "- **mara** 09:30: I like plums.\n")
+    git(where, "add", "."), git(where, "commit", "-qm", "Mine")
+
+    def run(*arguments: str) -> None:
+        whole = [sys.executable, "-c", COMMAND, "--store", str(where), *arguments]
+        done = subprocess.run(whole, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
+
+    if command[0] == "review":
+        run("consolidate", "--review")
+    profile.write_text(f"{profile.read_text()}- Hates mud.\n")
+    run(*command)
+    committed, now = git(where, "show", "HEAD:mara/profile.md"), profile.read_text()
+    assert "plums" in committed and "mud" not in git(where, "log", "-p")
+    assert "plums" in now and "Hates mud." in now
+    assert git(where, "status", "--short") == " M mara/profile.md"
+
+
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
     """No `git` in the path: the fact is kept and found, and one line says what is missing."""
     where = tmp_path / "store"

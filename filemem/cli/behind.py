@@ -12,6 +12,7 @@ from filemem.cli.telling import aside, show
 from filemem.consolidation import Applied
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
+from filemem.history import Before, History
 from filemem.model import OpenAIModel
 from filemem.store import Store
 
@@ -61,8 +62,9 @@ class Behind:
             model.on_notice = lambda notice: None
         try:
             with archive.alone(user):
+                before = History(user).before(at)
                 for session, done in consolidation.run(user, at, listener(model, self._say), [path], until=line):
-                    self._done.put(self._shown(session, done))
+                    self._done.put(self._shown(session, done, before))
         except Busy:
             return  # another job is at it; these turns are read when the chat ends
         except (FilememError, OSError) as error:
@@ -71,5 +73,5 @@ class Behind:
     def _say(self, sentence: str) -> None:
         self._done.put(lambda: aside(sentence, json=self._as_json))
 
-    def _shown(self, session: str, done: Applied) -> Callable[[], None]:
-        return lambda: show(self._talk.user, session, done, json=self._as_json)
+    def _shown(self, session: str, done: Applied, before: Before) -> Callable[[], None]:
+        return lambda: show(self._talk.user, session, done, before, json=self._as_json)

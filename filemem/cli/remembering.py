@@ -15,6 +15,7 @@ from filemem.consolidation import Applied, Decision
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
+from filemem.history import History
 from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -76,9 +77,12 @@ def _consolidate(user: User, model: str | None, *, dry_run: bool, review: bool, 
             for plan in consolidation.plan(user, now(), listen, None, show):
                 found.append(Applied(list(plan.decisions), [], list(plan.notes)))
         else:
+            history = History(user)
+            before = history.before(now())
             for session, done in consolidation.run(user, now(), listen, None, show, review=review):
                 found.append(done)
-                committed(user, done, session, now())
+                committed(user, done, session, before)
+                before = history.before(now())
     _report(user, found, dry_run=dry_run, as_json=as_json, named=named)
 
 

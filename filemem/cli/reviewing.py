@@ -11,6 +11,7 @@ from filemem.cli.telling import committed, lines
 from filemem.consolidation import Applied
 from filemem.consolidation.comparison import SUPERSEDE, UPDATE
 from filemem.consolidation.review import Proposal, Review
+from filemem.history import History
 from filemem.plain import one_line, visible
 
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -41,6 +42,7 @@ def review_command(accept_all: bool, as_json: bool) -> int:
     if not review.claims:
         say("Nothing waits for review.")
         return 1
+    before = History(user).before(now())
     try:
         _walk(review, done, sure=accept_all)
     except click.Abort:
@@ -49,7 +51,7 @@ def review_command(accept_all: bool, as_json: bool) -> int:
         together = Applied(
             [one for each in done for one in each.decisions], [p for each in done for p in each.paths], []
         )
-        committed(user, together, "", now(), job="review")
+        committed(user, together, "", before, job="review")
     return 0
 
 

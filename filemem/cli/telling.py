@@ -1,6 +1,5 @@
 """What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them."""
 
-import datetime as dt
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from filemem.consolidation import Applied, Decision, Listener, remembering
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
-from filemem.history import History
+from filemem.history import Before, History
 from filemem.memory import Memory
 from filemem.plain import one_line, visible
 from filemem.store import User
@@ -60,18 +59,21 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     }
 
 
-def committed(user: User, done: Applied, session: str, at: dt.datetime, job: str = "consolidate") -> None:
-    """Commit what consolidation wrote, where the memories are kept in git."""
+def committed(user: User, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
+    """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood."""
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
-        say_aside(History(user).record(remembering.subject(done.decisions), done.paths, trailers, at).note)
+        subject = remembering.subject(done.decisions)
+        say_aside(History(user).record(subject, done.paths, trailers, now(), before).note)
 
 
 def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:
     """Keep one fact, and commit it where the memories are kept in git; the memory, and lines that say what was decided."""
+    history = History(user)
+    before = history.before(now())
     done = remembering.remember(user, text, now(), **how)
     paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-    say_aside(History(user).record(f"Remember: {text}", paths, {"Job": "remember"}, now()).note)
+    say_aside(history.record(f"Remember: {text}", paths, {"Job": "remember"}, now(), before).note)
     return done.memory, [*remembering.said(done.decision), *done.notes]
 
 
@@ -94,15 +96,17 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
 
 def told(user: User, listen: Listener | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
-    staged = 0
+    staged, history = 0, History(user)
+    before = history.before(now())
     for session, done in consolidation.run(user, now(), listen, paths):
-        show(user, session, done, json=json)
+        show(user, session, done, before, json=json)
+        before = history.before(now())
         staged += len(done.decisions) * done.staged
     if staged:
         aside(waiting(staged), json=json)
 
 
-def show(user: User, session: str, done: Applied, *, json: bool) -> None:
+def show(user: User, session: str, done: Applied, before: Before, *, json: bool) -> None:
     """Show in a chat what was made of one session, and commit it."""
     for one in done.decisions:
         if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
@@ -112,7 +116,7 @@ def show(user: User, session: str, done: Applied, *, json: bool) -> None:
                 click.echo(dim(visible(line)))
     for note in done.notes:
         aside(note, json=json)
-    committed(user, done, session, now())
+    committed(user, done, session, before)
 
 
 def aside(sentence: str, *, json: bool) -> None:
