@@ -1,6 +1,7 @@
 """The text that the four tools answer with: written for a language model, and to be read by a person as it stands."""
 
 import datetime as dt
+import functools
 import importlib
 import json
 from typing import TYPE_CHECKING, Any
@@ -41,9 +42,15 @@ def line_text(text: str, when: When | None, path: str, line: int, longest: int =
     """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `when` is."""
     shown = visible(text[:longest])
     if when and not when.month:
-        # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
-        shown = importlib.import_module("filemem.dates").annotate(shown, when.date)
+        shown = _annotated(shown, when.date)
     return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
+
+
+@functools.lru_cache(maxsize=2_000)
+def _annotated(text: str, day: dt.date) -> str:
+    # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
+    found: str = importlib.import_module("filemem.dates").annotate(text, day)
+    return found
 
 
 def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGEST_LINE) -> str:

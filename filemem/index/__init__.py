@@ -31,6 +31,7 @@ from filemem.index.building import Helper, Wanted
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Damaged, Segment
+from filemem.index.shelf import Shelf
 from filemem.index.watching import Listing, Watch
 
 FOLDER = "index"
@@ -111,6 +112,7 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
+        self.shelf = Shelf()
         self.progress: Progress = lambda done, total: None  # told the number of files read and to read
         self._where = folder.bookkeeping(FOLDER)
         self._thread_lock = threading.Lock()
@@ -141,6 +143,7 @@ class Index:
         """
         with self._thread_lock:
             self._state, self._stamp, self._corpus = _State(), (), None
+            self.shelf = Shelf()
             if os.path.isdir(self._where):
                 with self._writing(10.0):
                     for name in os.listdir(self._where):

@@ -75,8 +75,8 @@ def build(
 def take(root: str, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
     """Read a file into the builder; False where it is to be read again at the next question."""
     now = time.time_ns()
-    modified = file.stats[1]
-    settled = abs(now - modified) > (RACY if modified % 1_000_000_000 else COARSE)
+    changed = file.stats[1]
+    settled = abs(now - changed) > (RACY if changed % 1_000_000_000 else COARSE)
     data: bytes | None = None
     try:
         data = _read(os.path.join(root, file.prefix + file.name), file.stats[2])

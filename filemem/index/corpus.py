@@ -181,6 +181,11 @@ class Corpus:
         modified, changed, size, inode = segment.stats_of(file)
         return Stat(segment.path(file), max(modified, changed), size, inode)
 
+    def stats(self, number: int) -> tuple[int, ...]:
+        """The stats of a passage's file as `watching.listing` has them."""
+        part, file = self._place(number)
+        return tuple(self._parts[part].segment.stats_of(file))
+
     def unread(self) -> list[str]:
         """The files that could not be read when they were last looked at."""
         return [

@@ -114,9 +114,11 @@ class Reader:
 
     def __init__(self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
         self._folder: Folder = index.folder
+        self._shelf = index.shelf
         self._corpus = corpus
         self._today = today
         self._current = current
+        self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
@@ -128,6 +130,7 @@ class Reader:
             if file not in told:
                 entry = corpus.file(item.number)
                 told[file] = self._told(entry), entry.first
+                self._listed[entry.path] = item.number
             known, first = told[file]
             line = corpus.line(item.number)
             if not self._in_prompt(known.path, line):
@@ -146,8 +149,12 @@ class Reader:
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
         if path not in self._read:
+            number = self._listed.get(path)
             try:
-                self._read[path] = self._folder.memory(path)
+                if number is None:
+                    self._read[path] = self._folder.memory(path)
+                else:
+                    self._read[path] = self._shelf.memory(self._folder, path, self._corpus.stats(number))
             except FilememError:
                 self._read[path] = None
         return self._read[path]

@@ -166,7 +166,7 @@ def promising(corpus: Corpus, found: list[Term], words: int, worth: Callable[[An
     """The passages of the FILES files where the words stand closest together; ties go to the newest, then by path."""
     best: list[tuple[float, int, str, Entry]] = []
     values: list[float] = []  # the FILES highest, as a heap
-    for closeness, number in sorted(_closeness(corpus.firsts, _presence(corpus, found, words)), reverse=True):
+    for closeness, number in _descending(list(_closeness(corpus.firsts, _presence(corpus, found, words)))):
         if len(values) == FILES and round(closeness, 6) < values[0]:
             break
         entry = corpus.file(number)
@@ -179,6 +179,14 @@ def promising(corpus: Corpus, found: list[Term], words: int, worth: Callable[[An
     return Spans(sorted((entry.first, entry.first + entry.count) for entry in chosen))
 
 
+def _descending(found: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
+    """From the highest to the lowest; most of them are seldom asked for, hence sorted late."""
+    most = 4 * FILES
+    floor = sorted([closeness for closeness, _ in found])[-most] if len(found) > most else 0.0
+    yield from sorted((each for each in found if each[0] > floor), reverse=True)
+    yield from sorted((each for each in found if each[0] <= floor), reverse=True)
+
+
 def _presence(corpus: Corpus, found: list[Term], words: int) -> dict[int, float]:
     """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
     places: list[dict[int, float]] = [{} for _ in range(words)]
@@ -188,10 +196,12 @@ def _presence(corpus: Corpus, found: list[Term], words: int) -> dict[int, float]
             continue
         seen += term.frequency
         for token in term.tokens:
+            known = places[term.word]
             for numbers, _ in corpus.postings(token):
                 holding = dict.fromkeys(numbers, term.weight)
-                holding.update(places[term.word])  # a word itself was looked up before what may stand for it
-                places[term.word] = holding
+                for number in holding.keys() & known.keys():
+                    del holding[number]  # a word itself was looked up before what may stand for it
+                known.update(holding)
     largest, *others = sorted(places, key=len, reverse=True)
     for other in others:
         for number, weight in other.items():
