@@ -151,7 +151,10 @@ def _fetch(repository: Repository, where: _Remote) -> str:
     commit, purged = line.partition("\t")[0], repository.purged()
     if commit:
         _spare(where, purged, [commit])
-        done = repository.ask("fetch", "--quiet", "--no-tags", "--", where.name, where.branch, timeout=NETWORK)
+        fetch = ("fetch", "--quiet", "--no-tags", "--", where.name, where.branch)
+        done = repository.ask(*fetch, timeout=NETWORK)
+        if "cannot lock ref" in done.err:  # by another fetch, as that of a sync that was killed: its git goes on
+            done = repository.ask(*fetch, timeout=NETWORK)
         if done.code:
             raise _unreachable(where, done)
         commit = repository.text("rev-parse", "--verify", "FETCH_HEAD^{commit}")
