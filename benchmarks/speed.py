@@ -4,7 +4,7 @@
 
 Ratios under 1 mean that filemem is faster. Peers that are not installed (rg; the packages bm25s, tantivy) are skipped and
 named. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
-its peer in turn, so that a busy machine slows both.
+its peer in turn, so that a busy machine slows both; searches, all in this process, are timed by the processor's clock.
 """
 
 import argparse
@@ -34,24 +34,38 @@ from filemem.search import search_files
 
 TODAY = dt.date(2026, 5, 4)
 QUERIES, REPEATS = 30, 5
+_PEAK = """
+import atexit, os, resource, sys
+def peak():
+    with open("/proc/self/status") as status:
+        own = next((int(line.split()[1]) for line in status if line.startswith("VmHWM")), 0)
+    helpers = min(3, (os.cpu_count() or 1) - 1) * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print((own + helpers) / 1024, file=sys.stderr)
+atexit.register(peak)
+"""
 _BUILD = """
-import sys, time
+import time
 from filemem.folder import Folder
 from filemem.index import Index
 start = time.perf_counter()
 Index(Folder(sys.argv[1], "ann")).corpus()
-took = time.perf_counter() - start
-with open("/proc/self/status") as status:
-    peak = next((line.split()[1] for line in status if line.startswith("VmHWM")), "0")
-print(took, int(peak) / 1024)
+print(time.perf_counter() - start)
 """
+_SEARCH = """
+import datetime
+from filemem import Store
+tools = Store(os.path.dirname(sys.argv[1])).user("ann").tools()
+for question in sys.argv[2:]:
+    tools.call("search_files", {"query": question})
+"""
+_GREP = "from filemem.cli import main\nmain()\n"
 
 
-def seconds(action: Callable[[], object]) -> float:
+def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """How long one call takes."""
-    start = time.perf_counter()
+    start = clock()
     action()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def in_turn(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = REPEATS) -> tuple[float, float]:
@@ -65,6 +79,18 @@ def row(what: str, beside: str, ours: float, theirs: float) -> None:
     print(
         f"| {what} | {beside} | {1000 * ours:,.1f} ms | {1000 * theirs:,.1f} ms | {ours / theirs:.2f} × |", flush=True
     )
+
+
+def measured(program: str, *arguments: str) -> tuple[str, float]:
+    """What a program prints in a process of its own, and the MB of memory that it and its helpers held at most."""
+    command = [sys.executable, "-c", _PEAK + program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout, float(done.stderr.split()[-1])
+
+
+def memory(what: str, peak: float) -> None:
+    """Print one row on memory."""
+    print(f"| memory at the peak of {what} | | {peak:,.0f} MB | | |", flush=True)
 
 
 def skipped(what: str, beside: str, why: str) -> None:
@@ -144,19 +170,18 @@ def indexing(root: str, scratch: str) -> Fts5:
     """The first index, its size and the memory it took."""
     fts5 = Fts5(root, os.path.join(scratch, "fts5.db"))
     shutil.rmtree(os.path.join(root, ".filemem"), ignore_errors=True)
-    built = subprocess.run([sys.executable, "-c", _BUILD, root], capture_output=True, text=True, check=True)
-    took, peak = map(float, built.stdout.split())
-    row("first index", "FTS5 bulk insert", took, fts5.seconds)
+    built, peak = measured(_BUILD, root)
+    row("first index", "FTS5 bulk insert", float(built), fts5.seconds)
     text = sum(stat.size for stat in Folder(root, generate.USER).files())
     where = os.path.join(root, ".filemem", "index")
     disk = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
-    print(f"| memory at the peak of the first index | | {peak:,.0f} MB | | |")
+    memory("the first index", peak)
     print(f"| disk for the index | the text, {text / 1e6:,.1f} MB | {disk / 1e6:,.1f} MB | | {disk / text:.2f} × |")
     return fts5
 
 
 def searching(root: str, fts5: Fts5) -> float:
-    """Warm searches; the median seconds of one."""
+    """Warm searches, each question once; the median seconds of processor of one."""
     index = Index(Folder(root, generate.USER))
     asked = questions()
     peers: list[tuple[str, Callable[[list[str]], object]]] = [("FTS5 query, words ORed", fts5.search)]
@@ -168,10 +193,13 @@ def searching(root: str, fts5: Fts5) -> float:
     for _ in range(3):
         index.corpus()
     times: dict[str, list[float]] = {}
+    clock = time.process_time
     for words in asked:
-        times.setdefault("", []).append(seconds(lambda: search_files(index, " ".join(words), today=TODAY)))  # noqa: B023
+        ours = seconds(lambda: search_files(index, " ".join(words), today=TODAY), clock)  # noqa: B023
+        times.setdefault("", []).append(ours)
         for name, search in peers:
-            times.setdefault(name, []).append(seconds(lambda: search(words)))  # noqa: B023
+            times.setdefault(name, []).append(seconds(lambda: search(words), clock))  # noqa: B023
+    memory("a process that asks them all", measured(_SEARCH, root, *map(" ".join, asked))[1])
     ours = statistics.median(times.pop(""))
     for name, theirs in times.items():
         row("search_files, warm, median", name, ours, statistics.median(theirs))
@@ -186,8 +214,8 @@ def grepping(root: str) -> None:
         return
     store, user = os.path.split(root)
     pattern = " ".join(_first_turn(root).split()[5:8])  # of which two are rare
-    program = [sys.executable, "-c", "from filemem.cli import main; main()"]
-    cold = [*program, "grep", pattern, "--store", store, "--user", user]
+    words = ["grep", pattern, "--store", store, "--user", user]
+    cold = [sys.executable, "-c", _GREP, *words]
 
     def run(*command: str) -> None:
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -196,6 +224,7 @@ def grepping(root: str) -> None:
         run(rg, "-S", pattern, root)
 
     row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*cold), theirs))
+    memory("grep", measured(_GREP, *words)[1])
     folder = Folder(root, user)
     index = Index(folder)
     for _ in range(3):
