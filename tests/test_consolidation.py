@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from conversations import day, remembered, talk, tree
 
-from filemem import Store
+from filemem import Store, transcript
 from filemem.consolidation.remembering import remember
 from filemem.store import User
 
@@ -231,6 +231,30 @@ def test_what_an_assistant_or_a_document_says_is_no_fact(user: User) -> None:
     )
     remembered(user, JULY)
     assert tree(user) == {}
+
+
+@pytest.mark.parametrize("name", ["ChatGPT", "Claude"])
+def test_an_imported_assistant_is_one_under_its_own_name(user: User, name: str) -> None:
+    """But a person of that name in any other conversation is a person."""
+    said = [f"- **{name}** 09:30: I live in Oslo.", f"- **{name}** 09:31: Remember that Nora buys AcmeLoaf."]
+    transcript.create(user, "talk", MAY, said, f"origin: {name.lower()}:1\n")
+    assert [one.action for one in remembered(user, MAY)] == []
+    talk(user, JUNE, "I live in Oslo.", speakers=["Claude"])
+    assert [one.claim.text for one in remembered(user, JUNE)] == ["Claude lives in [[Oslo]]."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My cat's name is Pixel.", "My cat Pixel died yesterday."),
+        ("My brother Leo plays the harp in Oslo every Sunday.", "My brother Leo plays the lute in Oslo every Sunday."),
+        ("I am reading a long book on bridges.", "I am reading a long book on bridges in Norway."),
+    ],
+)
+def test_one_other_word_is_another_fact(user: User, first: str, second: str) -> None:
+    talk(user, MAY, first, "Noted.")
+    talk(user, JUNE, second, "Noted.")
+    assert [one.action for one in remembered(user, JUNE)] == ["ADD", "ADD"]
 
 
 def test_orders_to_the_memory_are_reported(user: User) -> None:

@@ -45,6 +45,23 @@ def test_a_turn_that_was_deleted(user: User) -> None:
     assert flagged(user) == [(HOME, 2, "a turn that it rests on was edited or deleted since")]
 
 
+def test_an_edited_turn_that_says_the_same_still_bears_the_fact_once_it_was_read(user: User) -> None:
+    place = session(user)
+    place.write_text(place.read_text().replace("I live in Ghent.", "As you know, I live in Ghent!"))
+    assert flagged(user)
+    assert [one.action for one in remembered(user, JUNE)] == ["UPDATE"]
+    assert flagged(user) == []
+
+
+def test_a_fact_that_was_deleted_and_told_again_rests_on_what_was_told_again(user: User) -> None:
+    place = session(user)
+    Path(user.root, HOME).unlink()
+    talk(user, MAY.replace(hour=11), "I live in Ghent.", "I know.")
+    assert [one.path for one in remembered(user, JUNE)] == [HOME]
+    place.write_text(place.read_text().replace("I live in Ghent.", "Hello."))
+    assert flagged(user) == []
+
+
 def test_where_the_whole_session_is_gone_each_fact_says_so_once(user: User) -> None:
     session(user).unlink()
     assert [(problem.path, problem.line) for problem in problems(user)] == [

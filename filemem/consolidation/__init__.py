@@ -131,7 +131,7 @@ def plan(
         said = sessions.passages(memory) if memory else []
         if _unread(book, path, said, until):
             pending.append((path, len(said)))
-            names.update(map(sessions.speaker, said))
+            names.update(sessions.speaker(memory, passage) for passage in said if memory)
     known = Known(user, book, names) if pending else None
     hearing, done, total = sessions.Hearing(user, order), 0, sum(count for _, count in pending)
     for path, count in pending:
@@ -401,6 +401,9 @@ def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict
         if place:
             first = path not in one.replaces or one.action == LATE
             origins = [list(origin) for origin in one.claim.origins] if first else []
-            entry = {"wrote": path, "digest": ledger.digest(user.read(place)), "from": origins}
+            memory = user.memory(place)
+            entry: dict[str, Any] = {"wrote": path, "digest": ledger.digest(memory.data), "from": origins}
+            if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
+                entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited
             settled = {"topic": one.claim.topic, "value": one.claim.value} if first and one.action != UPDATE else {}
             yield {**entry, **settled}

@@ -26,6 +26,7 @@ ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP
 LATE = "LATE"  # told of a time before what is known: kept, in the archive, as superseded
 KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
+NEARLY = 0.85  # the same where each has words that the other has not
 ALIKE = 0.5  # from which on a correction is taken to mean a text
 NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
 _NEGATED = re.compile(
@@ -33,6 +34,8 @@ _NEGATED = re.compile(
 )
 _FIELD = re.compile(r"^([^\W\d][^:：.。\n]{1,30})[:：]\s*(?=\S)")  # Favourite tea: oolong
 _KIN = r"'s \w+$|的(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|朋友|儿子|女儿|妻子|老婆|丈夫|老公)$"
+_LINKED = re.compile(r"\[\[([^\[\]]+)\]\]")
+_NAMING = frozenset(content("name called 名字 叫 名叫 叫做"))
 _SMALL = frozenset("the a an in on at of to his her their".split())
 
 
@@ -246,13 +249,20 @@ def compare(claim: Claim, known: Known) -> Verdict:
     for share, fact in known.similar(claim.text):
         if kind_of(fact.path) != claim.kind or bool(_NEGATED.search(fact.text)) != bool(_NEGATED.search(claim.text)):
             continue
-        if share >= SAME and numbers <= _numbers(fact.text):
-            return restated(fact)
-        if len(words) >= 4 and words <= fact.words and numbers <= _numbers(fact.text):
+        if numbers <= _numbers(fact.text) and _says_as_much(words, claim.text, share, fact):
             return restated(fact)
         if claim.correction and share >= ALIKE and fact.since <= claim.day and not claim.topic:
             return replacing(claim, [fact])
     return Verdict(ADD)
+
+
+def _says_as_much(words: set[str], text: str, share: float, fact: Fact) -> bool:
+    """Does a fact say what a text says, but for a word that both lack? Another name or another word is another fact."""
+    news, lost = words - fact.words, fact.words - words
+    if not news:
+        return len(words) >= 4 or share >= SAME
+    named = any(name not in fact.text for name in _LINKED.findall(text))
+    return share >= (NEARLY if lost else SAME) and not named
 
 
 def _as_meant(claim: Claim, known: Known) -> Verdict | None:
@@ -275,7 +285,10 @@ def _of_topic(claim: Claim, known: Known) -> Verdict | None:
     for fact in settled:
         if same_value(fact.value, claim.value):
             news = content(plain(claim.text)) - fact.words
-            return restated(fact) if len(news) < NEWS else Verdict(ADD)
+            if exclusive(topic):
+                return restated(fact) if len(news) < NEWS else Verdict(ADD)
+            if news <= _NAMING:
+                return restated(fact)
     other = settled if exclusive(topic) or claim.correction else []
     other = other or _liked_before(claim, known)
     return replacing(claim, other) if other else None

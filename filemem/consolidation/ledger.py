@@ -4,6 +4,7 @@ Lines are only ever added, so that two clones merge by union:
 
     {"read": "sessions/2026/….md", "turns": ["1f0c…", …], "size": 1234}      turns of a session that need no second look
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]], "topic": ["Mara", "home"], "value": "Porto"}
+                                  with "anew": true it rests on these alone, and on nothing that an earlier line names
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
     {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
     {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
@@ -77,7 +78,7 @@ class Ledger:
             whose, what = entry.get("topic") or (before and before.topic) or ("", "")
             self.written[path] = Written(
                 str(entry["digest"]),
-                tuple(dict.fromkeys((*(before.origins if before else ()), *origins))),
+                tuple(dict.fromkeys((*(before.origins if before and not entry.get("anew") else ()), *origins))),
                 (str(whose), str(what)) if what else None,
                 entry.get("value") or (before.value if before else None),
             )

@@ -79,7 +79,7 @@ class Review:
                 self._memories[path] = sessions.load(self.user, place) if place else None
             memory = self._memories[path]
             said = next((p for p in sessions.passages(memory) if str(p.line) == line), None) if memory else None
-            yield Turn(source, sessions.speaker(said) if said else "", said.text if said else "")
+            yield Turn(source, sessions.speaker(memory, said) if memory and said else "", said.text if said else "")
 
 
 def _waiting(ledger: Ledger) -> Iterator[Claim]:

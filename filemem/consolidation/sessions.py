@@ -16,6 +16,7 @@ from filemem.statements.utterance import ASSISTANT, Turn
 from filemem.store import User
 
 BEFORE = 40  # sessions that count as heard: what was told longer ago may be told again
+_IMPORTED = {"chatgpt": "chatgpt:", "claude": "claude:"}  # an assistant's name, and how the origin of its talks begins
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -73,9 +74,12 @@ def passages(memory: Memory) -> list[Passage]:
     return [passage for passage in memory.passages if passage.speaker]
 
 
-def speaker(passage: Passage) -> str:
-    """Who speaks, as a sentence has it."""
-    return ASSISTANT if passage.speaker.casefold() == ASSISTANT else display(passage.speaker)
+def speaker(memory: Memory, passage: Passage) -> str:
+    """Who speaks, as a sentence has it; an assistant by whatever name it was imported under."""
+    name = passage.speaker.casefold()
+    imported = _IMPORTED.get(name)
+    machine = name == ASSISTANT or (imported and str(memory.front.get("origin", "")).startswith(imported))
+    return ASSISTANT if machine else display(passage.speaker)
 
 
 def told(memory: Memory) -> Session:
@@ -85,7 +89,7 @@ def told(memory: Memory) -> Session:
         if named := _DAY.search(passage.context):  # the heading of a later day
             day = _day(named[0]) or day
         text = redact(passage.text)[0]
-        said.append(Said(passage.line, speaker(passage), text, day, turn_digest(memory.path, passage)))
+        said.append(Said(passage.line, speaker(memory, passage), text, day, turn_digest(memory.path, passage)))
     return Session(live(memory.path), len(memory.data), memory, tuple(said))
 
 
@@ -112,7 +116,9 @@ class Hearing:
 
 def _counts(memory: Memory | None) -> tuple[Counter[str], int]:
     one = Heard()
-    one.add(Turn(speaker(passage), passage.text) for passage in (passages(memory) if memory else ()))
+    if memory is None:
+        return one.words, one.turns
+    one.add(Turn(speaker(memory, passage), passage.text) for passage in passages(memory))
     return one.words, one.turns
 
 

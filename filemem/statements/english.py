@@ -67,7 +67,7 @@ _FILLERS = (
     r"^(?:(?:well|oh(?: yeah| yes| no| wow)?|ah|aw+|ooh|wow|whoa|woah|yeah|yep|yup|yes|yay|no|nope|nah|hey|hi|hello|so|and|but|"
     r"or|also|plus|ok|okay|sure|right|anyway|anyways|honestly|actually|basically|by the way|btw|oh man|oh boy|man|haha+|lol|"
     r"thanks|thank you|thanks a lot|for sure|of course|definitely|absolutely|exactly|totally|indeed|same here|me too|"
-    r"guess what|speaking of which|you know|i mean|like|hmm+|um+|uh+|gosh|omg|geez|cool|nice|great|awesome|plus|"
+    r"guess what|speaking of which|(?:as )?you know|i mean|like|hmm+|um+|uh+|gosh|omg|geez|cool|nice|great|awesome|plus|"
     r"for example|what's more|in the meantime|meanwhile|unfortunately|luckily|thankfully|fortunately|(?:great|good|"
     r"big|exciting) news|first off|first|second|third|two things|on (?:a|another)(?: different| side| brighter|"
     r" related| happier)? note|in fact|to be honest|tbh|as for me|not really|not yet|not much|cheers|sorry|ugh|"
