@@ -92,9 +92,9 @@ def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Pa
         },
     )
     first = answer(user, "外婆喜欢什么茶？")[0]
-    assert "; strong match: 100% of the question (has 外婆, 喜欢, 茶)" in first
+    assert "; strong match: 100%, has every word" in first
     [lacking, nowhere, *_] = answer(user, "外婆会弹钢琴吗？")
-    assert "no strong match" in lacking
+    assert "no strong match" in lacking and "has 外婆; lacks " in lacking
     assert "钢琴" in nowhere
     assert "婆会" not in nowhere
 
@@ -247,7 +247,7 @@ def test_a_chinese_fact_stands_above_the_turn_that_it_was_taken_from(tmp_path: P
     for question in ("外婆的生日是哪天？", "外婆的生日是几月几号？"):
         lines = answer(user, question)
         assert headings(lines)[:2] == [fact, source]
-        assert "strong match: 100% of the question (has 外婆, 生日)" in lines[0]
+        assert "strong match: 100%, has every word" in lines[0]
 
 
 # -- what no longer holds ----------------------------------------------------------------------------------------
@@ -397,7 +397,7 @@ def test_the_words_that_ask_for_an_order_are_not_looked_for(tmp_path: Path) -> N
     user = write(tmp_path, TRIPS)
     for question in ("ferry trips in chronological order", "timeline of ferry trips", "按时间顺序 ferry trips"):
         lines = answer(user, question)
-        assert "strong match: 100% of the question (has ferry, trips)" in lines[0]
+        assert "strong match: 100%, has every word" in lines[0]
         assert not any(line.startswith("Nowhere") for line in lines)
 
 
@@ -436,7 +436,7 @@ def test_a_question_that_asks_for_an_order_is_answered_in_time(tmp_path: Path, q
 
 def test_first_names_last_pages_and_purposes_ask_for_no_order(tmp_path: Path) -> None:
     for question in ("What is a good first name?", "the last page of the book", "in order to win"):
-        assert "first" not in answer(write(tmp_path, TRIPS), f"{question} ferry trip")[0].rpartition(")")[2]
+        assert not answer(write(tmp_path, TRIPS), f"{question} ferry trip")[0].endswith("est first")
 
 
 # -- nothing -----------------------------------------------------------------------------------------------------

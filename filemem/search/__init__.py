@@ -175,8 +175,8 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
         return f"; found by names and dates alone{order}"
     word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
     has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
-    lacks = f"; lacks {', '.join(best.lacks)}" if best.lacks else ""
-    return f"; {word or 'no strong match'}: {best.strength:.0%} of the question (has {has}{lacks}){order}"
+    holds = f"has {has}; lacks {', '.join(best.lacks)}" if best.lacks else "has every word"
+    return f"; {word or 'no strong match'}: {best.strength:.0%}, {holds}{order}"
 
 
 def _nothing(corpus: Corpus, asked: filters.Asked, given: dict[str, str | None]) -> list[str]:
