@@ -6,6 +6,7 @@ user's lock for moments only.
 """
 
 import datetime as dt
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -24,6 +25,9 @@ PROPOSE = "PROPOSE"  # of a fact that waits for review
 SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
 
 
+Expect = Callable[..., None]  # History.expect, with what a job that may be cut off has written or is about to move
+
+
 class Done(NamedTuple):
     """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it."""
 
@@ -34,22 +38,25 @@ class Done(NamedTuple):
     subject: str
 
 
+Job = Callable[[Expect], Done]
+
+
 def compact(
     user: User, at: dt.datetime, model: Model | None, older_than: int | None = None, progress: Progress = unwatched
 ) -> Done:
     """Summarise and archive what is old."""
-    return _alone(user, at, lambda: _compact(user, at, model, older_than, progress))
+    return _alone(user, at, lambda expect: _compact(user, at, model, older_than, progress, expect))
 
 
 def sweep(user: User, at: dt.datetime, progress: Progress = unwatched) -> Done:
     """Archive what has faded, bring back what was recalled."""
-    return _alone(user, at, lambda: _sweep(user, at, progress))
+    return _alone(user, at, lambda expect: _sweep(user, at, progress, expect))
 
 
 def restore(user: User, paths: Iterable[str], at: dt.datetime) -> Done:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     wanted = list(paths)
-    return _alone(user, at, lambda: _restore(user, wanted, at))
+    return _alone(user, at, lambda expect: _restore(user, wanted, at, expect))
 
 
 def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progress = unwatched) -> list[Done]:
@@ -58,26 +65,26 @@ def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progres
         return [_recorded(user, at, job) for job in steps(user, at, model, progress)]
 
 
-def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Callable[[], Done]]:
+def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Job]:
     """The jobs of `maintain`, in its order."""
     return [
-        lambda: _consolidate(user, at, model, progress),
-        lambda: _compact(user, at, model, None, progress),
-        lambda: _sweep(user, at, progress),
-        lambda: _tidy(user, progress),
+        lambda expect: _consolidate(user, at, model, progress, expect),
+        lambda expect: _compact(user, at, model, None, progress, expect),
+        lambda expect: _sweep(user, at, progress, expect),
+        lambda _: _tidy(user, progress),
     ]
 
 
-def _alone(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
+def _alone(user: User, at: dt.datetime, job: Job) -> Done:
     with archive.alone(user):
         return _recorded(user, at, job)
 
 
-def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
+def _recorded(user: User, at: dt.datetime, job: Job) -> Done:
     """Do a job and commit what it wrote, where the memories are in git."""
     history = History(user)
     before = history.before(at)
-    done = job()
+    done = job(functools.partial(history.expect, at, before))
     if not done.paths:
         return done
     recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
@@ -86,13 +93,14 @@ def _recorded(user: User, at: dt.datetime, job: Callable[[], Done]) -> Done:
     return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
 
 
-def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
+def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> Done:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
     facts: list[dict[str, str]] = []
     made: list[Decision] = []
     for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
+        expect("consolidate", done.paths)
         made += done.decisions
         action = {"action": PROPOSE} if done.staged else {}
         facts += [{"action": one.action, "path": one.path, **action} for one in done.decisions if one.path]
@@ -105,10 +113,18 @@ def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Pro
     )
 
 
-def _compact(user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress) -> Done:
+def _compact(
+    user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
+) -> Done:
     made: list[Compaction] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
-        made += compaction.apply(user, compaction.plan(user, at.date(), older_than), at, model, progress)
+        found = compaction.plan(user, at.date(), older_than)
+        for number, batch in enumerate(found.batches):
+            progress(number, len(found.batches))
+            expect("compact", moving=_away(source.path for source in batch.sources))
+            made += compaction.apply(user, found._replace(batches=[batch]), at, model)
+            expect("compact", [item.summary for item in made[-1:]])
+        progress(len(found.batches), len(found.batches))
     said = [sentence for item in made for sentence in compacted(item)] or ["Nothing is old enough to be compacted."]
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
@@ -127,8 +143,20 @@ def compacted(item: Compaction) -> list[str]:
     return said + item.notes
 
 
-def _sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
-    done = sweeper.apply(user, sweeper.plan(user, at.date(), progress), at, progress)
+def _away(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The moves of live memories into the archive."""
+    return [(path, archive.archived(path)) for path in paths]
+
+
+def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The moves of memories out of the archive."""
+    return [(archive.archived(path), live(path)) for path in paths]
+
+
+def _sweep(user: User, at: dt.datetime, progress: Progress, expect: Expect) -> Done:
+    found = sweeper.plan(user, at.date(), progress)
+    expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
+    done = sweeper.apply(user, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
     said += [f"Archived {path}." for path in done.archived]
@@ -139,8 +167,9 @@ def _sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
     return Done("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
 
 
-def _restore(user: User, paths: list[str], at: dt.datetime) -> Done:
+def _restore(user: User, paths: list[str], at: dt.datetime, expect: Expect) -> Done:
     found = [user.locate(path) for path in paths]
+    expect("restore", moving=_back(path for path in found if path != live(path)))
     said = sweeper.restore(user, paths, at)
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")

@@ -3,10 +3,12 @@
 What the job wrote is its memories and its lines in the logs of bookkeeping, which a clone needs too.
 """
 
+import itertools
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, recalls, sections
+from filemem import FilememError, Store, User, maintenance, recalls, sections
 from filemem.consolidation import ledger
 from filemem.folder import BOOKKEEPING
 from filemem.history import ATTRIBUTES, IGNORE, LOGS, History, Recorded, set_up
@@ -486,3 +488,32 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     assert git(where, "status", "--short") == ""
     assert int(git(where, "rev-list", "--count", "HEAD")) == before + 20
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_what_a_job_wrote_before_it_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
+    """Wherever Ctrl-C comes: in the machine's name, beside a person's edits, which stay theirs."""
+    mara = store(tmp_path / "0")
+    profile = Path(mara.root, "profile.md")
+    profile.write_text("# Mara\n")
+    for month in ("07", "08"):
+        talk = f"sessions/2026/2026-{month}-05-0930-boat.md"
+        mara.create(talk, f"- **mara** 09:30: I bought boat number {month} in Sintra.\n")
+    git(tmp_path / "0", "add", "."), git(tmp_path / "0", "commit", "-qm", "Mine")
+    profile.write_text("# Mara\n\n- Hates mud.\n")
+    for cut in range(1, 100):
+        shutil.copytree(tmp_path / "0", tmp_path / str(cut))
+        user, calls = Store(tmp_path / str(cut)).user("mara"), itertools.count(1)
+
+        def progress(_: int, __: int, calls: Iterator[int] = calls, cut: int = cut) -> None:
+            if next(calls) == cut:
+                raise KeyboardInterrupt
+
+        try:
+            maintenance.maintain(user, START, None, progress)
+            break
+        except KeyboardInterrupt:
+            assert not any("git" in job.facts for job in maintenance.maintain(user, START, None))
+        assert git(user.root, "status", "--short", "-uall", "--", ".", ":!.filemem") == " M profile.md"
+        assert set(git(user.root, "log", "--format=%an").split("\n")[:-2]) == {"filemem"}
+        assert "mud" not in git(user.root, "log", "-p") and "Hates mud." in profile.read_text()
+    assert cut > 5

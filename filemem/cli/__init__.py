@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 
 import click
@@ -81,6 +82,12 @@ def main() -> None:
     """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
     for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    for number in (
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # the end of a terminal: what was under way is put in order, as by Ctrl-C
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
         sys.stdout.flush()

@@ -186,17 +186,13 @@ def _years(user: User, summaries: Collection[Memory], known: dict[str, Compacted
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(
-    user: User, found: Plan, at: dt.datetime, model: Model | None = None, progress: Progress = unwatched
-) -> list[Compaction]:
+def apply(user: User, found: Plan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
     out = []
-    for done, batch in enumerate(found.batches):
-        progress(done, len(found.batches))
+    for batch in found.batches:
         fresh = [source for source in batch.sources if _unchanged(user, source)]
         if fresh:
             out.append(_compact(user, batch._replace(sources=fresh), at, model))
-    progress(len(found.batches), len(found.batches))
     return out
 
 

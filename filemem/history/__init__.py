@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import config, disk
@@ -32,6 +32,7 @@ ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
+CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
 _SUBJECT = 72  # characters
 _WAIT = 30.0  # seconds for another filemem to finish its commit, hooks included
 
@@ -191,16 +192,39 @@ class History:
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
         job = _Job(one_line(subject, _SUBJECT), dict(trailers), at, files)
+        expected = [one for one in self._postponed() if one.subject == CUT_OFF and one.trailers == job.trailers]
         try:
             with self.alone():
-                self._catch_up()
+                self._catch_up(expected)
                 commit, left = self._commit(job, before)
+            self._postpone(done=expected)
         except (GitError, Busy) as error:
             with contextlib.suppress(Busy):
-                self._postpone(add=job._replace(files={p: d for p, d in files.items() if p not in before.edits}))
+                waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
+                self._postpone(add=waiting, done=expected)
             return Recorded("", f"not committed yet: {error}")
         note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
         return Recorded(commit, note)
+
+    def expect(
+        self,
+        at: dt.datetime,
+        before: Before,
+        job: str,
+        written: Iterable[str] = (),
+        moving: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Note what a job has written, or is about to move from one path to another, so that it is committed with the next
+        one even if the job is cut off; its own `record` takes the note back.
+        """
+        with contextlib.suppress(GitError, Busy):
+            if self.home:
+                files = {path: self._digest(path) for path in written}
+                for source, target in moving:
+                    files |= {target: self._digest(source), source: None}
+                own = {path: digest for path, digest in files.items() if path not in before.edits}
+                if own:
+                    self._postpone(add=_Job(CUT_OFF, {"Job": job}, at, own))
 
     def catch_up(self) -> None:
         """Commit what earlier jobs could not; raises GitError where it still cannot be."""
@@ -219,13 +243,13 @@ class History:
                 raise GitError(f"{self.repository.folder} cannot be written ({error.strerror}).") from None
             yield
 
-    def _catch_up(self) -> None:
-        jobs = self._postponed()
+    def _catch_up(self, but: Collection[_Job] = ()) -> None:
+        jobs = [job for job in self._postponed() if job not in but]
         for number, job in enumerate(jobs, 1):
             later = {path for other in jobs[number:] for path in other.files}
             whole = {p: d for p, d in job.files.items() if p not in later and self._digest(p) == d}
             self._commit(job._replace(files=whole), Before())
-            self._postpone(done=job)
+            self._postpone(done=[job])
 
     def _commit(self, job: _Job, before: Before) -> tuple[str, list[str]]:
         """The commit of one job, empty where nothing differs, and the paths that a person must commit."""
@@ -296,11 +320,13 @@ class History:
                     jobs.append(_Job(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
         return jobs
 
-    def _postpone(self, add: _Job | None = None, done: _Job | None = None) -> None:
-        """Let a job wait, or wait no longer."""
+    def _postpone(self, add: _Job | None = None, done: Collection[_Job] = ()) -> None:
+        """Let a job wait, and others wait no longer."""
+        if add is None and not done:
+            return
         where = self.user.bookkeeping(POSTPONED)
         with self.user.locked():
-            jobs = [job for job in self._postponed() if job != done] + ([add] if add else [])
+            jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
             lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]
             if lines:
                 disk.write(where, "".join(lines).encode())
