@@ -28,6 +28,7 @@ CORRECTION = (
     r"我说错了|不是[^，。]{1,8}[，,]?(?:而是|是)"
 )
 INSTRUCTION = (
+    r"^(?:only )?(?:one|two|three|a few|\d+)(?: or \w+)? (?:sentences?|words|lines|paragraphs?)\b[^,]{0,20},? please\b|"
     r"^from now on,? (?!(?:i|we|my|our|you|it|he|she|they)\b)|你(?:就|要|请)*用.{1,6}[回答说]|^(?:(?:please|also|and|"
     r"ok|could you|can you|would you|i(?:'d| would) (?:like|prefer)(?: it if)? you(?: to)?|i want you to|"
     r"you should) )*(?:(?:from now on|in (?:the )?future|when you (?:answer|reply|"

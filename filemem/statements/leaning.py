@@ -45,7 +45,8 @@ _POINTING = (
     r"\bhere(?=$|[.,;!]| (?:for|since|in|and|about|to|with|last|now|on|at)\b)|\b(?:something|anything|nothing|"
     r"things?|stuff|places?|moments?|people|events?|times?) like (?:that|this|these|those)\b|"
     r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
-    r"[.,;!]| (?:too|yet|before|again|and|but|for|with|every|once)\b)|\b(?:trips?|go|going|went|gone|been|moved|"
+    r"[.,;!]| (?:too|yet|before|after|again|and|but|for|with|every|once|when|while|because|during|myself|yesterday)\b)|"
+    r"\b(?:trips?|go|going|went|gone|been|moved|"
     r"travel\w*|get|getting|being|out) there\b|(?:没机会|没时间|还没|从来?没|没能|想|打算)[去来试看吃听玩]过?$"
 )
 # It as an object, which needs a noun before it, unless in an idiom or standing for a clause to come.
