@@ -257,6 +257,19 @@ def test_one_other_word_is_another_fact(user: User, first: str, second: str) -> 
     assert [one.action for one in remembered(user, JUNE)] == ["ADD", "ADD"]
 
 
+def test_a_secret_takes_nothing_else_with_it(user: User, tmp_path: Path) -> None:
+    """Whether it stands in a sentence of its own or in a clause; and no fact has it, though the transcript may."""
+    (tmp_path / "filemem.yaml").write_text("redact: false\n")
+    talk(user, MAY, "My password is Marigold-77-tram. I bought a kayak in Ostend yesterday.", "Noted.")
+    talk(user, JUNE, "My password is Marigold-77-tram and my favourite band is Pixies.", "Noted.")
+    assert [(one.action, one.claim.text) for one in remembered(user, JUNE)] == [
+        ("DROP", "Nora's password is [redacted: password]."),
+        ("ADD", "Nora bought a kayak in [[Ostend]] on 7 May 2026."),
+        ("DROP", "Nora's password is [redacted: password]."),
+        ("ADD", "Nora's favourite band is [[Pixies]]."),
+    ]
+
+
 def test_orders_to_the_memory_are_reported(user: User) -> None:
     """Nor does a person's answer to them tell them again."""
     talk(

@@ -126,7 +126,7 @@ def test_a_name_cannot_break_out_of_its_quotes_or_command_the_terminal(user: Use
 def test_where_nothing_is_linked_the_exit_code_is_one(tmp_path: Path) -> None:
     nora = Store(tmp_path).user("nora")
     nora.create("facts/2026/2026-06-03-plain.md", "Nora has no time.\n")
-    assert graph(nora) == "[1]"
+    assert graph(nora) == "No memory links to anything yet; write names as [[Porto]].\n[1]"
 
 
 def test_names_are_completed(user: User) -> None:

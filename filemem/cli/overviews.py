@@ -51,6 +51,8 @@ def graph_command(name: str | None, form: str | None) -> int:
         say(graphs.mermaid(drawn))
     elif form == "json":
         say_json(graphs.as_json(drawn))
+    elif not drawn.names:
+        say("No memory links to anything yet; write names as [[Porto]].")
     else:
         for line in _of_one(drawn, chosen) if chosen else _of_all(drawn):
             click.echo(line)

@@ -39,6 +39,7 @@ _MAIN = (
     r"(?!.{0,3}(?:当|如果|虽然|自从|因为|要是))(?:(?:(?:oh|and|but|so|also|well|hi|hey|no|yes|actually|嗯|对了)[,!，！]? )*"
     r"(?:i|my|we|our)\b|[^，,]{0,8}我)"
 )
+_SECRET = "[redacted:"
 _LONGEST = 60  # words of a statement made of several sentences
 
 
@@ -165,7 +166,7 @@ def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
         return [part]
     settled = [_settles(clause, scene) for clause in clauses]
     news = any(settled[1:]) and (settled[0] or not regex(r"\bbut\b|但|不过").search(part.text))
-    secret = any(settled) and any("[redacted:" in clause for clause in clauses)
+    secret = any(settled) and any(_SECRET in clause for clause in clauses)
     return [Sentence(clause.strip(" ,"), TELLING) for clause in clauses] if news or secret else [part]
 
 
@@ -180,7 +181,7 @@ def _clauses(sentence: str, scene: Scene) -> list[str]:
     for clause in regex(r"[，,；;] ?(?:而且|并且|也)?").split(sentence):
         own = clause if regex(r"^[^，]{0,2}我").match(clause) else f"我{clause}"
         bound = regex(r"因为|由于|所以|虽然|如果|只要|除非").match(clause)
-        if found and not bound and (_settles(own, scene) or "[redacted:" in found[-1]):
+        if found and not bound and (_settles(own, scene) or _SECRET in found[-1]):
             found.append(own)
         elif found:
             found[-1] += f"，{clause}"
@@ -193,13 +194,14 @@ def _clauses(sentence: str, scene: Scene) -> list[str]:
 
 
 def _grouped(told: list[Told], speaker: str) -> list[list[Told]]:
-    """A group for each sentence that settles a topic, the rest by what they are about; what leans stays with its support."""
+    """A group for each sentence that settles a topic or holds a secret, the rest by what they are about; what leans stays
+    with its support."""
     settled: list[list[Told]] = []
     others: list[list[Told]] = []
     last: list[Told] = []
     for one in told:
         if not (one.leans and last):
-            if slot(one.text, speaker):
+            if slot(one.text, speaker) or _SECRET in one.text:
                 last = []
                 settled.append(last)
             elif not others or _apart(others[-1], one, speaker):
