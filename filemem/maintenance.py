@@ -21,6 +21,7 @@ from filemem.model import Model
 from filemem.plain import few
 from filemem.store import User
 
+NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
 SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
 
@@ -137,7 +138,7 @@ def compacted(item: Compaction) -> list[str]:
     said = []
     if item.sources:
         count = f"{len(item.sources)} source{'s' * (len(item.sources) != 1)}"
-        lost = f"; in the archive only: {few(item.archive_only)}" if item.archive_only else ""
+        lost = f"; in the archive only: {few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes
