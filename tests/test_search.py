@@ -401,6 +401,15 @@ def test_the_words_that_ask_for_an_order_are_not_looked_for(tmp_path: Path) -> N
         assert not any(line.startswith("Nowhere") for line in lines)
 
 
+def test_days_count_from_today_and_where_no_memory_is_of_them_from_the_newest(tmp_path: Path) -> None:
+    """Today is Friday 20 November; what was taken in from years ago was not written this week."""
+    user = write(tmp_path, DIARY)
+    assert headings(answer(user, "What happened the day before yesterday?"))[0].endswith("2026-11-18-1900-d.md")
+    old = write(tmp_path / "old", {path: text for path, text in DIARY.items() if "-11-" not in path})
+    lines = answer(old, "What happened last month?")
+    assert headings(lines)[0].endswith("2026-06-03-1900-b.md") and not any("No memory" in line for line in lines)
+
+
 def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> None:
     user = write(tmp_path, DIARY)
     assert "No memory is dated 13 November 2026." in answer(user, "上周五发生了什么？")
@@ -448,7 +457,11 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: 
     assert "Nowhere in memory: oolnog (nearest: oolong" in text
     nothing = "\n".join(answer(user, "zeppelin"))
     assert nothing.startswith("0 passages in 0 of 2 files\nNowhere in memory: zeppelin.")
-    assert "The archive was searched too: 1 of the files lie there." in nothing
+    assert "The archive was searched too: 1 of the files lies there." in nothing
     limited = "\n".join(answer(user, "kayak", path="sessions/**", after="2026-01"))
-    assert "Searched by path sessions/**, after 2026-01; without that there are 2 files." in limited
+    without = "Searched by path sessions/**, after 2026-01; without that"
+    assert f"{without} the best of 2 files is archive/facts/2025-01-01-x.md:1." in limited
+    assert f"{without} there is nothing either." in "\n".join(
+        answer(user, "zeppelin", path="sessions/**", after="2026-01")
+    )
     assert 'path "archive/**"' in limited

@@ -55,13 +55,13 @@ def search_files(
 ) -> Found:
     """The best passages for a question; see `ranking` for how they are ranked.
 
-    `after` and `before` count from `today`; the question's own dates from `anchor`, else from the newest memory. What the
+    `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `_parsed`. What the
     conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
     """
     corpus = index.corpus()
     first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
     asked = filters.asked(index.folder, corpus, path, speaker, first, last)
-    parsed = _parsed(query, anchor, corpus)
+    parsed = _parsed(query, anchor, today, corpus)
     reader = Reader(index, corpus, parsed, today, current)
     worth = asked.worth(today, past=parsed.past)
     scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
@@ -75,26 +75,35 @@ def search_files(
     more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
     notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
     if not hits:
-        notes += _nothing(corpus, asked, {"path": path, "speaker": speaker, "after": after, "before": before})
+        given = {"path": path, "speaker": speaker, "after": after, "before": before}
+        told = {name: value for name, value in given.items() if value}
+        notes += _nothing(reader, corpus, parsed, told, everywhere=asked.test is None)
     return Found(parts, asked.files, _strength(chosen, parsed), notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
 
 
-def _parsed(query: str, anchor: dt.date | None, corpus: Corpus) -> Query:
+def _parsed(query: str, anchor: dt.date | None, today: dt.date, corpus: Corpus) -> Query:
     """The question with its speakers, the days that it names, and what else its names are called.
 
-    Relative days, and those without a year, count from `anchor`, else from the newest memory.
+    Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
+    a day, from the newest memory.
     """
-    found = dates.mentioned(query, anchor or dt.date.max)
-    if found and anchor is None:
-        found = dates.mentioned(query, dt.date.fromordinal(max(1, corpus.newest)))
+    found = dates.mentioned(query, anchor or today)
+    if found and anchor is None and not _any_of(corpus, found):
+        again = dates.mentioned(query, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))
+        found = again if _any_of(corpus, again) else found
     if any(not mention.relative for mention in found):
         found = [mention for mention in found if not mention.relative]
     spans = [(mention.span.start.toordinal(), mention.span.end.toordinal()) for mention in found]
     named = [query[mention.start : mention.end] for mention in found]
     return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
+
+
+def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
+    """Is a memory of one of the days?"""
+    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for _, _, span, *_ in mentions)
 
 
 def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
@@ -179,12 +188,21 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
     return f"; {word or 'no strong match'}: {best.strength:.0%}, {holds}{order}"
 
 
-def _nothing(corpus: Corpus, asked: filters.Asked, given: dict[str, str | None]) -> list[str]:
-    """Sentences that say what was searched for nothing."""
-    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
-    notes = [f"Searched by {limits}; without that there are {corpus.files:,} files."] if limits else []
-    if not asked.test and corpus.archived:
-        notes.append(f"The archive was searched too: {corpus.archived:,} of the files lie there.")
-    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
-        notes.append(f'The archive holds {corpus.archived:,} files; path "archive/**" asks for them alone.')
+def _nothing(reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str], *, everywhere: bool) -> list[str]:
+    """Sentences that say what was searched for nothing, and what there is without the filters given."""
+    notes = []
+    if given:
+        limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items())
+        found = next(reader.candidates(ranking.rank(parsed, corpus, limit=MARGIN)), None)
+        best = (
+            f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
+        )
+        notes.append(f"Searched by {limits}; without that {best}.")
+    if everywhere and corpus.archived:
+        notes.append(
+            f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
+        )
+    elif corpus.archived and not given.get("path", "").startswith(ARCHIVE):
+        some = f"{corpus.archived:,} file{'s' * (corpus.archived != 1)}"
+        notes.append(f'The archive holds {some}; path "archive/**" asks for that alone.')
     return notes
