@@ -247,6 +247,7 @@ def test_a_correction_is_marked(said: str, correction: bool) -> None:
         ("From now on, reply in Dutch.", "Mara asks: from now on, reply in Dutch."),
         ("Please always give distances in kilometres.", "Mara asks: always give distances in kilometres."),
         ("One sentence per answer, please.", "Mara asks: one sentence per answer, please."),
+        ("回答请简短一点。", "Mara要求：回答请简短一点。"),
         ("以后不要给我推荐酒店。", "Mara要求：以后不要给我推荐酒店。"),
         ("以后用中文回答。", "Mara要求：以后用中文回答。"),
         ("请不要再用表情符号。", "Mara要求：不要再用表情符号。"),
@@ -324,6 +325,8 @@ def test_what_has_nothing_to_do_with_each_other_stands_apart(said: str, wanted: 
     [
         ("我搬到里斯本去住了。", ("里斯本",)),
         ("我昨天和李雷去了苏州。", ("李雷", "苏州")),
+        ("我现在住在苏州工业园区。", ("苏州工业园区",)),
+        ("I met Ada and Adam in Ghent.", ("Ada", "Adam", "Ghent")),
         ("我在 Door Dash 工作了一年。", ("Door Dash",)),
         ("Harry Potter and Iron Man are my favourites.", ("Harry Potter", "Iron Man")),
         ("I met Inês at Vão Livre for the Mid-Autumn feast.", ("Inês", "Vão Livre", "Mid-Autumn")),
@@ -383,6 +386,9 @@ def test_what_an_assistant_says_is_hardly_certain() -> None:
         ("I turned 35 today.", "age", "35"),
         ("Duarte and I live at Rua Nova 12, third floor, in Porto.", "home", "Rua Nova 12, third floor, in Porto"),
         ("我搬到里斯本去住了。", "home", "里斯本"),
+        ("我现在住上海。", "home", "上海"),
+        ("我改吃素了。", "diet", "素"),
+        ("我上个月结婚了。", "relationship status", "结婚"),
     ],
 )
 def test_what_a_sentence_settles(said: str, topic: str, value: str) -> None:

@@ -162,9 +162,11 @@ def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
     """The clauses of a sentence where a later one settles a topic, or one holds a secret, so that each is told by itself."""
     clauses = _clauses(part.text, scene) if is_chinese(part.text) else regex(_CLAUSES).split(part.text)
     whole = part.role != TELLING or len(clauses) < 2 or not regex(_MAIN).match(part.text)
-    if whole or not regex(FIRST).search(clauses[0]) or regex(cues.CORRECTION).search(clauses[0]):
+    if whole or not regex(FIRST).search(clauses[0]):
         return [part]
     settled = [_settles(clause, scene) for clause in clauses]
+    if regex(cues.CORRECTION).search(clauses[0]) and not settled[0]:
+        return [part]
     news = any(settled[1:]) and (settled[0] or not regex(r"\bbut\b|但|不过").search(part.text))
     secret = any(settled) and any(_SECRET in clause for clause in clauses)
     return [Sentence(clause.strip(" ,"), TELLING) for clause in clauses] if news or secret else [part]
@@ -297,7 +299,13 @@ def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
     names += [name for name in names_zh.names(plain) if name in plain] if is_chinese(text) else []
     titles = (m[1] or m[2] for m in cased(_QUOTED).finditer(text))
     names += [title for title in titles if title[:1].isupper() or is_chinese(title)]
-    return tuple(dict.fromkeys(name for name in names if name != speaker))
+    return tuple(dict.fromkeys(name for name in names if name != speaker and not _within(name, names)))
+
+
+def _within(name: str, names: Sequence[str]) -> bool:
+    """Whether the name is part of a longer one: 苏州 of 苏州工业园区."""
+    whole = re.escape(name) if is_chinese(name) else rf"\b{re.escape(name)}\b"
+    return any(name != other and re.search(whole, other) for other in names)
 
 
 def _is_name(first: str) -> bool:

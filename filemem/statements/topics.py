@@ -131,7 +131,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
      "{rel}的名字", "relation"),
     (r"^(?P<no>)[^，。]{0,6}(?:不住在?|不再住在|已经不在)(?P<value>[^，。]{1,12}?)(?:住)?了?(?=$|"
      r"[，。；])", "home", "attribute"),
-    (r"^[^，。]{0,16}?(?:搬家?[到去]了?|移居到?|定居在?|搬进了?|住在|住到)(?P<value>[^，。；]{1,12}?)[去来]?(?:住|生活|"
+    (r"^[^，。]{0,16}?(?:搬家?[到去]了?|移居到?|定居在?|搬进了?|住在|住到|住(?![院宿了过着满得在到]|酒店|宾馆|民宿))(?P<value>[^，。；]{1,12}?)[去来]?(?:住|生活|"
      r"居住)?了?(?=$|[，。；])", "home", "attribute"),
     (r"^[^，。]{0,14}?(?:换了?(?:新)?工作了?，?[，,]?(?:现在)?(?:去了?|到了?|在)|跳槽[到去]了?|入职了?|"
      r"加入了)(?P<value>[^，。；]{2,16}?)(?:工作|上班)?了?(?=$|[，。；])", "job", "event"),
@@ -145,7 +145,7 @@ _CHINESE: tuple[tuple[str, str, str], ...] = (
     (r"^(?P<no>)[^，。]{0,6}(?:辞职|辞掉了?|失业|丢了)[^，。]*?(?P<value>工作)?(?=$|[，。；])", "job", "event"),
     (r"^[^，。]{0,6}(?P<value>结婚|离婚|订婚|单身)了?(?=$|[，。；])", "relationship status", "relation"),
     (r"^(?:现在|已经)*(?P<no>)(?:不再|不)(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
-    (r"^(?:现在|已经|决定|开始)*(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
+    (r"^(?:现在|已经|决定|开始|改)*(?:是|吃)(?:个|一个)?(?P<value>纯?素食?(?:主义)?者?)", "diet", "attribute"),
     (r"^(?:现在|今年|已经|快|\d{4}年)*(?P<value>[\d一二三四五六七八九十]{1,3}岁)", "age", "attribute"),
     (r"^(?:现在)?最(?:喜欢|爱)的(?P<rel>[^，。是]{1,8})(?:现在|其实)?(?:是|"
      r"变成了?)(?P<value>[^，。；]{1,16})", "favourite {rel}", "preference"),
@@ -206,7 +206,7 @@ def _subjects(text: str, speaker: str) -> list[tuple[str, str]]:
     ).match(text)
     if not m:
         return []
-    rest = text[m.end() :]
+    rest = regex(r"^在?\d{4}年[\d年月日–]*[晚早]?").sub("", text[m.end() :])
     found = [(speaker, rest)]
     if kin := regex(_SOMEBODY_OF_THEIRS).match(rest):
         found.insert(0, (speaker + kin[1], rest[kin.end() :]))
