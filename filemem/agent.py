@@ -233,7 +233,7 @@ class Conversation:
         """A memory named as `path:line` in the answer counts as recalled."""
         for path in dict.fromkeys(match[1] for match in _CITED.finditer(answer)):
             try:
-                recalls.note(self.user, self.user.locate(path), "cited", self.now())
+                recalls.note(self.user, self.user.locate(path), recalls.CITED, self.now())
             except FilememError:
                 continue
 

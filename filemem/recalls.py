@@ -8,7 +8,6 @@ import contextlib
 import datetime as dt
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import FilememError
@@ -18,14 +17,6 @@ from filemem.memory import ARCHIVE
 NAME = "recalls.log"
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
 ARCHIVED = "archived"  # no recall
-
-
-class Recall(NamedTuple):
-    """One recall; `path` is the live one even where the memory lay in the archive."""
-
-    at: dt.datetime
-    how: str
-    path: str
 
 
 class Trail(list[dt.date]):
@@ -73,22 +64,6 @@ def _append_many(log: str, data: bytes) -> None:
         while left:
             left = left[file.write(left) or 0 :]
         os.fsync(file.fileno())
-
-
-def read(folder: Folder) -> list[Recall]:
-    """Every recall in the log, in its order; a line that is none is passed over."""
-    try:
-        lines = disk.read(folder.bookkeeping(NAME)).decode(errors="replace").split("\n")
-    except FilememError:
-        return []
-    found = []
-    for line in lines:
-        at, _, rest = line.partition("\t")
-        how, _, path = rest.partition("\t")
-        if how != ARCHIVED:
-            with contextlib.suppress(ValueError):
-                found.append(Recall(dt.datetime.fromisoformat(at), how, path))
-    return found
 
 
 def trails(folder: Folder) -> dict[str, Trail]:
@@ -166,16 +141,3 @@ def _kept(lines: list[bytes]) -> list[bytes]:
         if key not in last or lines[last[key]][:16] <= at:
             last[key] = number
     return [lines[number] for number in sorted(last.values())]
-
-
-def drop(folder: Folder, path: str) -> None:
-    """Take every recall of one memory out of the log."""
-    log = folder.bookkeeping(NAME)
-    wanted = path.removeprefix(ARCHIVE + "/").encode()
-    if os.path.exists(log):
-        disk.edit(
-            log,
-            lambda old: b"".join(
-                line for line in old.splitlines(True) if line.rstrip(b"\n").split(b"\t")[-1] != wanted
-            ),
-        )

@@ -134,7 +134,7 @@ def test_of_a_summary_only_the_bullets_that_cite_a_forgotten_line_go(mara: User)
 
 def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: User) -> None:
     run(mara, "--about", WORD, "--yes")
-    assert [recall.path for recall in recalls.read(mara)] == ["facts/2026/2026-11-18-the-cat.md"]
+    assert list(recalls.trails(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert (
         Path(mara.bookkeeping("traces/2026-10-01-0800-earlier.jsonl")).read_text()
         == '{"name": "grep", "answer": "tea"}\n'
@@ -204,7 +204,7 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
     new = "sessions/2026/2026-11-19-0900-forgotten.md"
     assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
     assert mara.memory(new).lines == ["- **mara** 09:00: [forgotten]", "- **mara** 09:01: Rain again."]
-    assert new in [recall.path for recall in recalls.read(mara)]
+    assert new in recalls.trails(mara)
 
 
 def test_records_and_caches_forget_what_no_memory_says_any_more(mara: User) -> None:

@@ -6,22 +6,22 @@ from pathlib import Path
 
 from filemem import recalls
 from filemem.folder import Folder
-from filemem.recalls import Recall
 from filemem.trace import Trace
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
-MINUTE = dt.datetime(2026, 11, 20, 9, 31)
 
 
 def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
-    assert recalls.read(folder) == []
+    assert recalls.trails(folder) == {}
     recalls.note(folder, "facts/茶 and more.md", "open", AT)
     recalls.note(folder, "archive/facts/tea.md", "cited", AT)
-    assert recalls.read(folder) == [
-        Recall(MINUTE, "open", "facts/茶 and more.md"),
-        Recall(MINUTE, "cited", "facts/tea.md"),
-    ]
+    said = "2026-11-20T09:31\topen\tfacts/茶 and more.md\n2026-11-20T09:31\tcited\tfacts/tea.md\n"
+    assert Path(folder.bookkeeping(recalls.NAME)).read_text() == said
+    assert {path: list(trail) for path, trail in recalls.trails(folder).items()} == {
+        "facts/茶 and more.md": [AT.date()],
+        "facts/tea.md": [AT.date()],
+    }
     assert folder.paths() == []
 
 
@@ -31,16 +31,7 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     log = Path(folder.bookkeeping(recalls.NAME))
     log.write_bytes(b"\xff\n\n<<<<<<< ours\n2026-13-45T09:00\topen\tx.md\n" + log.read_bytes() + b"2026-11-20T09:3")
     recalls.note(folder, "b.md", "open", AT)
-    assert [recall.path for recall in recalls.read(folder)] == ["a.md", "b.md"]
-
-
-def test_dropping_takes_every_recall_of_one_memory(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    recalls.drop(folder, "a.md")
-    for path in ("a.md", "aa.md", "archive/a.md", "a.md "):
-        recalls.note(folder, path, "open", AT)
-    recalls.drop(folder, "archive/a.md")
-    assert [recall.path for recall in recalls.read(folder)] == ["aa.md", "a.md "]
+    assert [path for path, trail in recalls.trails(folder).items() if trail] == ["a.md", "b.md"]
 
 
 def test_two_processes_note_at_once(tmp_path: Path) -> None:
@@ -56,7 +47,7 @@ def test_two_processes_note_at_once(tmp_path: Path) -> None:
         process.start()
     for process in processes:
         process.join()
-    assert sorted(recall.path for recall in recalls.read(folder)) == ["a.md"] * 50 + ["b.md"] * 50
+    assert {path: len(trail) for path, trail in recalls.trails(folder).items()} == {"a.md": 50, "b.md": 50}
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -64,5 +55,5 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
     recalls.note(folder, "a.md", "open", AT)
     Trace(folder, "sessions/2026/a.md").note(AT, "call", name="grep")
-    assert recalls.read(folder) == []
+    assert recalls.trails(folder) == {}
     assert (tmp_path / ".filemem").read_text() == "a file where the bookkeeping should be"
