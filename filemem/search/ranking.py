@@ -38,6 +38,7 @@ ALONE, TELLING = (
     2.0,
     0.1,
 )  # then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length
+FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 
@@ -72,7 +73,7 @@ def rank(
     passages are returned, ranked with everybody's around them.
     """
     scorer = _Scorer(query, corpus, worth)
-    best = heapq.nsmallest(limit, scorer.scored(speakers))
+    best = scorer.best(limit, speakers)
     return _Explainer(scorer, [number for _, _, _, number, _ in best]).explained(best)
 
 
@@ -264,15 +265,37 @@ class _Scorer:
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
-    def scored(self, speakers: frozenset[int] | None) -> Iterator[_Ranked]:
-        """Every passage that holds words of the question, or stands beside one that does; of those of `speakers` if given."""
-        corpus, query = self.corpus, self.query
-        for file in _by_file(corpus, self._candidates(), self._worth):
-            date, path = file.entry.date, file.entry.path
-            scores = _spread(corpus, file, self._values, _dated(query, date, self._bare))
-            for number in scores.words.keys() | (file.numbers if self._bare else ()):
-                if speakers is None or corpus.speakers[number] in speakers:
-                    yield -round(self._score(scores, number), 6), -date, path, number, scores
+    def best(self, limit: int, speakers: frozenset[int] | None) -> list[_Ranked]:
+        """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of
+        `speakers` if given."""
+        found: list[_Ranked] = []
+        highest: list[float] = []  # scores, as a heap
+        for scores in sorted(self._scores(), key=lambda scores: max(scores.words.values(), default=0.0), reverse=True):
+            entry, words = scores.file.entry, scores.words
+            room = scores.session + self._most_marks * self.mass + sum(share * self.mass for _, share in scores.dated)
+            for number in words.keys() | (scores.file.numbers if self._bare else ()):
+                if speakers is not None and self.corpus.speakers[number] not in speakers:
+                    continue
+                most = max(words.get(number, 0.0) + room, FLOOR) * scores.file.worth
+                if len(highest) == limit and most < highest[0] - 1e-6:
+                    continue
+                score = round(self._score(scores, number), 6)
+                found.append((-score, -entry.date, entry.path, number, scores))
+                (heapq.heappush if len(highest) < limit else heapq.heappushpop)(highest, score)
+        return sorted(found)[:limit]
+
+    def _scores(self) -> Iterator[_Scores]:
+        """What the words count in each file that holds some."""
+        for file in _by_file(self.corpus, self._candidates(), self._worth):
+            yield _spread(self.corpus, file, self._values, _dated(self.query, file.entry.date, self._bare))
+
+    @functools.cached_property
+    def _most_marks(self) -> float:
+        """The most that what marks an answer can count, its date aside, as a share of the question's weight."""
+        if self._bare:
+            return math.inf
+        named = ASKED + OWN_WORDS if self.query.about or self.query.others else 0.0
+        return named + (TIME if self.query.asks_when else 0.0) + NAMING + max(OPENING, ANSWERING)
 
     def _candidates(self) -> list[int]:
         """The passages that hold words of the question; of a bare one also all of the newest files of the days it names."""
@@ -288,7 +311,7 @@ class _Scorer:
         more, weight = scores.session, self._sure(words)
         for _, share in self._signs(scores, number):
             more += weight * share
-        return max(words + more, 0.001) * scores.file.worth * self.own(number)
+        return max(words + more, FLOOR) * scores.file.worth * self.own(number)
 
     def _sure(self, words: float) -> float:
         """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
