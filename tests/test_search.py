@@ -451,6 +451,21 @@ def test_first_names_last_pages_and_purposes_ask_for_no_order(tmp_path: Path) ->
 # -- nothing -----------------------------------------------------------------------------------------------------
 
 
+def test_a_question_without_a_word_to_look_for_is_told_so(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: CHAT})
+    for question in ("what is it?", "?!", "什么？"):
+        assert answer(user, question)[1] == "The question has no word to look for: name a thing, a person or a day."
+
+
+def test_a_chinese_word_that_stands_nowhere_is_named_whole(tmp_path: Path) -> None:
+    user = write(
+        tmp_path, {"facts/2026-06-20-a.md": "对开心果过敏，对腰果过敏。\n", "facts/2026-06-21-b.md": "结果很好。\n"}
+    )
+    lines = answer(user, "坚果过敏")
+    assert "Nowhere in memory: 坚果." in lines
+    assert "has 过敏; lacks 坚果" in lines[0]
+
+
 def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, "archive/facts/2025-01-01-x.md": "Had a kayak.\n"})
     text = "\n".join(answer(user, "oolnog"))

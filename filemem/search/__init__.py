@@ -190,7 +190,7 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
 
 def _nothing(reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str], *, everywhere: bool) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
-    notes = []
+    notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
     if given:
         limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items())
         found = next(reader.candidates(ranking.rank(parsed, corpus, limit=MARGIN)), None)

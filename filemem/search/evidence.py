@@ -62,7 +62,8 @@ def _parts(run: str) -> list[str]:
 def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
     """The words of a text without spaces: cut where the pair over the cut is rare beside those next to it.
 
-    Two characters that would each be left alone stay together: a word that stands nowhere is one still.
+    Two characters that would each be left alone stay together: a word that stands nowhere is one still. Likewise a
+    character that stands nowhere and the next one, as most words have two.
     """
     bonds = [_cohesion(text[n : n + 2], frequency) for n in range(len(text) - 1)]
     around = [max(bonds[max(0, n - 1) : n + 2]) for n in range(len(bonds))]
@@ -70,6 +71,8 @@ def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
     for n in range(len(joined)):
         if not any(joined[max(0, n - 1) : n + 2]):
             joined[n] = True
+        if not frequency(text[n]) and not (n and joined[n - 1]):
+            joined[n : n + 2] = [True, False][: len(joined) - n]
     pieces = [text[:1]]
     for character, together in zip(text[1:], joined, strict=True):
         if together:
