@@ -50,8 +50,8 @@ def apply(user: User, found: Plan, at: dt.datetime) -> Done:
         deleted, changed = _delete(user, found.whole)
         beside += clear(user)
     stayed += changed
-    what = f"{_count(len(deleted), 'file')} and {_count(len(redacted), 'passage')}"
-    subject = f"Forget {what if deleted or redacted else 'what records told'}"
+    what = [_count(number, noun) for number, noun in ((len(deleted), "file"), (len(redacted), "passage")) if number]
+    subject = f"Forget {' and '.join(what) or 'what records told'}"
     touched = [*found.whole, *found.lines, *renamed]
     note = history.record(subject, touched, {"Job": "forget"}, at, Before(edits)).note
     return Done(deleted, redacted, beside, stayed, note)
