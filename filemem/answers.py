@@ -74,16 +74,15 @@ def page(
     when, wanted = when_of(path), lines or 10**9
     longest = max(longest, WHOLE_LINE) if wanted == 1 else longest
     shown: list[str] = []
-    spent = total = last = 0
-    for total, text in enumerate(reading.lines(folder, path, 4 * longest), 1):
-        if total < line or last:
-            continue
-        entry = f"{total:>4}  {line_text(text, when, path, total, longest)}"
+    spent = last = 0
+    for number, text in reading.lines(folder, path, 4 * longest, line):
+        entry = f"{number:>4}  {line_text(text, when, path, number, longest)}"
         spent += tokens.count(entry)
         if len(shown) >= wanted or (spent > budget and shown):
-            last = total - 1
-        else:
-            shown.append(entry)
+            last = number - 1
+            break
+        shown.append(entry)
+    total = reading.count(folder, path)
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""

@@ -466,3 +466,30 @@ def test_every_way_of_the_python_interface_leads_to_the_same_tools(root: Path) -
     found = {hit.path for hit in user.search_files("oolong")}
     assert found == {match.path for match in user.grep("oolong")} == {FACT, TALK, OLD}
     assert all(path in user.tools(lambda: NOW).call("grep", {"pattern": "oolong"}) for path in found)
+
+
+# -- a file of any size ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_number(root: Path, end: str) -> None:
+    """Also at the seams of the pieces that it is read in, which fall between bytes of one character here and there."""
+    lines = [f"第{n}行 the tide table of the harbour 乌龙茶{'。' * (n % 7)}" for n in range(230_000)]
+    wanted = {0: "Zeppelin", 229_999: "zeppelin 飞艇", **{n: f"a zeppelin, {n}" for n in range(999, 229_000, 1777)}}
+    for number, text in wanted.items():
+        lines[number] = text
+    (root / "ann/notes").mkdir()
+    (root / "ann/notes/tides.md").write_bytes(end.join(lines).encode())
+    user = Store(root).user("ann")
+    assert [(match.line - 1, match.text) for match in user.grep("zeppelin")] == sorted(wanted.items())
+    tools = user.tools(lambda: NOW)
+    for number in (1, 2, 120_001, 229_999, 230_000):
+        shown = tools.call("open", {"path": "notes/tides.md", "line": number, "lines": 1}).split("\n")
+        assert shown[0].endswith("  230,000 lines") and shown[1].endswith(f"{number}  {lines[number - 1]}")
+    assert "from 1 to 230000" in tools.call("open", {"path": "notes/tides.md", "line": 230_001})
+    around = tools.call("grep", {"pattern": "a zeppelin, 2776", "context": 1}).split("\n")
+    assert [line.strip() for line in around[2:]] == [
+        f"2776- {lines[2775]}",
+        f"2777  {lines[2776]}",
+        f"2778- {lines[2777]}",
+    ]

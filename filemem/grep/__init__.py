@@ -150,7 +150,7 @@ def _lines(
     for stat in stats:
         last = current.line - 1 if current and current.path == stat.path else None
         try:
-            for number, line in enumerate(_lines_of(folder, compiled, stat), 1):
+            for number, line in _lines_of(folder, compiled, stat):
                 if last is not None and number > last:
                     break
                 yield (stat.path, number, line), line
@@ -160,12 +160,17 @@ def _lines(
             notes.append(f"{stat.path} was passed over: {error}")
 
 
-def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[str]:
-    """A file's lines; none where its text as a whole cannot hold a match."""
+def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[tuple[int, str]]:
+    """A file's lines, numbered; none where its text as a whole, or a piece of a large one, cannot hold a match."""
     if stat.size > LARGEST:
-        return reading.lines(folder, stat.path, pattern.LONGEST_LINE)
+        return reading.lines(
+            folder,
+            stat.path,
+            pattern.LONGEST_LINE,
+            worth=lambda piece: compiled.may_match(pattern.fold(piece)),
+        )
     text = reading.text(stat.path, folder.read(stat.path))
-    return reading.split(text) if compiled.may_match(pattern.fold(text)) else ()
+    return enumerate(reading.split(text), 1) if compiled.may_match(pattern.fold(text)) else ()
 
 
 def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
@@ -188,7 +193,7 @@ def _around(folder: Folder, path: str, matching: dict[int, str], context: int) -
     near = {number for line in matching for number in range(line - context, line + context + 1)}
     last = max(near)
     around = dict(matching)
-    for number, line in enumerate(reading.lines(folder, path, pattern.LONGEST_LINE), 1):
+    for number, line in reading.lines(folder, path, pattern.LONGEST_LINE, max(1, min(near))):
         if number > last:
             break
         if number in near:
