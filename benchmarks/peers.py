@@ -228,7 +228,7 @@ def reme(talk: Talk, root: Path) -> Asked:
         return loop.run_until_complete(made)
 
     loop.run_until_complete(application.start())
-    while len(run("graph_snapshot").metadata["nodes"]) < len(talk.files):
+    while sum(node["indexed"] for node in run("graph_snapshot").answer["nodes"]) < len(talk.files):
         loop.run_until_complete(asyncio.sleep(0.01))
     return lambda question: [run("search", query=question, limit=FOUND).answer or ""]
 
@@ -290,7 +290,9 @@ def asked(engine: str, python: str, talk: Talk) -> dict[str, Any]:
     """What an engine answers about a conversation. Raises CalledProcessError where it does not run."""
     with tempfile.TemporaryDirectory() as folder:
         command = [python, os.path.abspath(__file__), "--serve", engine, os.path.join(folder, talk.name)]
-        done = subprocess.run(command, input=json.dumps(talk), stdout=subprocess.PIPE, check=True, text=True)
+        done = subprocess.run(
+            command, input=json.dumps(talk), stdout=subprocess.PIPE, check=True, text=True, cwd=folder
+        )
     came: dict[str, Any] = json.loads(done.stdout.rpartition("\n{")[2].join(["{", ""]))
     return came
 
