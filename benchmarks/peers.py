@@ -215,9 +215,10 @@ def basic_memory(talk: Talk, root: Path) -> Asked:
 def reme(talk: Talk, root: Path) -> Asked:
     """ReMe's job `search` by BM25, its default without a model, on `daily/YYYY-MM-DD/`, which it watches."""
     day = re.compile(r"sessions/\d+/(\d+-\d+-\d+)-")
-    for path in talk.files:
-        (root / "daily" / day.sub(r"\1/", path)).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).rename(root / "daily" / day.sub(r"\1/", path))
+    moved = {path: "daily/" + day.sub(r"\1/", path) for path in talk.files}
+    for path, target in moved.items():
+        (root / target).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).rename(root / target)
     resolve = importlib.import_module("reme.config").resolve_app_config
     settings = resolve(log_config=False, workspace_dir=str(root), enable_logo=False, log_to_console=False)
     application = importlib.import_module("reme").ReMe(**settings)
@@ -228,8 +229,9 @@ def reme(talk: Talk, root: Path) -> Asked:
         return loop.run_until_complete(made)
 
     loop.run_until_complete(application.start())
-    while sum(node["indexed"] for node in run("graph_snapshot").answer["nodes"]) < len(talk.files):
-        loop.run_until_complete(asyncio.sleep(0.01))
+    for said in {said.path: said for said in talk.turns}.values():  # wait until it finds a turn of every file
+        while moved[said.path] not in {found["path"] for found in run("search", query=said.text).metadata["results"]}:
+            loop.run_until_complete(asyncio.sleep(0.01))
     return lambda question: [run("search", query=question, limit=FOUND).answer or ""]
 
 
