@@ -229,8 +229,11 @@ def reme(talk: Talk, root: Path) -> Asked:
         return loop.run_until_complete(made)
 
     loop.run_until_complete(application.start())
-    for said in {said.path: said for said in talk.turns}.values():  # wait until it finds a turn of every file
-        while moved[said.path] not in {found["path"] for found in run("search", query=said.text).metadata["results"]}:
+    longest = {said.path: said for said in sorted(talk.turns, key=lambda said: len(said.text))}
+    for said in longest.values():  # wait until it finds a turn of every file
+        while moved[said.path] not in {
+            found["path"] for found in run("search", query=said.text, limit=99).metadata["results"]
+        }:
             loop.run_until_complete(asyncio.sleep(0.01))
     return lambda question: [run("search", query=question, limit=FOUND).answer or ""]
 
