@@ -15,10 +15,8 @@ from typing import Any, NamedTuple, Protocol
 from filemem import terms
 from filemem.search.question import ASIDE, Query, Word
 
-K1, B = (
-    0.9,
-    0.5,
-)  # BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short
+K1, B = 0.9, 0.5
+"""BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
 CAPTION = 0.3  # what a word in an image's caption counts, of a word said
 CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be

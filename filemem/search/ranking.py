@@ -34,10 +34,8 @@ ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the questio
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
 MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
-ALONE, TELLING = (
-    2.0,
-    0.1,
-)  # then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length
+ALONE, TELLING = 2.0, 0.1
+"""Then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length."""
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 

@@ -14,7 +14,7 @@ WORTH = 0.15  # of the best score, under which a passage is not worth its room a
 DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
-SHARED = 0.8  # of what a fact's score is above its turn's, what the turn gets
+SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own 自 己 大 家".split()))  # words that a retelling brings in
 
 
