@@ -152,18 +152,13 @@ class Folder:
             for candidate in paths:
                 if unicodedata.normalize("NFC", candidate) in wanted:
                     return candidate
-        near = self.nearest(path)
+        near = _nearest(path, paths)
         hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
     def nearest(self, path: str, count: int = 3) -> list[str]:
         """The existing paths most like a wrong one, best first."""
-        wanted = path.lower().removesuffix("/")
-        words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
-        paths = self.paths()
-        likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
-        close: list[str] = importlib.import_module("difflib").get_close_matches(path, likely, n=count, cutoff=0.5)
-        return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
+        return _nearest(path, self.paths(), count)
 
     def _examples(self, path: str) -> str:
         inside = [p for p in self.paths() if p.startswith(path.rstrip("/") + "/")][:3]
@@ -250,6 +245,14 @@ class Folder:
 def _twin(path: str) -> str:
     """The path's place in the archive, or out of it."""
     return path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+
+
+def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:
+    wanted = path.lower().removesuffix("/")
+    words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
+    likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
+    close: list[str] = importlib.import_module("difflib").get_close_matches(path, likely, n=count, cutoff=0.5)
+    return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
 
 
 def passed_over(name: str) -> bool:

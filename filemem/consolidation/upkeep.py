@@ -1,5 +1,6 @@
 """The profile on disk, kept in step with the memories that its lines rest on; what in it is a person's is only reported."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
@@ -71,7 +72,7 @@ def revise(user: User, book: Ledger, changes: list[profile.Change]) -> Kept:
 def tend(user: User) -> Kept:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
-        if not profile.marked(user.memory(PROFILE).text):
+        if not os.path.lexists(user.absolute(PROFILE)) or not profile.marked(user.memory(PROFILE).text):
             return Kept([], False, [])
         book, said = Ledger(user), list[str]()
 
