@@ -26,7 +26,7 @@ IMPERSONAL = (
     r"nothing|anything|everything|during|morning|evening)\w{2,}ing)\b|^it(?:'s| is| was|'s been|"
     r" has been) an? (?:\w+ )?(?:relief|blessing|joy|pleasure|honou?r|privilege|dream|shame|pity|treat|reminder) to\b"
 )
-# What points at something shown or said before, whatever nouns there are: a fan of it, that book, been there, a new one.
+# What points at something shown or said before, whatever nouns there are: a fan of it, that book, been there, a free one.
 _POINTING = (
     r"\b(?:fan|part|lots?|bit|all|some|most|any|none|one|many|much|few|rest|piece|picture|pic|glimpse|kind|sort|love|"
     r"tons|both|each|half|couple|version) (?:of|for) (?:it|them|that|this|those|these|him|her)\b|\b(?:in|on|at|of|"
@@ -39,9 +39,11 @@ _POINTING = (
     r"so)\b)|\bthis (?:is|was|has|will|would|could|feels?|means?|makes?|made|gives?|gave|helps?)\b|\bso many(?=$|,)|"
     r"\ba ton(?=$|[.,;!])|"
     rf"\b(?:those|these) (?!{_TIMES}|(?:who|that|days|times)\b)\w+|"
-    r"\b(?:this|that|the|an?|new|other|another|old|last|first|good|great|nice|big|small|my|fav\w*|\w+est|had|have|"
-    r"get|got|make|bought|want|need|try|tried) ones?(?=$|[,.;!]| (?:in|to|for|with|and|but|so|because|too|soon|now|"
-    r"yet)\b)|\b(?:some|a few|several|another|tons|plenty|both)(?=$|[.,;!]| (?:to|at|from|in|on|soon|too|now|yet)\b)|"
+    r"\b(?:this|that|the|(?:an?|the) \w+|new|other|another|old|last|first|good|great|nice|big|small|my|fav\w*|\w+est|had|"
+    r"have|get|got|make|bought|want|need|try|tried) ones?(?=$|[,.;!]| (?:in|to|for|with|and|but|so|because|too|soon|now|"
+    r"yet)\b)|\b(?:found|got|had|have|bought|saw|know|need|want) (?:one|two|three|four|five)(?=$|[,.;!]| (?:and|but|so)\b)|"
+    r"\beither (?:is|was|means?)\b|"
+    r"\b(?:some|a few|several|another|tons|plenty|both)(?=$|[.,;!]| (?:to|at|from|in|on|soon|too|now|yet)\b)|"
     r"\bhere(?=$|[.,;!]| (?:for|since|in|and|about|to|with|last|now|on|at)\b)|\b(?:something|anything|nothing|"
     r"things?|stuff|places?|moments?|people|events?|times?) like (?:that|this|these|those)\b|"
     r"(?<=\w )(?<!how )(?<!like )(?<!to )(?<!besides )(?<!after )(?<!before )(?:that|this|those|these|there|so)(?=$|"
