@@ -170,15 +170,21 @@ def _strong(value: str) -> bool:
     return (digits and (letters or core.isdigit())) or (len(core) > 4 and any(sign in core for sign in "!@#$%^&*+=~"))
 
 
-def _password(match: re.Match[str]) -> bool:
-    """A value after "password is": in quotes, strong, or a plain word that ends the clause and is no usual predicate."""
-    value, rest = _value(match).rstrip("!"), match.string[match.end() : match.end() + 20]
+def _settled(match: re.Match[str], value: str) -> bool | None:
+    """What needs no look at the value's form: a placeholder or usual predicate is no password, a value in quotes is one."""
     if re.match(secretwords.PLACEHOLDER, value):
         return False
     if match.lastgroup == "quoted":
         return True
-    if value.casefold() in secretwords.PREDICATES:
-        return False
+    return False if value.casefold() in secretwords.PREDICATES else None
+
+
+def _password(match: re.Match[str]) -> bool:
+    """A value after "password is": in quotes, strong, or a plain word that ends the clause and is no usual predicate."""
+    value, rest = _value(match).rstrip("!"), match.string[match.end() : match.end() + 20]
+    settled = _settled(match, value)
+    if settled is not None:
+        return settled
     if _strong(_value(match)):
         return not re.match(secretwords.UNIT, rest)
     return bool(re.fullmatch(secretwords.PLAIN_WORD, value) and re.match(secretwords.CLAUSE_END, rest))
@@ -197,12 +203,9 @@ def _strong_beside(match: re.Match[str]) -> bool:
 def _zh_password(match: re.Match[str]) -> bool:
     """A value after 密码是: in quotes, strong, or a plain word with no Chinese that goes on after it."""
     value, rest = _value(match).rstrip("!"), match.string[match.end() : match.end() + 20]
-    if re.match(secretwords.PLACEHOLDER, value):
-        return False
-    if match.lastgroup == "quoted":
-        return True
-    if value.casefold() in secretwords.PREDICATES:
-        return False
+    settled = _settled(match, value)
+    if settled is not None:
+        return settled
     if re.match(secretwords.ZH_UNIT, rest) or re.match(secretwords.UNIT, rest):
         return False
     return _strong(value) or bool(re.fullmatch("[A-Za-z]{3,}", value) and re.match(secretwords.ZH_CLAUSE_END, rest))

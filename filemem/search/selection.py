@@ -51,9 +51,8 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
         whole = fact.strength >= WHOLE and not fact.note
         if told and not fact.note:
-            if not (whole and _alone(fact, turns)) and (
-                not (whole or fact.score >= best) or _retells(fact, told[0][1])
-            ):
+            worth = whole or fact.score >= best
+            if not (whole and _alone(fact, turns)) and (not worth or _retells(fact, told[0][1])):
                 del out[key]
             elif first and whole:
                 first = False
