@@ -6,6 +6,7 @@ import re
 import resource
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,13 +15,12 @@ from hypothesis import strategies as st
 
 from filemem.grep.charclasses import has_odd_words, word_characters
 from filemem.grep.expression import cost, fold, longest_line, parse
-from filemem.grep.matcher import MEMORY, SPANS, Matcher, spans_in
+from filemem.grep.matcher import MEMORY, Matcher
 from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
 
 
 def matching(pattern: str, *lines: str, word: bool = False) -> list[str]:
-    found = compile_pattern(pattern, word=word).search((line, line) for line in lines)
-    return [line for line, _ in found]
+    return list(compile_pattern(pattern, word=word).search((line, line) for line in lines))
 
 
 # What a pattern means
@@ -189,9 +189,8 @@ def test_whatever_matches_may_match_once_folded(data: st.DataObject, expression:
 
 
 @given(expressions, st.lists(lines.filter(lambda line: not has_odd_words(line)), max_size=8))
-def test_spans_are_those_of_re(expression: str, some: list[str]) -> None:
-    regex = re.compile(expression)
-    wanted = [(key, spans) for key, line in enumerate(some) if (spans := spans_in(regex, line))]
+def test_what_matches_is_what_re_matches(expression: str, some: list[str]) -> None:
+    wanted = [key for key, line in enumerate(some) if re.search(expression, line)]
     assert list(compile_pattern("(?-i)" + expression).search(enumerate(some))) == wanted
 
 
@@ -274,6 +273,27 @@ def test_lines_add_up_to_the_deadline() -> None:
         list(slow.search(((key, "x" * 64) for key in itertools.count()), seconds=0.1))
 
 
+def test_reading_counts_for_lines_that_a_child_must_match_and_for_no_others() -> None:
+    """Each of them may be matched fast; a file that keeps coming ends in an error all the same."""
+
+    def slow_file() -> Iterator[tuple[int, str]]:
+        for key in range(400):
+            over = time.monotonic() + 0.001
+            while time.monotonic() < over:
+                pass
+            yield key, "ab" * 500 + "1"
+
+    with pytest.raises(PatternError, match=r"longer than 0\.2 s"):
+        list(compile_pattern("(-a|--b)+z|[0-9]").search(slow_file(), seconds=0.2))
+    assert len(list(compile_pattern("[0-9]").search(slow_file(), seconds=0.2))) == 400
+
+
+def test_what_matches_as_fast_as_it_is_read_may_go_on_for_as_long() -> None:
+    """A digit at the end of long lines is no reason to give up, however many lines there are."""
+    line = "x" * 1_000_000 + "1"
+    assert len(list(compile_pattern("[0-9]").search(((key, line) for key in range(100)), seconds=0.1))) == 100
+
+
 def test_memory_is_bounded() -> None:
     with pytest.raises(PatternError, match="512 MB"):
         list(compile_pattern("(x|y)+").search([(1, "x" * 10_000_000)], seconds=30))
@@ -284,8 +304,7 @@ def test_long_lines_have_a_defined_answer() -> None:
     """A line of 10 MB is searched whole; of one beyond LONGEST_LINE, the first LONGEST_LINE characters are."""
     line = "x" * 10_000_000 + " Oolong"
     for pattern in ("oolong", "x oolong", r"\w oolong$"):
-        assert [key for key, _ in compile_pattern(pattern).search([(1, line)])] == [1]
-    assert list(compile_pattern("x").search([(1, line)])) == [(1, [(at, at + 1) for at in range(SPANS)])]
+        assert matching(pattern, line) == [line]
     longest = "x" * LONGEST_LINE
     assert matching("tea", "tea" + longest, longest + "tea", longest[3:] + "tea") == [
         "tea" + longest,
@@ -306,12 +325,12 @@ def child() -> Iterator[Matcher]:
 @given(expressions, st.lists(lines, max_size=8), st.sampled_from([0, re.I]))
 def test_the_child_answers_as_this_process_would(child: Matcher, expression: str, some: list[str], flags: int) -> None:
     regex = re.compile(expression, flags)
-    assert child.match(regex, some, 10) == [spans_in(regex, line) for line in some]
+    assert child.match(regex, some, 10) == bytes(regex.search(line) is not None for line in some)
 
 
 def test_the_child_reads_what_is_not_unicode(child: Matcher) -> None:
     regex = re.compile("\udcff")
-    assert child.match(regex, ["caf\udcff", "\0", "🍵"], 10) == [[(3, 4)], [], []]
+    assert child.match(regex, ["caf\udcff", "\0", "🍵"], 10) == b"\1\0\0"
 
 
 RISKY = r"^(\w+ )*\w+\.$"
@@ -321,7 +340,7 @@ RISKY = r"^(\w+ )*\w+\.$"
 def test_matches_come_in_order_whichever_process_finds_them() -> None:
     """Short lines are matched here and long ones in the child; far more than a pipe holds goes through."""
     texts = [("a." if key % 3 else "word " * 60 + ".") + "!" * (key % 5 == 0) for key in range(3 * BATCH_LINES)]
-    found = [key for key, _ in compile_pattern(RISKY).search(enumerate(texts), seconds=60)]
+    found = list(compile_pattern(RISKY).search(enumerate(texts), seconds=60))
     assert found == [key for key, text in enumerate(texts) if text == "a."]
 
 
@@ -329,7 +348,7 @@ def test_matches_come_as_they_are_found() -> None:
     """Neither way reads to the end of its lines first."""
     for pattern, line in (("tea", "tea"), (RISKY, "some twenty or thirty words.")):
         stream = compile_pattern(pattern).search((key, line) for key in itertools.count())
-        assert [key for key, _ in itertools.islice(stream, 3)] == [0, 1, 2]
+        assert list(itertools.islice(stream, 3)) == [0, 1, 2]
         stream.close()  # type: ignore[attr-defined]
 
 
@@ -355,7 +374,7 @@ def test_searches_run_side_by_side_in_threads() -> None:
     found: list[list[int]] = []
 
     def search() -> None:
-        found.append([key for key, _ in pattern.search(enumerate(["tea and some long words.", "no"] * 50), seconds=60)])
+        found.append(list(pattern.search(enumerate(["tea and some long words.", "no"] * 50), seconds=60)))
 
     threads = [threading.Thread(target=search) for _ in range(4)]
     for thread in threads:

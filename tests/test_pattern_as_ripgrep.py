@@ -377,7 +377,7 @@ def lines_of_ripgrep(corpus: Path, pattern: str, *options: str) -> list[int]:
 
 
 def lines_of_filemem(pattern: str, word: bool = False) -> list[int]:
-    return [number for number, _ in compile_pattern(pattern, word=word).search(enumerate(CORPUS.split("\n"), 1))]
+    return list(compile_pattern(pattern, word=word).search(enumerate(CORPUS.split("\n"), 1)))
 
 
 @rg

@@ -139,7 +139,7 @@ def _matches(
     folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
 ) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
-    for (path, number, line), _ in compiled.search(_lines(folder, compiled, stats, current, notes)):
+    for path, number, line in compiled.search(_lines(folder, compiled, stats, current, notes)):
         yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
 
 

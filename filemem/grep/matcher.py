@@ -6,7 +6,6 @@ one answer, so that neither end ever waits for the other to empty a pipe.
 """
 
 import contextlib
-import itertools
 import marshal
 import os
 import re
@@ -22,16 +21,6 @@ MEMORY = 1 << 29
 
 LONGEST_LIFE = 30
 """Seconds of computing after which a child ends itself."""
-
-SPANS = 100
-"""Matches on one line that are told; what comes behind them is not looked for."""
-
-Spans = list[tuple[int, int]]
-
-
-def spans_in(regex: re.Pattern[str], line: str) -> Spans:
-    """Where `regex` matches in `line`: start and end offsets of the first SPANS matches."""
-    return [match.span() for match in itertools.islice(regex.finditer(line), SPANS)]
 
 
 class Matcher:
@@ -74,13 +63,13 @@ class Matcher:
             os.kill(self._child, signal.SIGKILL)
             os.waitpid(self._child, 0)
 
-    def match(self, regex: re.Pattern[str], lines: list[str], seconds: float) -> list[Spans]:
-        """The spans in each of `lines`. Raises TimeoutError after `seconds`, MemoryError when the child would need more
-        than MEMORY bytes, OSError when it is gone. After an error there is nothing to do but close it."""
+    def match(self, regex: re.Pattern[str], lines: list[str], seconds: float) -> bytes:
+        """For each of `lines` 1 where it matches, else 0. Raises TimeoutError after `seconds`, MemoryError when the child would
+        need more than MEMORY bytes, OSError when it is gone. After an error there is nothing to do but close it."""
         deadline = time.monotonic() + seconds
         self._write(_message((regex.pattern, regex.flags, lines)), deadline)
         size = int.from_bytes(self._read(8, deadline), "little")
-        answer: list[Spans] | None = marshal.loads(self._read(size, deadline))
+        answer: bytes | None = marshal.loads(self._read(size, deadline))
         if answer is None:
             raise MemoryError
         return answer
@@ -127,11 +116,11 @@ def _limit(resource_kind: int, amount: int) -> None:
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """The child: a pattern, its flags and lines are answered with the lines' spans, or None when memory ran out."""
+    """The child: a pattern, its flags and lines are answered as `match` gives it, or with None when memory ran out."""
     _limit(resource.RLIMIT_AS, MEMORY)
     # Should the parent die in the middle of a line, nobody would end this process.
     _limit(resource.RLIMIT_CPU, LONGEST_LIFE)
-    answer: list[Spans] | None = []
+    answer: bytes | None = b""
     while answer is not None:
         try:
             request = _receive(requests)
@@ -139,7 +128,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO) -> None:
                 return
             pattern, flags, lines = request
             regex = re.compile(pattern, flags)
-            answer = [spans_in(regex, line) for line in lines]
+            answer = bytes(regex.search(line) is not None for line in lines)
         except MemoryError:
             answer = None
         answers.write(_message(answer))

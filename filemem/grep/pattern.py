@@ -9,7 +9,7 @@ from filemem.grep import expression
 from filemem.grep.charclasses import has_odd_words
 from filemem.grep.dialect import PatternError, Translation, mistake, translate
 from filemem.grep.expression import Nodes, fold
-from filemem.grep.matcher import MEMORY, Matcher, Spans, spans_in
+from filemem.grep.matcher import MEMORY, Matcher
 
 __all__ = ["LONGEST_LINE", "LONGEST_PATTERN", "SECONDS", "Pattern", "PatternError", "compile_pattern", "fold"]
 
@@ -19,8 +19,12 @@ LONGEST_PATTERN = 1_000
 LONGEST_LINE = 1 << 24
 """Characters of a line that are searched; what a longer one holds behind them is not."""
 
-SECONDS = 4.0
-"""Seconds that matching may take in all; with starting and stopping, a search that is given up takes under five."""
+SECONDS = 3.5
+"""Seconds that matching may take in all, with reading what a child matches; with starting and stopping, a search that is
+given up takes under five."""
+
+PACE = 5e-8
+"""Seconds a character that matching in this process may take besides: what goes as fast as reading may go on for as long."""
 
 STEPS = 10_000_000
 """Steps of matching that one line may need at worst to be matched in this process: under half a second."""
@@ -30,6 +34,7 @@ BATCH_CHARS = 1 << 18
 """How many lines, or characters, are sent to the child at a time."""
 
 Key = TypeVar("Key")
+_Held = tuple[Key, str, re.Pattern[str], bool | None]  # a line by its key, what to match it with, whether it does
 
 # The messages of `re` that a person can do something about: what is wrong, and what to do.
 _REMEDIES = {
@@ -78,33 +83,37 @@ class Pattern:
                 return False
         return True
 
-    def search(self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS) -> Iterator[tuple[Key, Spans]]:
-        """The key and the spans (at most matcher.SPANS) of each line that matches, in order, as they are found.
+    def search(self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS) -> Iterator[Key]:
+        """The key of each line that matches, in order, as they are found.
 
         Lines come without their line ending. Only the first LONGEST_LINE characters of a line are searched. Raises
-        PatternError when matching alone, not reading, has taken `seconds`, or one line needs more than MEMORY bytes.
-        One child serves the whole search, so that many files are best searched as one stream of lines.
+        PatternError when matching has taken `seconds`, reading the lines that a child must match included, or one line
+        needs more than MEMORY bytes. One child serves the whole search, so that many files are best searched as one
+        stream of lines.
         """
         with _Search(seconds) as searching:
-            held: list[tuple[Key, str, re.Pattern[str], Spans | None]] = []
-            waiting = 0
+            held: list[_Held[Key]] = []
+            waiting = read = 0
             for key, whole in lines:
                 line = whole[:LONGEST_LINE]
+                searching.since = searching.since or time.monotonic()
+                read += 1
                 if self.literals and not self.may_match(fold(line)):
                     continue
                 regex, _, longest = self._expression_for(line)
                 here = len(line) <= longest
-                spans = searching.here(regex, line) if here else None
+                matches = searching.here(regex, line) if here else None
                 if here and not waiting:
-                    if spans:
-                        yield key, spans
+                    if matches:
+                        yield key
                     continue
                 # What is matched already waits for the lines before it, so that all come out in order.
-                held.append((key, line, regex, spans))
+                held.append((key, line, regex, matches))
                 waiting += len(line)
                 if waiting >= BATCH_CHARS or len(held) >= BATCH_LINES:
+                    searching.spend((time.monotonic() - searching.since) * len(held) / read)
                     yield from searching.settle(held)
-                    held, waiting = [], 0
+                    held, waiting, read = [], 0, 0
             yield from searching.settle(held)
 
     def _expression_for(self, line: str) -> _Expression:
@@ -120,13 +129,15 @@ class Pattern:
 
 
 class _Search:
-    """One search: the seconds of matching that it has left, and its child once it needs one."""
+    """One search: the seconds of matching that it has left, its child once it needs one, and since when (0: it has not begun)
+    lines are read, and what matched before them is taken."""
 
-    __slots__ = ("child", "left", "seconds")
+    __slots__ = ("child", "left", "seconds", "since")
 
     def __init__(self, seconds: float) -> None:
         self.seconds = self.left = seconds
         self.child: Matcher | None = None
+        self.since = 0.0
 
     def __enter__(self) -> "_Search":
         return self
@@ -135,15 +146,19 @@ class _Search:
         if self.child:
             self.child.close()
 
-    def here(self, regex: re.Pattern[str], line: str) -> Spans:
+    def here(self, regex: re.Pattern[str], line: str) -> bool:
         started = time.monotonic()
-        spans = spans_in(regex, line)
-        self.left -= time.monotonic() - started
+        matches = regex.search(line) is not None
+        self.spend(max(0.0, time.monotonic() - started - PACE * len(line)))
+        return matches
+
+    def spend(self, seconds: float) -> None:
+        """Count some seconds; raises PatternError where there are none left."""
+        self.left -= seconds
         if self.left < 0:
             raise self.too_long()
-        return spans
 
-    def there(self, regex: re.Pattern[str], lines: list[str]) -> list[Spans]:
+    def there(self, regex: re.Pattern[str], lines: list[str]) -> bytes:
         try:
             if not self.child:
                 self.child = Matcher()
@@ -160,16 +175,16 @@ class _Search:
         self.left -= time.monotonic() - started
         return found
 
-    def settle(self, held: list[tuple[Key, str, re.Pattern[str], Spans | None]]) -> Iterator[tuple[Key, Spans]]:
-        """What matches of `held`, in order, once the child has matched the lines that have no spans yet."""
-        found: dict[re.Pattern[str], Iterator[Spans]] = {}
-        for regex in {regex for _, _, regex, spans in held if spans is None}:
-            lines = [line for _, line, wanted, spans in held if spans is None and wanted is regex]
+    def settle(self, held: list[_Held[Key]]) -> Iterator[Key]:
+        """The keys of what matches, in order, once the child has looked at the lines of which it is not known yet."""
+        found: dict[re.Pattern[str], Iterator[int]] = {}
+        for regex in {regex for _, _, regex, matches in held if matches is None}:
+            lines = [line for _, line, wanted, matches in held if matches is None and wanted is regex]
             found[regex] = iter(self.there(regex, lines))
+        self.since = time.monotonic()
         for key, _, regex, known in held:
-            spans = next(found[regex]) if known is None else known
-            if spans:
-                yield key, spans
+            if next(found[regex]) if known is None else known:
+                yield key
 
     def too_long(self) -> PatternError:
         return PatternError(
