@@ -25,6 +25,8 @@ PARTICULARS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone origin".split()
 )  # front matter that describes the memory and says nothing to search for
 
+RESTS_ON = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
+"""How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 _TURN = re.compile(r"- \*\*(.+?)\*\*(?: (\d{1,2}:\d{2}))?:(?: (.*)|)$")
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 _PLAIN_FRONT = re.compile(

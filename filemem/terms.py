@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 8, 16, 32, 64
+RETELLS = 128  # no matter of the text alone: whoever knows the file adds it where other passages are told over again
 
 SPEAKER = "@"  # in front of a token: one of the speaker's name, as [ is in front of a caption's
 
@@ -63,7 +64,6 @@ _TIME_WORD = re.compile(
     r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
     re.IGNORECASE,
 )
-_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
 _NOT_WORDS = re.compile("[_0-9]")  # what the patterns look at besides whole words
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from filemem import terms
 from filemem.search import ranking
+from filemem.search.evidence import Held
 from filemem.search.question import parse
 
 DAY = dt.date(2026, 5, 4).toordinal()
@@ -93,6 +94,11 @@ def best(corpus: MemoryCorpus, question: str, limit: int = 10, **options) -> lis
     spans = options.pop("spans", ())
     query = parse(question, corpus.speaker_names, spans)
     return [corpus.texts[found.number] for found in ranking.rank(query, corpus, limit=limit, **options)]
+
+
+def held(question: str, corpus: MemoryCorpus, limit: int) -> list[Held]:
+    """What the passages found hold of the question, the best passage first."""
+    return [found.held() for found in ranking.rank(parse(question), corpus, limit=limit)]
 
 
 def notes(*texts: str) -> MemoryCorpus:
@@ -264,9 +270,9 @@ def test_only_the_speakers_asked_for_are_returned_with_what_stood_around_them() 
 
 def test_what_a_passage_has_and_lacks_compares_across_questions() -> None:
     corpus = MemoryCorpus(("s/a.md", DAY, ["the red boat", "it sank"]), ("s/b.md", DAY, ["a blue car"]))
-    whole, *_ = ranking.rank(parse("red boat"), corpus, limit=1)
-    part, *_ = ranking.rank(parse("red boat zeppelin regatta"), corpus, limit=1)
-    near = ranking.rank(parse("sank boat"), corpus, limit=2)
+    [whole] = held("red boat", corpus, 1)
+    [part] = held("red boat zeppelin regatta", corpus, 1)
+    near = held("sank boat", corpus, 2)
     assert (whole.has, whole.lacks) == (("red", "boat"), ())
     assert (part.has, part.lacks) == (("red", "boat"), ("zeppelin", "regatta"))
     assert 0.5 > part.strength > 0
@@ -275,7 +281,7 @@ def test_what_a_passage_has_and_lacks_compares_across_questions() -> None:
 
 
 def test_a_related_word_is_not_said_to_stand_there() -> None:
-    found, *_ = ranking.rank(parse("buy shoes"), notes("purchased some shoes", "other things"), limit=1)
+    [found] = held("buy shoes", notes("purchased some shoes", "other things"), 1)
     assert (found.has, found.near, found.lacks) == (("shoes",), ("buy",), ())
 
 

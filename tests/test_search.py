@@ -239,6 +239,67 @@ def test_a_fact_that_only_retells_its_turn_leaves_the_room_to_it_and_a_corrected
         assert (OOLONG in headings(answer(user, "When did Ann give up coffee?"))) is shown
 
 
+def test_keeping_facts_changes_nothing_in_what_the_turns_score(tmp_path: Path) -> None:
+    """Words are no more common, and turns no longer beside the others, for what is told over again."""
+    files = {TEA: CHAT, **FILLER}
+    told = {
+        f"facts/2026-01-{day:02}-grey.md": f"---\nsource: sessions/2026/2026-01-{day:02}-0900-day.md:1\n---\n\nGrey weather.\n"
+        for day in range(1, 21)
+    }
+    told["profile.md"] = "- Ann says grey weather. <!-- facts/2026-01-01-grey.md -->\n"
+    summary = "- **Ann**: The weather was grey. (sessions/2026/2026-01-01-0900-day.md:1)\n"
+    told["summaries/2026/2026-01.md"] = summary
+    alone, beside = (write(tmp_path / name, kept) for name, kept in (("alone", files), ("beside", files | told)))
+    for question in ("coffee", "grey oolong", "How was the weather on the 7th?"):
+        scores = [
+            {(hit.path, hit.line): hit.score - hit.parts.get("fact", 0) - hit.parts.get("summaries", 0) for hit in hits}
+            for hits in (search(alone, question), search(beside, question))
+        ]
+        shared = scores[0].keys() & scores[1].keys()
+        assert shared and all(scores[0][at] == pytest.approx(scores[1][at]) for at in shared)
+
+
+def test_facts_make_words_rare_where_nothing_else_does(tmp_path: Path) -> None:
+    """Of a folder of facts whose sessions are elsewhere every one counts."""
+    facts = {
+        f"facts/2026-01-{day:02}-a.md": f"---\nsource: gone.md:{day}\n---\n\nAnn likes tea.\n" for day in range(1, 9)
+    }
+    facts["facts/2026-02-01-b.md"] = "---\nsource: gone.md:9\n---\n\nAnn likes chess.\n"
+    assert next(hit.path for hit in search(write(tmp_path, facts), "likes tea or chess")) == "facts/2026-02-01-b.md"
+
+
+def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_does_not(tmp_path: Path) -> None:
+    fact = {OOLONG: "Ann prefers oolong tea, the roasted one.\n"}
+    for line, shown in (
+        (f"- Ann prefers oolong tea. <!-- {OOLONG} -->\n", False),
+        ("- Ann prefers oolong tea.\n", True),
+    ):
+        found = headings(answer(write(tmp_path, fact | {"profile.md": line} | FILLER), "oolong tea"))
+        assert OOLONG in found and ("profile.md" in found) is shown
+
+
+def test_a_fact_that_retells_a_reply_with_its_question_leaves_the_room_to_it(tmp_path: Path) -> None:
+    """One that has a word of its own does not."""
+    said = "- **ann** 09:30: What did your uncle bring?\n- **ben** 09:30: A tuba, and he is gonna play it.\n"
+    fact = f"---\nsource: {TEA}:2\n---\n\nAsked by Ann what the uncle did bring, Ben says a {{}}tuba; he is going to play it.\n"
+    other = {"sessions/2026/2026-03-15-0930-other.md": talk("Forgot what the uncle of Ben would bring.")}
+    for word, shown in (("", False), ("second-hand ", True)):
+        user = write(tmp_path, {TEA: said, OOLONG: fact.format(word)} | other | FILLER)
+        found = headings(answer(user, "What did the uncle bring?"))
+        assert TEA in found and (OOLONG in found) is shown
+
+
+def test_a_fact_about_somebody_else_is_no_strong_match(tmp_path: Path) -> None:
+    said = talk("My favourite series is the one with the moles.", "I have none.")
+    fact = f"---\nsource: {TEA}:1\n---\n\nAnn's favourite series is the one with the moles, in Welsh.\n"
+    user = write(tmp_path, {TEA: said, OOLONG: fact, **FILLER})
+    strength = {
+        hit.path: hit.strength for name in ("Ann", "Ben") for hit in search(user, f"What is {name}'s favourite series?")
+    }
+    assert headings(answer(user, "What is Ann's favourite series?"))[0] == OOLONG
+    assert headings(answer(user, "What is Ben's favourite series?"))[0] != OOLONG and strength[TEA] < 0.75
+
+
 def test_a_chinese_fact_stands_above_the_turn_that_it_was_taken_from(tmp_path: Path) -> None:
     source, fact = "sessions/2026/2026-06-20-1005-电话.md", "facts/2026/2026-06-20-外婆生日.md"
     said = talk("昨天端午，也是外婆的生日。", "祝外婆生日快乐！她今年多大？", "八十五，她是哪天生的，她自己也说不准。")

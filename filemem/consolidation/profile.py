@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from filemem import tokens
+from filemem.memory import RESTS_ON
 from filemem.statements.topics import Topic
 from filemem.statements.utterance import is_chinese
 
@@ -21,7 +22,7 @@ HEADINGS = (  # in the order of what stays longest where room is short
     ("Likes", "喜好"),
 )
 _WHO, _HEALTH, _HOME, _WORK, _TALK, _FAMILY, _LIKES = range(len(HEADINGS))
-_MARK = re.compile(r"[-*+] .*<!-- ((?:facts|lessons)/\S+) -->\s*$")
+_MARK = re.compile(f"[-*+] .*{RESTS_ON.pattern}")
 _FIRST = re.compile(r"(.+?(?:[.!?](?=\s|$)|[。！？]|$))")
 _LIKED = ("favourite ", "liking ")
 _ROOMY = 200  # characters of a line

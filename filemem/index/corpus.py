@@ -29,6 +29,7 @@ FEW = 20  # files that are read sooner than narrowed down
 MOST_HELD = 2_000_000  # postings held for the next query
 MOST_KNOWN = 10_000  # words whose forms and frequencies are held
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
+_RETELLS = bytes(bool(n & terms.RETELLS) for n in range(256))
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
@@ -71,7 +72,11 @@ class Part(NamedTuple):
 
 
 class Corpus:
-    """The passages of all live files. `mend` makes a segment whose bytes are damaged anew, with the same numbers."""
+    """The passages of all live files. `mend` makes a segment whose bytes are damaged anew, with the same numbers.
+
+    What retells others (a fact its turns) is found like them, but left out of `count`, `mean_length` and `frequency` where it
+    is the smaller half: a word is no more common for being told over again.
+    """
 
     def __init__(self, parts: Iterable[Part], mend: Callable[[Part], Segment]) -> None:
         self._parts = list(parts)
@@ -104,6 +109,11 @@ class Corpus:
         self.dead = sum(map(len, gone))
         self.count = sum(len(segment.lengths) for segment, _ in self._parts) - self.dead
         total = sum(segment.total for segment, _ in self._parts) - sum(map(sum, gone))
+        retold = [length for part in self._parts for length in _retold(part)]
+        self._counts_all = 2 * len(retold) > self.count
+        if not self._counts_all:
+            self.count -= len(retold)
+            total -= sum(retold)
         self.mean_length = total / max(1, self.count)
         marks = b"".join(_live_marks(part) for part in self._parts)
         self.files = len(marks)
@@ -233,7 +243,8 @@ class Corpus:
         return known
 
     def frequency(self, token: str) -> int:
-        """In how many live passages a token stands; with `@` in front: by how many its bearer speaks."""
+        """In how many live passages a token stands (1 if only in such as retell); with `@` in front: by how many its bearer
+        speaks."""
         known = self._frequencies.get(token)
         if known is None:
             known = self._counted(token)
@@ -250,12 +261,14 @@ class Corpus:
     def _counted(self, token: str) -> int:
         if token[0] == terms.SPEAKER:
             return sum(map(self._turns, self._speakers_by_token.get(token[1:], ())))
-        total = 0
+        total = retold = 0
         for number, (segment, dead) in enumerate(self._parts):
             place = segment.place(token)
             if place >= 0:
-                total += segment.size(place) - (self._gone(number, token) if dead else 0)
-        return total
+                gone, gone_retold = self._gone(number, token) if dead else (0, 0)
+                total += segment.size(place) - gone
+                retold += segment.retold(place) - gone_retold
+        return total if self._counts_all else max(total - retold, min(total, 1))
 
     @functools.cached_property
     def _speakers_by_token(self) -> dict[str, list[int]]:
@@ -280,14 +293,17 @@ class Corpus:
         )
         return [(array("I", numbers), b"\1" * len(numbers))] if numbers else []
 
-    def _gone(self, part: int, token: str) -> int:
-        """How many postings of a token in a part are dead."""
+    def _gone(self, part: int, token: str) -> tuple[int, int]:
+        """How many postings of a token in a part are dead, and how many of them are of passages that retell."""
         numbers, _ = self._read(part, token)
         segment, dead = self._parts[part]
         if 4 * len(dead) > len(numbers):
-            return sum(segment.file_of(number) in dead for number in numbers)
-        ranges = self._parts[part].ranges()
-        return sum(bisect.bisect_left(numbers, end) - bisect.bisect_left(numbers, first) for first, end in ranges)
+            gone = [number for number in numbers if segment.file_of(number) in dead]
+        else:
+            gone = []
+            for first, end in self._parts[part].ranges():
+                gone += numbers[bisect.bisect_left(numbers, first) : bisect.bisect_left(numbers, end)]
+        return len(gone), sum(segment.flags[number] & terms.RETELLS != 0 for number in gone)
 
     def postings(self, token: str) -> list[tuple[array[int], bytes]]:
         """For each part that has the token: the passages, ascending, dead ones among them, and its counts there."""
@@ -431,6 +447,18 @@ def _moved(numbers: array[int], base: int) -> array[int]:
     for place in (2, 3):
         wide[place::4] = bytes([base >> 8 * place & 255]) * len(numbers)
     return array("I", bytes(wide))
+
+
+def _retold(part: Part) -> list[int]:
+    """The lengths of the live passages that retell others."""
+    segment, dead = part
+    tells = segment.flags.translate(_RETELLS)
+    if b"\1" not in tells:
+        return []
+    left = bytearray(tells)
+    for first, end in part.ranges() if dead else ():
+        left[first:end] = bytes(end - first)
+    return list(itertools.compress(segment.lengths, left))
 
 
 def _live_marks(part: Part) -> bytes:

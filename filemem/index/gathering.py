@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from filemem import terms
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
-from filemem.memory import ARCHIVE, LARGEST, Memory, When, turns, when_of
+from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, turns, when_of
 
 RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
 _PLAIN_FRONT = re.compile(r"---\n(?:(?:date|timezone|origin|confidence):.*\n)*---\n|(?!---)")
 _LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
+_SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 
 _WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
@@ -62,11 +63,16 @@ class Gatherer:
             builder.file(folder, name, stats, when.date.toordinal() if when else 0, marks, {})
             return
         date = memory.date
-        builder.file(folder, name, stats, date.toordinal() if date else 0, marks, _particulars(memory))
+        particulars = _particulars(memory)
+        builder.file(folder, name, stats, date.toordinal() if date else 0, marks, particulars)
+        rests = _SOURCE.search(str(particulars.get("source", ""))) is not None
         seen: set[str] = set()
         for passage in memory.passages:
             speaker = self._speaker(passage.speaker) if passage.speaker else 0
-            seen |= _passage(builder, passage.line, speaker, passage.text, terms.tokens(passage.context))
+            flags = terms.flags(passage.text)
+            if rests or _retells(memory, passage.text, flags):
+                flags |= terms.RETELLS
+            seen |= _passage(builder, passage.line, speaker, flags, passage.text, terms.tokens(passage.context))
         text = memory.text
         rest = set(terms.tokens(text)).union(terms.tokens(text.replace("ı", "i")) if "ı" in text else ())
         builder.rest(rest - seen)
@@ -105,7 +111,7 @@ class Gatherer:
                 said += " ".join(words[place + 1 : end]).split()
             del said[: len(head.tokens)]
             if "[" in speech:
-                _passage(builder, place + 1, head.speaker, speech, context)
+                _passage(builder, place + 1, head.speaker, terms.flags(speech), speech, context)
             else:
                 builder.passage(place + 1, head.speaker, terms.flags(speech, said), said, context)
             context = []
@@ -144,12 +150,19 @@ def _kept(text: str) -> list[str]:
     return [token for token in terms.tokens(text) if token not in terms.STOP]
 
 
-def _passage(builder: Builder, line: int, speaker: int, text: str, context: list[str]) -> set[str]:
+def _passage(builder: Builder, line: int, speaker: int, flags: int, text: str, context: list[str]) -> set[str]:
     """Add one passage; gives the tokens that it puts in."""
     speech, caption = terms.split_captions(text)
     said, shown = terms.tokens(speech), _kept(caption)
-    builder.passage(line, speaker, terms.flags(text), said, [*context, *("[" + word for word in shown)])
+    builder.passage(line, speaker, flags, said, [*context, *("[" + word for word in shown)])
     return {*said, *context, *shown}
+
+
+def _retells(memory: Memory, text: str, flags: int) -> bool:
+    """Does a passage tell what others do: a line of the profile its fact, one of a summary the lines that it stands for?"""
+    if memory.path == PROFILE:
+        return RESTS_ON.search(text) is not None
+    return memory.kind == "summaries" and bool(flags & terms.CITES)
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:

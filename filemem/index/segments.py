@@ -143,6 +143,8 @@ class Builder:
         self._cut_long_tokens()
         keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items() if numbers])
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
+        retelling = {number for number, flags in enumerate(self.flags) if flags & terms.RETELLS}
+        retold = array("I")
         for _, numbers in keyed:
             unique = dict.fromkeys(numbers)
             piece = array(typecode, unique).tobytes()
@@ -152,11 +154,13 @@ class Builder:
             place += 4 + len(piece)
             places.append(place)
             sizes.append(len(unique))
+            if retelling:
+                retold.append(len(retelling.intersection(unique)))
         keys = [key for key, _ in keyed]
         lengths = [0, *itertools.accumulate(len(key) + 1 for key in keys)]
         fences = array("I", lengths[: len(keys) : _EVERY])
         joined = b"\n".join(keys) + (b"\n" if keys else b"")
-        return {"keys": joined, "fences": fences, "places": places, "sizes": sizes}, pieces
+        return {"keys": joined, "fences": fences, "places": places, "sizes": sizes, "retold": retold}, pieces
 
     def _cut_long_tokens(self) -> None:
         """Cut tokens as `terms.tokens` does; a file with one so long is always read by grep."""
@@ -220,6 +224,7 @@ class Segment:
         self._fences: array[int] = tables["fences"]
         self._places: array[int] = tables["places"]
         self._sizes: array[int] = tables["sizes"]
+        self._retold: array[int] = tables["retold"]  # empty where no passage retells
         self.lengths: bytes = tables["lengths"]
         self.flags: bytes = tables["flags"]
         self.speakers: array[int] = tables["speakers"]
@@ -296,6 +301,10 @@ class Segment:
     def size(self, place: int) -> int:
         """In how many passages, dead ones too, the token at `place` stands."""
         return self._sizes[place] if place >= 0 else 0
+
+    def retold(self, place: int) -> int:
+        """How many of those passages retell others."""
+        return self._retold[place] if place >= 0 and self._retold else 0
 
     def postings(self, token: str) -> tuple[array[int], bytes]:
         """The passages that hold a token, ascending, and its counts in them. Raises Damaged."""

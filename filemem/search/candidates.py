@@ -13,6 +13,7 @@ from filemem.index import Index
 from filemem.index.corpus import Corpus, Entry
 from filemem.memory import Memory, Passage
 from filemem.search import filters
+from filemem.search.evidence import Held
 from filemem.search.hits import Hit, excerpt, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
@@ -36,7 +37,6 @@ class Candidate:
         self.path, self.note, self.newer, self.sources = told
         self.line = line
         self.score = item.score
-        self.strength, self.has, self.near, self.lacks = item.strength, item.has, item.near, item.lacks
         self._parts: dict[str, float] = {}
         self._reader = reader
         self._told = told
@@ -49,6 +49,16 @@ class Candidate:
         other.score = score
         other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
         return other
+
+    @functools.cached_property
+    def held(self) -> Held:
+        """What it holds of the question."""
+        return self._item.held()
+
+    @property
+    def strength(self) -> float:
+        """How much of the question it holds."""
+        return self.held.strength
 
     @functools.cached_property
     def _passages(self) -> tuple[Passage | None, Passage]:
@@ -64,9 +74,16 @@ class Candidate:
         return self._passages[1].text
 
     @property
-    def speaker(self) -> str:
-        """Who said it."""
-        return self._passages[1].speaker
+    def before(self) -> str:
+        """The text of the passage before it, empty where there is none."""
+        passage, _ = self._passages
+        return passage.text if passage else ""
+
+    @functools.cached_property
+    def company(self) -> frozenset[str]:
+        """Who speaks in its file."""
+        memory = self._reader.memory(self.path)
+        return frozenset(passage.speaker for passage in memory.passages) if memory else frozenset()
 
     @functools.cached_property
     def date(self) -> dt.date | None:
@@ -95,11 +112,8 @@ class Candidate:
             archived=memory.archived,
             speaker=passage.speaker,
             time=passage.time,
-            strength=self.strength,
             note=self.note,
-            has=self.has,
-            near=self.near,
-            lacks=self.lacks,
+            **self.held._asdict(),
             parts={**dict(self._item.parts()), **self._parts},
             when=memory.when,
             shown=self.shown,
@@ -166,7 +180,7 @@ class Reader:
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
         for place, passage in enumerate(memory.passages if memory else ()):
             if passage.line == int(line) and not self._in_prompt(path, passage.line):
-                item = _like(fact, (), fact.has + fact.near, "said")
+                item = _like(fact, Held(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said")
                 return Candidate(self, Told(path), place, passage.line, item)
         return None
 
@@ -185,13 +199,13 @@ class Reader:
             path = str(following)
         if memory is None or not memory.passages or path == old.path:
             return None
-        line, item = memory.passages[0].line, _like(old, old.has, old.near, "replaces")
+        line, item = memory.passages[0].line, _like(old, old.held, "replaces")
         return None if self._in_prompt(path, line) else Candidate(self, Told(path), 0, line, item)
 
 
-def _like(other: Candidate, has: tuple[str, ...], near: tuple[str, ...], why: str) -> Scored:
+def _like(other: Candidate, held: Held, why: str) -> Scored:
     """What stands for a passage found, and counts what that does."""
-    return Scored(0, other.score, other.strength, has, near, other.lacks, lambda: [(why, other.score)])
+    return Scored(0, other.score, lambda: held, lambda: [(why, other.score)])
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -26,7 +26,9 @@ class Unit(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a passage holds of a question: `strength` is its share (0 to 1) of the question's weight."""
+    """What a passage holds of a question. `strength` (0 to 1) is the share of the question's weight that it and its neighbours
+    hold; it compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour,
+    or only as a related word; `lacks`: the others."""
 
     strength: float
     has: tuple[str, ...]

@@ -44,16 +44,12 @@ Share = tuple[str, float]  # what a part of a score is for, and how much
 
 
 class Scored(NamedTuple):
-    """A passage found. `strength` (0 to 1) is the share of the question's weight that it and its neighbours hold; it
-    compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour, or
-    only as a related word; `lacks`: the others. `parts` says what made the score."""
+    """A passage found. `held` says what it holds of the question, `parts` what made its score; only of those that are shown
+    is either asked."""
 
     number: int
     score: float
-    strength: float
-    has: tuple[str, ...]
-    near: tuple[str, ...]
-    lacks: tuple[str, ...]
+    held: Callable[[], evidence.Held]
     parts: Callable[[], Iterable[Share]]
 
 
@@ -258,7 +254,7 @@ class _Scorer:
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.aside)
         self.mass = max(self._mass(found), ALONE if self._bare else 0.0)
-        self._names = _named(query, corpus)
+        self.names = _named(query, corpus)
 
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
@@ -320,7 +316,7 @@ class _Scorer:
         """What marks a passage as an answer, as shares of the question's weight."""
         query, corpus, entry = self.query, self.corpus, scores.file.entry
         flags, speaker = corpus.flags[number], corpus.speakers[number]
-        about = speaker in query.about or (not speaker and self._names(number))
+        about = speaker in query.about or (not speaker and self.names(number))
         named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
         own = 0 if speaker else terms.FIRST_PERSON  # what nobody speaks is told of whom it names
         opens = number == entry.first and speaker > 0
@@ -371,15 +367,18 @@ class _Explainer:
 
     def explained(self, ranked: list[_Ranked]) -> list[Scored]:
         """The passages with what they have, and what made their scores."""
-        query, speakers = self._scorer.query, self._scorer.corpus.speakers
-        found = []
-        for score, _, _, number, scores in ranked:
-            held = self._held(scores, number)
-            another = bool(query.about and speakers[number] and speakers[number] not in query.about)
-            strength = round(held.strength * (ANOTHER if another else 1.0), 4)
-            why = functools.partial(self._scorer.parts, scores, number)
-            found.append(Scored(number, -score, strength, held.has, held.near, held.lacks, why))
-        return found
+        held, parts, partial = self._held, self._scorer.parts, functools.partial
+        return [
+            Scored(number, -score, partial(held, scores, number), partial(parts, scores, number))
+            for score, _, _, number, scores in ranked
+        ]
+
+    def _of_another(self, number: int) -> bool:
+        """Does somebody else speak than the person asked about, or is a fact, which names its people, of somebody else?"""
+        query, corpus = self._scorer.query, self._scorer.corpus
+        if not query.about or corpus.speakers[number]:
+            return bool(query.about) and corpus.speakers[number] not in query.about
+        return bool(corpus.flags[number] & terms.RETELLS) and not self._scorer.names(number)
 
     def _held(self, scores: _Scores, number: int) -> evidence.Held:
         words = zip(self._standing, scores.spread, self._weights, strict=True)
@@ -387,7 +386,8 @@ class _Explainer:
             1.0 if number in standing else min(evidence.NEAR, values.get(number, 0.0) / weight)
             for standing, values, weight in words
         ]
-        return evidence.held(self._units, shares)
+        held = evidence.held(self._units, shares)
+        return held._replace(strength=round(held.strength * (ANOTHER if self._of_another(number) else 1.0), 4))
 
 
 def _standing(corpus: Corpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:

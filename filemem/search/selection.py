@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from filemem import dates, terms
 from filemem.archive import archived
-from filemem.memory import kind_of
+from filemem.memory import PROFILE, RESTS_ON, kind_of
 from filemem.search.candidates import Candidate
 from filemem.search.filters import OUTDATED
 from filemem.sections import parse
@@ -15,24 +15,38 @@ DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 to
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
-_PUT_IN = frozenset(map(terms.stem, "says asked others own 自 己 大 家".split()))  # words that a retelling brings in
+_PUT_IN = frozenset(
+    map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split())
+)  # words that a retelling brings in
 
 
 def with_originals(hits: list[Candidate]) -> list[Candidate]:
-    """The hits, with each line of a summary made one piece of evidence with the turns that it stands for.
+    """The hits, with each line of a summary made one piece of evidence with the turns that it stands for, and each of the
+    profile with its fact.
 
     Those of them that were found count what the line does, and stand in its place: they tell the same in full.
     """
+    if not any(kind_of(hit.path) in ("summaries", "profile") for hit in hits):
+        return hits
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
+    facts = {hit.path: line for line, hit in out.items() if hit.path.startswith(("facts/", "lessons/"))}
     for line, hit in list(out.items()):
-        bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
-        places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
-        found = [key for place in places for key in (place, archived(place)) if key in out and key != line]
+        found = [key for key in _stands_for(hit, facts) if key in out and key != line]
         for key in found:
-            out[key] = out[key].counting(max(out[key].score, hit.score), "summary")
+            out[key] = out[key].counting(max(out[key].score, hit.score), kind_of(hit.path))
         if found:
             del out[line]
     return list(out.values())
+
+
+def _stands_for(hit: Candidate, facts: dict[str, str]) -> list[str]:
+    """The places that a line of a summary or the profile tells over again; `facts` has the place of each one found."""
+    if hit.path == PROFILE:
+        mark = RESTS_ON.search(hit.text)
+        return [facts[mark[1]]] if mark and mark[1] in facts else []
+    bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
+    places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []
+    return [key for place in places for key in (place, archived(place))]
 
 
 def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candidate | None]) -> list[Candidate]:
@@ -43,6 +57,8 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     are shown that tell more than their turns; the best one that holds the whole question stands first.
     """
     turns = [hit for hit in hits if not hit.sources]
+    if len(turns) == len(hits):
+        return sorted(hits, key=lambda hit: -hit.score)
     best = max((hit.score for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first = True
@@ -70,8 +86,8 @@ def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
 
 
 def _retells(fact: Candidate, turn: Candidate) -> bool:
-    """Does a fact say nothing that its turn does not, whose day and speaker are known?"""
-    known = f"{turn.speaker} {turn.text}"
+    """Does a fact say nothing that its turn does not, where the day is known, who speaks, and what was said before?"""
+    known = f"{' '.join(turn.company)} {turn.before} {turn.text}"
     if turn.date:
         days = (dates.in_words(dates.Span(turn.date, turn.date), chinese) for chinese in (False, True))
         known = " ".join([dates.annotate(known, turn.date), *days])
@@ -94,9 +110,10 @@ def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Ca
     parts: list[list[Candidate]] = [[]]
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
+    whole = bool(hits) and hits[0].strength >= 1.0
     for hit in hits[: limit or MOST]:
         least = best * (WORTH + DEARER * spent / 8000)
-        if not limit and spent and hit.score < least and hit.strength <= hits[0].strength:
+        if not limit and spent and hit.score < least and (whole or hit.strength <= hits[0].strength):
             continue
         if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
             parts.append([])
