@@ -17,7 +17,9 @@ from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, turns, when_of
 
 RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
-_PLAIN_FRONT = re.compile(r"---\n(?:(?:date|timezone|origin|confidence):.*\n)*---\n|(?!---)")
+_PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
+"""A value on one line that YAML reads without fail."""
+_PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin|confidence): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
 _LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
