@@ -67,6 +67,10 @@ def _texts() -> st.SearchStrategy[bytes]:
     keys = [
         "date: 2026-05-04",
         "origin: x",
+        "origin: 'x: [y'",
+        'origin: "chat: 1"',
+        "origin: x: y",
+        "timezone: Asia/Shanghai",
         "tags: [tea, walk]",
         "aliases: [NYC]",
         "importance: 7",
@@ -112,9 +116,9 @@ def said_by_files(
 
 def retells(memory: Memory, text: str) -> bool:
     """Does a passage tell again what stands elsewhere?"""
-    if memory.path == "profile.md":
-        return text.rstrip().endswith("<!-- facts/tea.md -->")
-    return "a.md:3" in (text if memory.path.startswith("summaries/") else str(memory.particular("source")))
+    marked = memory.path == "profile.md" and text.rstrip().endswith("<!-- facts/tea.md -->")
+    linked = memory.path.removeprefix("archive/").startswith("summaries/") and "a.md:3" in text
+    return marked or linked or "a.md:3" in str(memory.particular("source"))
 
 
 def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[Place, int]]:

@@ -100,6 +100,14 @@ class Corpus:
             firsts += _moved(segment.firsts[:-1], base)
         self.firsts: Sequence[int] = firsts
         """The first passage of each file, dead ones too, ascending."""
+        self._count()
+        marks = b"".join(_live_marks(part) for part in self._parts)
+        self.files = len(marks)
+        """Live files, the archived and those without passages included."""
+        self.archived = len(marks) - len(marks.translate(None, _ARCHIVED))
+
+    def _count(self) -> None:
+        """How many passages there are, and how long."""
         gone = [
             segment.lengths[first:end]
             for segment, dead in self._parts
@@ -115,10 +123,6 @@ class Corpus:
             self.count -= len(retold)
             total -= sum(retold)
         self.mean_length = total / max(1, self.count)
-        marks = b"".join(_live_marks(part) for part in self._parts)
-        self.files = len(marks)
-        """Live files, the archived and those without passages included."""
-        self.archived = len(marks) - len(marks.translate(None, _ARCHIVED))
 
     def _joined(self, tables: list[bytes]) -> bytes:
         """Tables by passage, joined with the gaps between them."""
