@@ -110,6 +110,17 @@ def test_passages_that_are_not_worth_reading_are_left_out_and_can_be_asked_for(t
     assert len(answer(user, **more)) > len(lines)
 
 
+def test_a_question_that_nothing_matches_even_partly_gets_half_as_much(tmp_path: Path) -> None:
+    keepers = talk(*(f"The keeper of lighthouse {n} polishes {'the lamp and ' * 12}the brass." for n in range(200)))
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-a.md": keepers})
+    weak, strong = (
+        answer(user, "Which zeppelin pilot married a keeper in Helsinki?"),
+        answer(user, "Who is the keeper?"),
+    )
+    assert "no strong match" in weak[0] and "strong match" in strong[0]
+    assert len("\n".join(weak)) < 9_500 and len("\n".join(strong)) > 13_000
+
+
 def test_a_limit_is_honoured(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, **FILLER})
     for limit in (1, 3, 25):

@@ -18,7 +18,6 @@ __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 300, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
-STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
 
 
 class Found(NamedTuple):
@@ -70,7 +69,7 @@ def search_files(
     hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
-    parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order)]
+    parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order, bare=parsed.bare)]
     chosen = [hit for part in parts for hit in part]
     more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
     notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
@@ -182,10 +181,11 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
     if parsed.bare and (parsed.spans or parsed.about or parsed.others):
         return f"; found by names and dates alone{order}"
-    word = "strong match" if best.strength >= STRONG else "partial match" if best.strength >= PARTIAL else ""
+    words = [(evidence.STRONG, "strong match"), (evidence.PARTIAL, "partial match"), (0.0, "no strong match")]
+    word = next(word for least, word in words if best.strength >= least)
     has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
     holds = f"has {has}; lacks {', '.join(best.lacks)}" if best.lacks else "has every word"
-    return f"; {word or 'no strong match'}: {best.strength:.0%}, {holds}{order}"
+    return f"; {word}: {best.strength:.0%}, {holds}{order}"
 
 
 def _nothing(reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str], *, everywhere: bool) -> list[str]:

@@ -12,6 +12,7 @@ from filemem import terms
 from filemem.search.question import Query
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
 NEAR = 0.9  # the most that a word counts which only stands near the passage, or only by a related word
 
 

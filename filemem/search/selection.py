@@ -6,10 +6,16 @@ from filemem import dates, terms
 from filemem.archive import archived
 from filemem.memory import PROFILE, RESTS_ON, kind_of
 from filemem.search.candidates import Candidate
+from filemem.search.evidence import PARTIAL
 from filemem.search.filters import OUTDATED
 from filemem.sections import parse
 
-PARTS = (2000, 8000, 16_000)  # characters up to which the parts of an answer without a limit reach
+PARTS = (
+    2000,
+    8000,
+    16_000,
+)  # characters up to which the parts of an answer without a limit reach; there is a last one only
+# where a passage matches at least partly
 WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
 DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
 MOST = 300  # passages in an answer without a limit
@@ -100,8 +106,9 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Candidate]]:
-    """The hits to show, in parts; without a limit those that are worth their room.
+def chosen(hits: list[Candidate], limit: int | None, order: int, *, bare: bool = False) -> list[list[Candidate]]:
+    """The hits to show, in parts; without a limit those that are worth their room. To a question that is `bare` of words none
+    is a weak match.
 
     Gathering all passages of the best file at once would push the other files' best ones down the page, so each part is by
     file: the strongest passages, then the next ones; in time where the question asks for an order (1: oldest first, -1:
@@ -111,6 +118,7 @@ def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Ca
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
     whole = bool(hits) and hits[0].strength >= 1.0
+    most = PARTS[-1] if bare else PARTS[1]
     for hit in hits[: limit or MOST]:
         least = best * (WORTH + DEARER * spent / 8000)
         if not limit and spent and hit.score < least and (whole or hit.strength <= hits[0].strength):
@@ -119,7 +127,8 @@ def chosen(hits: list[Candidate], limit: int | None, order: int) -> list[list[Ca
             parts.append([])
         spent += hit.shown[1] - hit.shown[0]
         spent += 10 if any(other.path == hit.path for other in parts[-1]) else len(hit.path) + 30
-        if not limit and len(hits) > 1 and spent > PARTS[-1]:
+        most = PARTS[-1] if hit.strength >= PARTIAL else most
+        if not limit and len(hits) > 1 and spent > most:
             break
         parts[-1].append(hit)
     return [_by_file(part, order) for part in parts if part]
