@@ -287,7 +287,8 @@ class Tally:
         for reading in sorted({reading for reading, _ in self.recall}):
             shares = " | ".join(f"{100 * statistics.mean(self.recall[reading, budget]):.1f}" for budget in BUDGETS)
             times = f"{1000 * median:.2f} | {1000 * statistics.mean(self.took):.2f} | {median / ours:.1f} ×"
-            rest = f"{times} | {self.taken_in:.1f} | {self.empty}" if not reading else " | | | | "
+            whole = f"{self.taken_in:.1f} | {self.taken_in + sum(self.took):.1f}"
+            rest = f"{times} | {whole} | {self.empty}" if not reading else " | | | | | "
             yield f"| {engine}{' + notes' if reading else ''} | {shares} | {rest} |"
 
 
@@ -323,8 +324,10 @@ def main() -> None:
                 print(f"{engine} does not run here: {error}", file=sys.stderr)
                 del tallies[engine]
     ours = statistics.median(next(iter(tallies.values())).took)
-    print("| engine | @500 | @2,000 | median ms | mean ms | beside the first | s to take in | empty |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print(
+        "| engine | @500 | @2,000 | median ms | mean ms | beside the first | s to take in | s with all questions | empty |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for engine, tally in tallies.items():
         print("\n".join(tally.rows(engine, ours)))
 
