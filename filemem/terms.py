@@ -119,24 +119,6 @@ def split_captions(text: str) -> tuple[str, str]:
     return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
 
 
-def indexed(text: str) -> tuple[dict[str, int], int]:
-    """What the index holds of a passage: token -> count, those of captions with `[` in front; and the speech's tokens.
-
-    Stop words are left out of both.
-    """
-    speech, caption = split_captions(text)
-    counts: dict[str, int] = {}
-    length = 0
-    for token in tokens(speech):
-        if token not in STOP:
-            counts[token] = counts.get(token, 0) + 1
-            length += 1
-    for token in tokens(caption) if caption else ():
-        if token not in STOP:
-            counts["[" + token] = counts.get("[" + token, 0) + 1
-    return counts, length
-
-
 _OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
 
 

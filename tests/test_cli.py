@@ -389,7 +389,8 @@ WORDS = st.sampled_from(
     " grep open {} {\"query\":\"x\"} locomo markdown \udcff\udcfe \x1b[31m \u202e".split(" ")
 )  # fmt: skip
 ENDING = [name for name in COMMANDS if name != "watch"]
-ARGV = st.tuples(st.sampled_from([*ENDING, "nonsense", "--store"]), st.lists(WORDS | st.text(max_size=4), max_size=5))
+TEXT = st.text(st.characters(exclude_characters="\0"), max_size=4)  # no process can be given a NUL
+ARGV = st.tuples(st.sampled_from([*ENDING, "nonsense", "--store"]), st.lists(WORDS | TEXT, max_size=5))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

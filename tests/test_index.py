@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from passages import indexed
 
 from filemem import disk, terms
 from filemem.folder import Folder
@@ -326,6 +327,8 @@ _PIECES = st.sampled_from(
 
 @given(st.lists(_PIECES, max_size=10), st.booleans())
 @example(["---", "date: x", "---", "", "# S", "- **Ann** 09:30: tea", ""], True)
+@example(["---", "origin: [", "---", "- **Ann** 09:30: tea"], True)
+@example(["---", "date: 'x", "---", "- **Ann** 09:30: tea"], True)
 @settings(max_examples=300, deadline=None)
 def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> None:
     data = ("\n".join(lines) + ("\n" if ended else "")).encode()
@@ -339,7 +342,7 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     assert [speakers[number] for number in segment.speakers] == [terms.fold(passage.speaker) for passage in passages]
     expected: dict[str, dict[int, int]] = {}
     for number, passage in enumerate(passages):
-        counts, length = terms.indexed(passage.text)
+        counts, length = indexed(passage.text)
         counts = Counter(counts) + Counter(t for t in terms.tokens(passage.context) if t not in terms.STOP)
         assert segment.lengths[number] == length and segment.flags[number] == terms.flags(passage.text)
         for token, count in counts.items():

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from passages import indexed
 
 from filemem import terms
 from filemem.folder import Folder
@@ -102,7 +104,7 @@ def said_by_files(
         memory = folder.memory(stat.path)
         for passage in memory.passages if not memory.binary and len(memory.data) <= LARGEST else []:
             at = (stat.path, passage.line)
-            counts, length = terms.indexed(passage.text)
+            counts, length = indexed(passage.text)
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
@@ -116,7 +118,7 @@ def said_by_files(
 
 def retells(memory: Memory, text: str) -> bool:
     """Does a passage tell again what stands elsewhere?"""
-    marked = memory.path == "profile.md" and text.rstrip().endswith("<!-- facts/tea.md -->")
+    marked = memory.path == "profile.md" and re.search(r"<!-- facts/\w+\.md -->\s*$", text) is not None
     linked = memory.path.removeprefix("archive/").startswith("summaries/") and "a.md:3" in text
     return marked or linked or "a.md:3" in str(memory.particular("source"))
 

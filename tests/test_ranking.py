@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from passages import indexed
 
 from filemem import terms
 from filemem.search import ranking
@@ -55,7 +56,7 @@ class MemoryCorpus:
         self.mean_length = sum(self.lengths) / max(1, self.count)
 
     def _put(self, text: str, speaker: str) -> None:
-        counts, length = terms.indexed(text)
+        counts, length = indexed(text)
         for token, count in counts.items():
             numbers, times = self._postings.setdefault(token, ([], bytearray()))
             numbers.append(len(self.texts))
