@@ -216,6 +216,21 @@ def test_a_question_is_about_whom_it_names_first_and_who_is_joined_to_them(quest
     assert parse(question, ["", "ann", "ben", "cleo"]).about == about
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do I live now?",
+        "Where does Ann currently live?",
+        "What is my current home?",
+        "我现在住哪儿？",
+        "Ann目前住哪里？",
+    ],
+)
+def test_that_it_asks_how_things_are_is_no_word_to_look_for(question: str) -> None:
+    query = parse(question, ["ann"])
+    assert [word.text for word in query.words if not word.aside] in (["live"], ["home"], ["住"])
+
+
 def test_how_many_is_no_word_to_look_for() -> None:
     corpus = notes("so many shelves, so many!", "three turtles")
     assert best(corpus, "How many turtles?") == ["three turtles"]

@@ -34,6 +34,11 @@ _PAST = re.compile(
     r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
     re.IGNORECASE,
 )
+_PRESENT = re.compile(
+    r"\b(?:(?:right |by |until )?now|currently|nowadays|at (?:the moment|present)|these days|as of (?:now|today))\b"
+    r"|(?<=[a-z])\s+current\b(?=\s+[a-z])"
+    r"|现在|現在|目前|如今|眼下|当前|當前|当下|當下"
+)  # in a folded question: how things are is what every memory says
 _LATEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|(?:the|my|our|his|her|their|your|'s) last (?:time|one))\b|\blast time\b"
     r"|最近一次|最后一次|最後一次|上一次|最新",
@@ -101,7 +106,7 @@ def parse(
     named = sorted(map(terms.fold, dates), key=len, reverse=True)
     for date in named:
         rest = rest.replace(date, " ")
-    runs = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", rest)))
+    runs = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         cjk = terms.is_cjk(run)
