@@ -365,6 +365,14 @@ def test_without_a_model_it_quotes_with_date_and_place_and_says_how_to_have_one(
     assert "OPENAI_API_KEY" in done.stderr
 
 
+def test_a_line_of_the_profile_is_quoted_without_its_mark(store: Path) -> None:
+    (store / "memory_store/ann/profile.md").write_text(
+        "- Mara keeps a quokka. <!-- facts/2026/2026-05-02-gone.md -->\n"
+    )
+    done = run(store, None, "-m", "Who keeps a quokka?")
+    assert "\n- Mara keeps a quokka.\n  profile.md:1\n" in done.stdout
+
+
 def test_without_a_model_chinese_is_answered_in_chinese(store: Path) -> None:
     done = run(store, None, "-m", "奶奶喜欢什么茶？")
     assert "- 奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n" in done.stdout

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from filemem.memory import When, when_of
+from filemem.memory import RESTS_ON, When, when_of
 from filemem.model import Reply, ToolCall, Usage
 
 QUOTES = 5
@@ -95,7 +95,7 @@ def answer(question: str, found: str, quotes: list[Quote]) -> str:
 
 def _shown(quote: Quote, *, chinese: bool) -> str:
     """A quote as a list item under a blank line: its lines, then its date and `path:line`."""
-    first, *rest = [line.rstrip() for line in quote.lines]
+    first, *rest = [RESTS_ON.sub("", line).rstrip() for line in quote.lines]
     when = when_of(quote.path)
     date = f"{_date(when, chinese=chinese)}, " if when else ""
     return "\n".join(
