@@ -42,13 +42,12 @@ class Behind:
             self._thread.start()
 
     def end(self) -> None:
-        """Wait for what is under way, and show it; a Ctrl-C leaves it to the next time."""
+        """Wait for what is under way, and show it; a Ctrl-C, which is raised, leaves it to the next time."""
         try:
             if self._thread:
                 self._thread.join()
-        except KeyboardInterrupt:
-            aside("Stopped.", json=self._as_json)
-        self._show()
+        finally:
+            self._show()
 
     def _show(self) -> None:
         while not self._done.empty():

@@ -18,7 +18,7 @@ from filemem.cli.behind import Behind
 from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
-from filemem.cli.telling import remembered
+from filemem.cli.telling import aside, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
 from filemem.forget import erasure
@@ -86,9 +86,12 @@ class Chat:
                 if message:
                     self._take(message)
                     self._behind.look()
-        if not self._as_json:
-            say()
-        self._behind.end()
+        try:
+            if not self._as_json:
+                say()
+            self._behind.end()
+        except KeyboardInterrupt:
+            aside("Stopped.", json=self._as_json)
         if not self._as_json and self._talk.transcript.path:
             say_dim(f"Kept in {self._talk.transcript.path}")
         return 0
