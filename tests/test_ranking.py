@@ -231,6 +231,20 @@ def test_that_it_asks_how_things_are_is_no_word_to_look_for(question: str) -> No
     assert [word.text for word in query.words if not word.aside] in (["live"], ["home"], ["住"])
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What did we talk about?", []),
+        ("What have we discussed about the bridge?", ["bridge"]),
+        ("Who spoke at the wedding?", ["spoke", "wedding"]),
+        ("我们聊了什么？", []),
+        ("我们谈过什么茶？", ["茶"]),
+    ],
+)
+def test_what_was_talked_about_is_no_word_to_look_for(question: str, words: list[str]) -> None:
+    assert [word.text for word in parse(question).words] == words
+
+
 def test_how_many_is_no_word_to_look_for() -> None:
     corpus = notes("so many shelves, so many!", "three turtles")
     assert best(corpus, "How many turtles?") == ["three turtles"]

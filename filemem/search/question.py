@@ -23,7 +23,8 @@ _LIGHT_WORDS = (
     "事 做"
 )
 _ASKED = re.compile(
-    r"\bhow (?:many|much)\b|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
+    r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈談][了过過到]?(?=些?什[么麼])"
+    "|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
     "|怎样|如何|为何|何时|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊的了]"
 )
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none
