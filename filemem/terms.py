@@ -64,9 +64,9 @@ _TIME_WORD = re.compile(
     r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
     re.IGNORECASE,
 )
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
 _NOT_WORDS = re.compile("[_0-9]")  # what the patterns look at besides whole words
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
-_FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
 _NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
 _CITES = re.compile(r"[\w)]\.(?:md|txt|ya?ml):\d|^(?:Nowhere in memory:|记忆里没有：)", re.MULTILINE)
 

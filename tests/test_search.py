@@ -275,8 +275,8 @@ def test_facts_make_words_rare_where_nothing_else_does(tmp_path: Path) -> None:
     facts = {
         f"facts/2026-01-{day:02}-a.md": f"---\nsource: gone.md:{day}\n---\n\nAnn likes tea.\n" for day in range(1, 9)
     }
-    facts["facts/2026-02-01-b.md"] = "---\nsource: gone.md:9\n---\n\nAnn likes chess.\n"
-    assert next(hit.path for hit in search(write(tmp_path, facts), "likes tea or chess")) == "facts/2026-02-01-b.md"
+    facts["facts/2025-02-01-b.md"] = "---\nsource: gone.md:9\n---\n\nAnn likes chess.\n"
+    assert next(hit.path for hit in search(write(tmp_path, facts), "likes tea or chess")) == "facts/2025-02-01-b.md"
 
 
 def test_a_line_of_the_profile_leaves_the_room_to_its_fact_and_a_persons_own_does_not(tmp_path: Path) -> None:

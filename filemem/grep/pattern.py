@@ -96,7 +96,6 @@ class Pattern:
             waiting = read = 0
             for key, whole in lines:
                 line = whole[:LONGEST_LINE]
-                searching.since = searching.since or time.monotonic()
                 read += 1
                 if self.literals and not self.may_match(fold(line)):
                     continue
@@ -108,6 +107,7 @@ class Pattern:
                         yield key
                     continue
                 # What is matched already waits for the lines before it, so that all come out in order.
+                searching.since = searching.since or time.monotonic()
                 held.append((key, line, regex, matches))
                 waiting += len(line)
                 if waiting >= BATCH_CHARS or len(held) >= BATCH_LINES:
@@ -129,8 +129,8 @@ class Pattern:
 
 
 class _Search:
-    """One search: the seconds of matching that it has left, its child once it needs one, and since when (0: it has not begun)
-    lines are read, and what matched before them is taken."""
+    """One search: the seconds of matching that it has left, its child once it needs one, and since when (0: it needs none
+    yet) lines are read for that, and what matched before them is taken."""
 
     __slots__ = ("child", "left", "seconds", "since")
 

@@ -269,9 +269,10 @@ class Corpus:
         for number, (segment, dead) in enumerate(self._parts):
             place = segment.place(token)
             if place >= 0:
-                gone, gone_retold = self._gone(number, token) if dead else (0, 0)
-                total += segment.size(place) - gone
-                retold += segment.retold(place) - gone_retold
+                gone = self._gone(number, token) if dead else []
+                total += segment.size(place) - len(gone)
+                if again := segment.retold(place):
+                    retold += again - sum(segment.flags[passage] & terms.RETELLS != 0 for passage in gone)
         return total if self._counts_all else max(total - retold, min(total, 1))
 
     @functools.cached_property
@@ -297,17 +298,16 @@ class Corpus:
         )
         return [(array("I", numbers), b"\1" * len(numbers))] if numbers else []
 
-    def _gone(self, part: int, token: str) -> tuple[int, int]:
-        """How many postings of a token in a part are dead, and how many of them are of passages that retell."""
+    def _gone(self, part: int, token: str) -> list[int]:
+        """The postings of a token in a part that are dead."""
         numbers, _ = self._read(part, token)
         segment, dead = self._parts[part]
         if 4 * len(dead) > len(numbers):
-            gone = [number for number in numbers if segment.file_of(number) in dead]
-        else:
-            gone = []
-            for first, end in self._parts[part].ranges():
-                gone += numbers[bisect.bisect_left(numbers, first) : bisect.bisect_left(numbers, end)]
-        return len(gone), sum(segment.flags[number] & terms.RETELLS != 0 for number in gone)
+            return [number for number in numbers if segment.file_of(number) in dead]
+        gone: list[int] = []
+        for first, end in self._parts[part].ranges():
+            gone += numbers[bisect.bisect_left(numbers, first) : bisect.bisect_left(numbers, end)]
+        return gone
 
     def postings(self, token: str) -> list[tuple[array[int], bytes]]:
         """For each part that has the token: the passages, ascending, dead ones among them, and its counts there."""

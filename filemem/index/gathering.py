@@ -67,12 +67,12 @@ class Gatherer:
         date = memory.date
         particulars = _particulars(memory)
         builder.file(folder, name, stats, date.toordinal() if date else 0, marks, particulars)
-        rests = _SOURCE.search(str(particulars.get("source", ""))) is not None
+        source = str(particulars.get("source", ""))
         seen: set[str] = set()
         for passage in memory.passages:
             speaker = self._speaker(passage.speaker) if passage.speaker else 0
             flags = terms.flags(passage.text)
-            if rests or _retells(memory, passage.text, flags):
+            if _retells(memory, source, passage.text, flags):
                 flags |= terms.RETELLS
             seen |= _passage(builder, passage.line, speaker, flags, passage.text, terms.tokens(passage.context))
         text = memory.text
@@ -160,11 +160,12 @@ def _passage(builder: Builder, line: int, speaker: int, flags: int, text: str, c
     return {*said, *context, *shown}
 
 
-def _retells(memory: Memory, text: str, flags: int) -> bool:
-    """Does a passage tell what others do: a line of the profile its fact, one of a summary the lines that it stands for?"""
-    if memory.path == PROFILE:
-        return RESTS_ON.search(text) is not None
-    return memory.kind == "summaries" and bool(flags & terms.CITES)
+def _retells(memory: Memory, source: str, text: str, flags: int) -> bool:
+    """Does a passage tell what others do: a fact its turns, a line of the profile its fact, one of a summary the lines that it
+    stands for?"""
+    if memory.path == PROFILE and RESTS_ON.search(text):
+        return True
+    return _SOURCE.search(source) is not None or (memory.kind == "summaries" and bool(flags & terms.CITES))
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:

@@ -91,9 +91,10 @@ def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
     return frequency(pair) / rarer if rarer else 0.0
 
 
-def held(units: Sequence[Unit], shares: Sequence[float]) -> Held:
+def held(units: Sequence[Unit], shares: Sequence[float], factor: float) -> Held:
     """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
-    neighbours and related words give of it, NEAR at most. A question without units has no strength."""
+    neighbours and related words give of it, NEAR at most; `factor` is what is left of the strength. A question without units
+    has none."""
     has: list[str] = []
     near: list[str] = []
     lacks: list[str] = []
@@ -104,5 +105,5 @@ def held(units: Sequence[Unit], shares: Sequence[float]) -> Held:
         total += unit.weight * value
         whole += unit.weight
         (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
-    strength = total / whole if whole else 0.0
+    strength = round(factor * total / whole, 4) if whole else 0.0
     return Held(strength, tuple(has), tuple(near), tuple(lacks))

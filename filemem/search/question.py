@@ -23,7 +23,7 @@ _LIGHT_WORDS = (
     "事 做"
 )
 _ASKED = re.compile(
-    r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈談][了过過到]?(?=些?什[么麼])"
+    r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈][了过到]?(?=些?什么)"
     "|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
     "|怎样|如何|为何|何时|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊的了]"
 )
@@ -38,7 +38,7 @@ _PAST = re.compile(
 _PRESENT = re.compile(
     r"\b(?:(?:right |by |until )?now|currently|nowadays|at (?:the moment|present)|these days|as of (?:now|today))\b"
     r"|(?<=[a-z])\s+current\b(?=\s+[a-z])"
-    r"|现在|現在|目前|如今|眼下|当前|當前|当下|當下"
+    "|现在|目前|如今|眼下|当前|当下"
 )  # in a folded question: how things are is what every memory says
 _LATEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|(?:the|my|our|his|her|their|your|'s) last (?:time|one))\b|\blast time\b"

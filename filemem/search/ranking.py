@@ -375,9 +375,11 @@ class _Explainer:
 
     def _of_another(self, number: int) -> bool:
         """Does somebody else speak than the person asked about, or is a fact, which names its people, of somebody else?"""
-        query, corpus = self._scorer.query, self._scorer.corpus
-        if not query.about or corpus.speakers[number]:
-            return bool(query.about) and corpus.speakers[number] not in query.about
+        about, corpus = self._scorer.query.about, self._scorer.corpus
+        if not about:
+            return False
+        if speaker := corpus.speakers[number]:
+            return speaker not in about
         return bool(corpus.flags[number] & terms.RETELLS) and not self._scorer.names(number)
 
     def _held(self, scores: _Scores, number: int) -> evidence.Held:
@@ -386,8 +388,7 @@ class _Explainer:
             1.0 if number in standing else min(evidence.NEAR, values.get(number, 0.0) / weight)
             for standing, values, weight in words
         ]
-        held = evidence.held(self._units, shares)
-        return held._replace(strength=round(held.strength * (ANOTHER if self._of_another(number) else 1.0), 4))
+        return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
 
 
 def _standing(corpus: Corpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:

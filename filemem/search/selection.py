@@ -10,20 +10,15 @@ from filemem.search.evidence import PARTIAL
 from filemem.search.filters import OUTDATED
 from filemem.sections import parse
 
-PARTS = (
-    2000,
-    8000,
-    16_000,
-)  # characters up to which the parts of an answer without a limit reach; there is a last one only
-# where a passage matches at least partly
+PARTS = (2000, 8000, 16_000)
+"""Characters up to which the parts of an answer without a limit reach; the last only where a passage matches at least partly."""
 WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
 DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
-_PUT_IN = frozenset(
-    map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split())
-)  # words that a retelling brings in
+_PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
+"""Words that a retelling brings in."""
 
 
 def with_originals(hits: list[Candidate]) -> list[Candidate]:
@@ -32,8 +27,6 @@ def with_originals(hits: list[Candidate]) -> list[Candidate]:
 
     Those of them that were found count what the line does, and stand in its place: they tell the same in full.
     """
-    if not any(kind_of(hit.path) in ("summaries", "profile") for hit in hits):
-        return hits
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     facts = {hit.path: line for line, hit in out.items() if hit.path.startswith(("facts/", "lessons/"))}
     for line, hit in list(out.items()):
@@ -63,8 +56,6 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     are shown that tell more than their turns; the best one that holds the whole question stands first.
     """
     turns = [hit for hit in hits if not hit.sources]
-    if len(turns) == len(hits):
-        return sorted(hits, key=lambda hit: -hit.score)
     best = max((hit.score for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first = True
@@ -106,7 +97,7 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(hits: list[Candidate], limit: int | None, order: int, *, bare: bool = False) -> list[list[Candidate]]:
+def chosen(hits: list[Candidate], limit: int | None, order: int, *, bare: bool) -> list[list[Candidate]]:
     """The hits to show, in parts; without a limit those that are worth their room. To a question that is `bare` of words none
     is a weak match.
 
