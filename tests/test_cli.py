@@ -383,6 +383,20 @@ def test_an_unreadable_store_is_one_line(home: Path) -> None:
         (home / locked).chmod(0o700)
 
 
+def test_more_matches_than_memory_should_hold_come_in_pages(tmp_path: Path) -> None:
+    """A script is told where the next page begins, on standard error where it reads JSON."""
+    place, asked = tmp_path / "mara/notes/long.md", ("grep", "xylophone", "--store", str(tmp_path))
+    place.parent.mkdir(parents=True)
+    place.write_text("xylophone\n" + f"xylophone {'la ' * 300_000}\n" * 30)
+    first = run(*asked, "--json")
+    lines = [json.loads(line) for line in first.stdout.splitlines()]
+    assert sum(len(line["text"]) for line in lines) < 22_000_000
+    assert first.stderr == f"{31 - len(lines)} more lines match; --offset {len(lines)} shows the next.\n"
+    rest = run(*asked, "--json", "--offset", str(len(lines)))
+    assert [json.loads(line)["line"] for line in rest.stdout.splitlines()] == list(range(len(lines) + 1, 32))
+    assert f'"offset": {len(lines)}' in run(*asked).stdout.splitlines()[-1]
+
+
 WORDS = st.sampled_from(
     "-h --help --store --user --today --json --path --limit --after --context -C -n -m --resume --explain --as-of --dry-run -- -"
     " memory_store nowhere mara ben .. /etc/passwd profile.md facts/** [ ( tea 外婆 0 1 -1 999999999999 2026-11-20 2026-13-45"

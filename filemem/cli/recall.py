@@ -11,6 +11,7 @@ from filemem.cli.answering import say_answer
 from filemem.cli.common import (
     colours,
     complete_path,
+    dim,
     now,
     say,
     say_json,
@@ -54,6 +55,9 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
         for line in found.lines:
             if line.matches:
                 say_json({"path": line.path, "line": line.line, "text": line.text, "archived": _archived(line)})
+        if found.next_offset:
+            more = f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
+            click.echo(dim(more), err=True)
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
     say_answer(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}, budget=None))

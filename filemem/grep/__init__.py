@@ -11,6 +11,7 @@ from filemem.grep.pattern import Pattern
 from filemem.memory import ARCHIVE, LARGEST, when_of
 
 PAGE = 50  # matching lines in one answer
+MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
 
 
 class Listed(Protocol):
@@ -83,7 +84,8 @@ def grep(
     page: int = PAGE,
     current: Current | None = None,
 ) -> Grepped:
-    """The matching lines from number `offset` on, `page` of them, with `context` lines around each.
+    """The matching lines from number `offset` on, `page` of them or as many as MOST_HELD is room for, with `context` lines
+    around each.
 
     Raises PatternError, GlobError, and NotFound where `path` names no file.
     """
@@ -92,10 +94,11 @@ def grep(
     notes: list[str] = []
     held: list[Match] = []
     found: set[str] = set()
-    total = 0
+    total = size = 0
     for match in _matches(folder, compiled, stats, current, notes):
-        if offset <= total < offset + page:
+        if offset <= total < offset + page and size < MOST_HELD:
             held.append(match)
+            size += len(match.text)
         total += 1
         found.add(match.path)
     if offset and offset >= total:
