@@ -10,8 +10,8 @@ from typing import NamedTuple
 from filemem import prompt, recalls, tokens
 from filemem.errors import FilememError
 from filemem.folder import Current
-from filemem.memory import Passage
 from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall
+from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.redaction import redact
 from filemem.store import User

@@ -1,5 +1,7 @@
 """The text that the four tools answer with: written for a language model, and to be read by a person as it stands."""
 
+import bisect
+import contextlib
 import datetime as dt
 import functools
 import importlib
@@ -10,7 +12,8 @@ from filemem import tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped, reading
-from filemem.memory import ARCHIVE, Passage, When, when_of
+from filemem.memory import ARCHIVE, LARGEST, SPOKEN, Memory, When, kind_of, when_of
+from filemem.passages import TURN_HEAD, Passage
 from filemem.plain import visible
 
 if TYPE_CHECKING:
@@ -38,11 +41,12 @@ def next_call(tool: str, arguments: dict[str, Any]) -> str:
     return f"{tool} {spelt if visible(spelt) == spelt else json.dumps(arguments)}"
 
 
-def line_text(text: str, when: When | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
-    """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `when` is."""
+def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
+    """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `day`, from which
+    they count, is known."""
     shown = visible(text[:longest])
-    if when and not when.month:
-        shown = _annotated(shown, when.date)
+    if day:
+        shown = _annotated(shown, day)
     return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
 
 
@@ -61,6 +65,35 @@ def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGE
     return f" [clipped: {length:,} characters; {more} shows more]"
 
 
+class _Days:
+    """The days of one file's lines, as they are shown below each other: a turn of another day than the last has its own."""
+
+    def __init__(self, folder: Folder, path: str) -> None:
+        self._path = path
+        self._last = self._file = _day_of(when_of(path))
+        self._turns: list[tuple[int, dt.date | None]] = [(0, self._file)]
+        if kind_of(path) in SPOKEN and self._file:
+            with contextlib.suppress(FilememError):
+                memory = Memory(path, folder.read(path, LARGEST + 1))
+                found = memory.passages if len(memory.data) <= LARGEST and not memory.binary else []
+                self._turns += [(passage.line, passage.day or self._file) for passage in found]
+
+    def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
+        """A line as the tools show it, its day in brackets behind its clock where neither it nor the line above tells."""
+        start, day = self._turns[bisect.bisect_right(self._turns, line, key=lambda turn: turn[0]) - 1]
+        head = TURN_HEAD.match(text) if start == line and day != self._last else None
+        self._last = day
+        shown = line_text(text, day, self._path, line, longest)
+        if head and day and str(day) not in head[0] and shown.startswith(head[0]):
+            return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
+        return shown
+
+
+def _day_of(when: When | None) -> dt.date | None:
+    """The day of a file, None where it names but a month."""
+    return when.date if when and not when.month else None
+
+
 # -- open --------------------------------------------------------------------------------------------------------
 
 
@@ -71,12 +104,12 @@ def page(
 
     A line is clipped at `longest` characters, at WHOLE_LINE where it is the only one asked for.
     """
-    when, wanted = when_of(path), lines or 10**9
+    when, wanted, days = when_of(path), lines or 10**9, _Days(folder, path)
     longest = max(longest, WHOLE_LINE) if wanted == 1 else longest
     shown: list[str] = []
     spent = last = 0
     for number, text in reading.lines(folder, path, 4 * longest, line):
-        entry = f"{number:>4}  {line_text(text, when, path, number, longest)}"
+        entry = f"{number:>4}  {days.shown(text, number, longest)}"
         spent += tokens.count(entry)
         if len(shown) >= wanted or (spent > budget and shown):
             last = number - 1
@@ -98,10 +131,11 @@ def page(
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def grepped(found: Grepped, asked: dict[str, Any], budget: int | None = GREP_TOKENS) -> str:
-    """The lines that grep found, by file, newest first, within `budget` tokens; without one all, as the files have them."""
+def grepped(found: Grepped, asked: dict[str, Any], folder: Folder | None = None) -> str:
+    """The lines that grep found, by file, newest first: for a model those of `folder` within GREP_TOKENS, with their days;
+    without it all, as the files have them."""
     counted = f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}"
-    shown, following = _lines_within(found, budget)
+    shown, following = _lines_within(found, folder)
     out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
     if following:
         more = next_call("grep", {**asked, "offset": following})
@@ -109,26 +143,26 @@ def grepped(found: Grepped, asked: dict[str, Any], budget: int | None = GREP_TOK
     return "\n".join(out)
 
 
-def _lines_within(found: Grepped, budget: int | None) -> tuple[list[str], int]:
+def _lines_within(found: Grepped, folder: Folder | None) -> tuple[list[str], int]:
     """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
     out: list[str] = []
-    path, spent, matched, skipped = "", 0, 0, False
+    path, spent, matched, skipped, days = "", 0, 0, False, None
     for shown in found.lines:
-        full = budget is not None and spent > budget
+        full = spent > GREP_TOKENS
         if full and shown.matches:
             return out, found.offset + matched
         if full:
             skipped = True
             continue
-        before, when = len(out), when_of(shown.path)
+        before = len(out)
         if shown.path != path:
-            path = shown.path
-            out.append(heading(path, when))
+            path, days = shown.path, _Days(folder, shown.path) if folder else None
+            out.append(heading(path, when_of(path)))
         elif shown.gap or skipped:
             out.append("      …")
-        text = line_text(shown.text, when if budget else None, path, shown.line)
+        text = days.shown(shown.text, shown.line) if days else line_text(shown.text, None, path, shown.line)
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
-        spent += sum(tokens.count(entry) for entry in out[before:]) if budget else 0
+        spent += sum(tokens.count(entry) for entry in out[before:]) if folder else 0
         matched += shown.matches
     return out, found.next_offset
 
@@ -178,16 +212,19 @@ def _lead(hit: "Hit", before: Passage) -> str:
     """The turn that a passage leans on, on one line, its end where it is long: that is what was replied to."""
     text = " ".join(before.text.split())
     text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
-    return f"{before.line:>4}- {visible(before.speaker)}: {line_text(text, hit.when, hit.path, before.line)}"
+    day = before.day or _day_of(hit.when)
+    return f"{before.line:>4}- {visible(before.speaker)}: {line_text(text, day, hit.path, before.line)}"
 
 
 def _passage(hit: "Hit") -> str:
     """One passage: its line number, who said it, what; further lines are indented under it."""
-    clock = f" {hit.time}" if hit.time and (hit.when is None or hit.time != hit.when.time) else ""
-    speaker = f"{visible(hit.speaker)}{clock}: " if hit.speaker else ""
+    other = f" {hit.date}" if hit.when and hit.date != hit.when.date else ""
+    clock = f" {hit.time}" if hit.time and (other or hit.when is None or hit.time != hit.when.time) else ""
+    speaker = f"{visible(hit.speaker)}{other}{clock}: " if hit.speaker else ""
+    day = hit.date if other else _day_of(hit.when)
     start, end = hit.shown
     kept = ("… " if start else "") + hit.text[start:end]
-    first, *rest = [line_text(line, hit.when, hit.path, hit.line) for line in kept.split("\n")]
+    first, *rest = [line_text(line, day, hit.path, hit.line) for line in kept.split("\n")]
     shown = "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
     if end - start == len(hit.text):
         return shown

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError
 from filemem.facts import plain
 from filemem.folder import Folder
-from filemem.memory import LARGEST, Memory, Passage
+from filemem.memory import LARGEST, Memory
+from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.terms import CJK
 

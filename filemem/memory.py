@@ -13,11 +13,12 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from filemem.plain import printable
+from filemem.passages import Passage, paragraphs, turns, whole
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
+SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
 PROFILE = "profile.md"
 LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
@@ -27,25 +28,11 @@ PARTICULARS = frozenset(
 
 RESTS_ON = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
-_TURN = re.compile(r"- \*\*(.+?)\*\*(?: (\d{1,2}:\d{2}))?:(?: (.*)|)$")
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 _PLAIN_FRONT = re.compile(
     r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
 )  # as every session has it that filemem writes: nothing to search for, nothing broken
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
-_HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
-
-
-class Passage(NamedTuple):
-    """The unit of search: lines `line` to `end_line` (from 1, inclusive); `context` is searched along but not shown."""
-
-    line: int
-    end_line: int
-    speaker: str
-    time: str
-    text: str
-    context: str = ""
 
 
 class When(NamedTuple):
@@ -83,6 +70,11 @@ class Memory:
     def date(self) -> dt.date | None:
         """The day of the memory, where it has one."""
         return self.when.date if self.when else None
+
+    @property
+    def day(self) -> dt.date | None:
+        """The day that what it says counts from; None where its date is a month or it has none."""
+        return self.when.date if self.when and not self.when.month else None
 
     @functools.cached_property
     def binary(self) -> bool:
@@ -221,10 +213,10 @@ class Memory:
             return entries
         front = {} if self._plain else self.front
         context = " ".join(text for key, value in front.items() if key not in PARTICULARS for text in _texts(value))
-        found = list(turns(self.lines, self._body)) if self.kind == "sessions" else []
+        found = list(turns(self.lines, self._body, self.day)) if self.kind in SPOKEN else []
         if self.kind in ("facts", "lessons") and not found:
-            found = list(_whole(self.lines, self._body))
-        found = found or list(_paragraphs(self.lines, self._body))
+            found = list(whole(self.lines, self._body))
+        found = found or list(paragraphs(self.lines, self._body))
         if not found and self.front_end:
             found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
         if found and context:
@@ -306,81 +298,6 @@ def _broken_byte(data: bytes) -> int:
     except UnicodeDecodeError as error:
         return data.count(b"\n", 0, error.start) + 1
     return 0
-
-
-def turns(lines: list[str], after: int = 0) -> Iterator[Passage]:
-    """The turns of a transcript, in order; what stands before one is its context, and what follows the last is cut into
-    paragraphs. Nothing without a turn.
-    """
-    start, speaker, time, said = 0, "", "", [""]
-    context: list[str] = []
-    rest = 0  # the line behind which no turn stands
-    for number, line in enumerate(lines[after:], after + 1):
-        match = _TURN.match(line)
-        if match:
-            if start:
-                yield _turn(start, speaker, time, said, context)
-                context = []
-            start, speaker, time, said = number, match[1], match[2] or "", [match[3] or ""]
-        elif start and (line.startswith("  ") or not line.strip()):
-            said.append(line[2:] if line.startswith("  ") else "")
-        elif start:
-            yield _turn(start, speaker, time, said, context)
-            start, context, rest = 0, [line], number - 1
-        elif line.strip():
-            context.append(line)
-    if start:
-        yield _turn(start, speaker, time, said, context)
-    elif rest:
-        yield from _paragraphs(lines, rest)
-
-
-def _turn(start: int, speaker: str, time: str, said: list[str], context: list[str]) -> Passage:
-    while len(said) > 1 and not said[-1]:
-        said.pop()
-    return Passage(
-        start, start + len(said) - 1, speaker, time, "\n".join(said), " ".join(line.strip("# ") for line in context)
-    )
-
-
-def format_turn(speaker: str, time: str, text: str) -> str:
-    """One turn as a list item, with its last newline; `turns` reads it back, but for outer white space and controls."""
-    name = " ".join(printable(speaker).replace("*", " ").split()) or "unknown"
-    first, *rest = printable(text).replace("\r\n", "\n").replace("\r", "\n").strip().split("\n")
-    body = "".join(f"  {line}\n" if line else "\n" for line in rest)
-    return f"- **{name}**{' ' + time if time else ''}: {first}\n{body}"
-
-
-def _whole(lines: list[str], after: int) -> Iterator[Passage]:
-    """The body as one passage; a long one by paragraph."""
-    body = [n for n, line in enumerate(lines[after:], after + 1) if line.strip()]
-    if not body:
-        return
-    text = "\n".join(lines[body[0] - 1 : body[-1]])
-    if len(text) > 2000:
-        yield from _paragraphs(lines, after)
-    else:
-        yield Passage(body[0], body[-1], "", "", text)
-
-
-def _paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
-    """Paragraphs and list items, each under its headings; a heading with nothing under it stands for itself."""
-    heading: tuple[int, str] | None = None
-    used = True
-    start, said = 0, list[str]()
-    for number, line in enumerate([*lines[after:], "#  end"], after + 1):
-        starts_new = _ITEM.match(line) or _HEADING.match(line)
-        if start and (starts_new or not line.strip()):
-            yield Passage(start, start + len(said) - 1, "", "", "\n".join(said), heading[1] if heading else "")
-            start, used = 0, True
-        if _HEADING.match(line):
-            if heading and not used:
-                yield Passage(heading[0], heading[0], "", "", heading[1])
-            heading, used = (number, line.strip("# ")), False
-        elif line.strip():
-            if not start:
-                start, said = number, []
-            said.append(line)
 
 
 def slug(text: str, longest: int = 60) -> str:

@@ -11,7 +11,8 @@ from filemem.answers import today_heading
 from filemem.config import Config
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import PROFILE, Passage
+from filemem.memory import PROFILE
+from filemem.passages import Passage
 from filemem.plain import visible
 from filemem.transcript import ASSISTANT
 

@@ -10,7 +10,8 @@ from filemem.dates.spans import Span, one_day
 from filemem.errors import FilememError
 from filemem.facts import plain
 from filemem.folder import Folder
-from filemem.memory import LARGEST, Memory, Passage
+from filemem.memory import LARGEST, Memory
+from filemem.passages import Passage
 
 _YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
 LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of a day
@@ -61,7 +62,7 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         return
     until = memory.particular("valid_until")
     text = plain(" ".join(passage.text.split()))
-    yield Event(_told_of(memory, passage, when.date), until, text, path, passage.line, memory.archived)
+    yield Event(_told_of(memory, passage, passage.day or when.date), until, text, path, passage.line, memory.archived)
 
 
 def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:

@@ -8,7 +8,8 @@ from filemem import disk
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.front import quoted
-from filemem.memory import Passage, encoding_of, format_turn, slug, when_of
+from filemem.memory import Memory, encoding_of, slug, when_of
+from filemem.passages import Passage, format_turn, needed_day
 
 ASSISTANT = "assistant"
 INTERRUPTED = "[interrupted]"
@@ -27,16 +28,18 @@ class Transcript:
         Where a person has archived the file meanwhile, the turn goes there. Where they have deleted it, or it is no
         UTF-8 text any more, the conversation goes on in a new file.
         """
-        turn = format_turn(speaker, f"{at:%H:%M}", text)
+        clock = f"{at:%H:%M}"
         with self.folder.locked():
-            before = self._standing()
-            if before is None:
+            standing = self._standing()
+            if standing is None:
+                turn = format_turn(speaker, clock, text)
                 self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
                 return self.folder.read(self.path).count(b"\n") - turn.count("\n") + 1
-            self.folder.append(self.path, turn)
+            before = standing.data
+            self.folder.append(self.path, format_turn(speaker, clock, text, needed_day(at, *last_said(standing))))
             return before.count(b"\n") + (1 if before.endswith(b"\n") or not before else 2)
 
-    def _standing(self) -> bytes | None:
+    def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
         try:
             disk.let_settle(self.folder.absolute(self.path))
@@ -44,7 +47,7 @@ class Transcript:
             memory = self.folder.memory(self.path)
         except FilememError:
             return None
-        return None if memory.binary or encoding_of(memory.data) != "utf-8" else memory.data
+        return None if memory.binary or encoding_of(memory.data) != "utf-8" else memory
 
     def turns(self) -> list[Passage]:
         """Every turn so far, as the file has it now; none where it has gone."""
@@ -52,6 +55,12 @@ class Transcript:
             return [p for p in self.folder.memory(self.path).passages if p.speaker] if self.path else []
         except NotFound:
             return []
+
+
+def last_said(session: Memory) -> tuple[dt.date | None, str]:
+    """The day of a session's last turn and its clock, where it has one; the file's own date where nothing was said yet."""
+    last = next((passage for passage in reversed(session.passages) if passage.speaker), None)
+    return (last.day or session.date, last.time) if last else (session.date, "")
 
 
 def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], extra: str = "") -> str:

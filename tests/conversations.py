@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from filemem import consolidation, transcript
 from filemem.consolidation import Decision
-from filemem.memory import format_turn
+from filemem.passages import format_turn
 from filemem.store import User
 
 

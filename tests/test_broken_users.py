@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from filemem.memory import turns
+from filemem.passages import turns
 from filemem.store import Store
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"

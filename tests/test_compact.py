@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import compaction, dates, maintenance, sections
-from filemem.memory import turns
+from filemem.passages import turns
 from filemem.store import Store
 
 AT = dt.datetime(2026, 11, 20, 3, 0)

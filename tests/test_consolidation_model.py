@@ -11,8 +11,8 @@ from scripted_server import Answer, ScriptedServer, calls, cut, fail, raw, say
 from filemem import Store, consolidation, transcript
 from filemem.consolidation import Applied
 from filemem.consolidation.extraction import listener
-from filemem.memory import format_turn
 from filemem.model import OpenAIModel
+from filemem.passages import format_turn
 from filemem.store import User
 
 MAY = dt.datetime(2023, 5, 8, 13, 56, tzinfo=dt.UTC)

@@ -17,7 +17,7 @@ import pytest
 from filemem import disk
 from filemem.errors import Busy, Changed, NotFound, Refused
 from filemem.folder import Folder
-from filemem.memory import format_turn, turns
+from filemem.passages import format_turn, turns
 
 Save = Callable[[Path, bytes], None]
 fork = multiprocessing.get_context("fork")

@@ -20,7 +20,8 @@ from filemem.cli import cli
 from filemem.forget import cuts, erasure
 from filemem.history import History, set_up
 from filemem.importers import import_file
-from filemem.memory import Memory, format_turn, turns
+from filemem.memory import Memory
+from filemem.passages import format_turn, turns
 
 PROJECT = Path(__file__).parents[1]
 WORD = "zyzzyva"

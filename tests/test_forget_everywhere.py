@@ -13,7 +13,7 @@ from filemem import Store, User
 from filemem.cli import cli
 from filemem.forget.purge import objects
 from filemem.history import History, set_up
-from filemem.memory import format_turn
+from filemem.passages import format_turn
 
 WORD = "zyzzyva"
 PLAIN = ["The cat sleeps in the tuba case.", "It rains on Tuesdays.", "外婆喜欢喝茶。", "She said: no, not today!"]

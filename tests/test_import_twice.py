@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers import FORMATS, Report, import_file
 from filemem.importers.origins import forget
-from filemem.memory import Memory, turns
+from filemem.memory import Memory
+from filemem.passages import turns
 from filemem.store import Store
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
@@ -85,9 +86,7 @@ def test_a_conversation_over_several_days_names_each_new_day(tmp_path: Path, sto
     (tmp_path / "trip to kyoto.jsonl").write_text("\n".join(map(json.dumps, lines)))
     run(store, "openai-jsonl", tmp_path / "trip to kyoto.jsonl")
     body = session.read_text().partition("---\n\n")[2]
-    assert body == (
-        "- **mara** 14:00: Monday\n- **mara** 23:00: late\n\n## 2026-03-02\n\n- **mara** 01:00: after midnight\n"
-    )
+    assert body == ("- **mara** 14:00: Monday\n- **mara** 23:00: late\n- **mara** 2026-03-02 01:00: after midnight\n")
 
 
 def test_locomo_makes_five_users_with_every_turn_once_and_a_second_run_changes_no_byte(store: Path) -> None:

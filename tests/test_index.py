@@ -319,7 +319,8 @@ def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
 # -- what is read from a file ------------------------------------------------------------------------------------
 
 _PIECES = st.sampled_from(
-    ["- **Ann** 09:30: tea", "- **Ann**: ", "- **Ann**:", "- **A: b** 9:30: tea", "- **Ann** 09:30:tea", "  more tea", "", " ",
+    ["- **Ann** 09:30: tea", "- **Ann** 2026-05-05 00:10: tea", "- **Bob** 8:00: tea", "## 2026-05-06",
+     "- **Ann** 2026-13-05: x", "- **Ann**: ", "- **Ann**:", "- **A: b** 9:30: tea", "- **Ann** 09:30:tea", "  more tea", "", " ",
      "\t\t\tx", "plain", "# Tea", "---", "date: x", "origin: [", "tags: [a]", "- item", "[[tea]]", "- **Bob**: [image: a cup] x",
      "a" * 130, "  - **Ann** 09:30: nested", "- **Ann** 09:30: I: you: we", "...", "- ****: x", "- **x** 123:45: y"]
 )  # fmt: skip
@@ -338,6 +339,10 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     gatherer.add(builder, "sessions/2026/", "2026-05-04-0930-tea.md", array("q", [0] * 4), data)
     segment = Segment("", builder.pack())
     passages = Memory(path, data).passages
+    days, day = dict(segment.particulars.get(0, {}).get("days", ())), 0
+    for place, passage in enumerate(passages):
+        day = days.get(place, day)
+        assert day == (passage.day.toordinal() if passage.day else 0)
     assert list(segment.lines) == [passage.line for passage in passages]
     assert [speakers[number] for number in segment.speakers] == [terms.fold(passage.speaker) for passage in passages]
     expected: dict[str, dict[int, int]] = {}

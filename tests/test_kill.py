@@ -17,7 +17,7 @@ import pytest
 from filemem import disk, recalls
 from filemem.folder import Folder
 from filemem.frontedit import set_front
-from filemem.memory import Passage
+from filemem.passages import Passage
 from filemem.transcript import Transcript
 
 fork = multiprocessing.get_context("fork")

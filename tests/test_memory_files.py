@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from filemem import check
 from filemem.folder import Folder
 from filemem.front import quoted
-from filemem.memory import LARGEST, Memory, Passage, When, slug, when_of
+from filemem.memory import LARGEST, Memory, When, slug, when_of
+from filemem.passages import Passage
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:

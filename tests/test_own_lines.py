@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from filemem import disk, front
 from filemem.frontedit import set_front
-from filemem.memory import Memory, format_turn, turns
+from filemem.memory import Memory
+from filemem.passages import format_turn, turns
 
 STORE = Path(__file__).parents[1] / "memory_store"
 SAMPLES = sorted(

@@ -15,7 +15,7 @@ from filemem.cli import cli
 from filemem.forget.purge import objects
 from filemem.history import History, set_up
 from filemem.history.sync import sync
-from filemem.memory import format_turn
+from filemem.passages import format_turn
 
 WORD = "zyzzyva"
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"

@@ -23,6 +23,10 @@ class File:
 
     def __init__(self, path: str, date: int, first: int, count: int) -> None:
         self.path, self.date, self.first, self.count = path, date, first, count
+        self.days = [date] if date else []
+
+    def day(self, number: int) -> int:
+        return self.date
 
 
 class Said(NamedTuple):

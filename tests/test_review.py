@@ -13,8 +13,8 @@ from filemem import Store, consolidation, transcript
 from filemem.cli import cli
 from filemem.consolidation.extraction import listener
 from filemem.consolidation.review import Review
-from filemem.memory import format_turn
 from filemem.model import OpenAIModel
+from filemem.passages import format_turn
 from filemem.store import User
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)

@@ -24,7 +24,7 @@ from filemem.errors import FilememError
 from filemem.forget import erasure
 from filemem.frontedit import set_front
 from filemem.importers import import_file
-from filemem.memory import format_turn
+from filemem.passages import format_turn
 from filemem.transcript import Transcript
 
 fork = multiprocessing.get_context("fork")

@@ -93,6 +93,8 @@ def _wrong(found: Sequence[Bullet], memories: Sequence[Memory], finish: str) -> 
         return "it is longer than the conversations."
     sources = []
     for memory in memories:
-        sources += [Text(f"{p.speaker}: {p.text}" if p.speaker else p.text, day_of(memory)) for p in memory.passages]
+        sources += [
+            Text(f"{p.speaker}: {p.text}" if p.speaker else p.text, p.day or day_of(memory)) for p in memory.passages
+        ]
     extra = bounded.invented((bullet.text for bullet in found), sources)
     return f"the conversations do not have {', '.join(one_line(item, 40) for item in extra[:5])}." if extra else ""

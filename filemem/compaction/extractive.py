@@ -76,9 +76,9 @@ def told(memory: Memory) -> list[tuple[Turn, Bullet]]:
     for passage in memory.passages:
         if passage.text.strip():
             text = redaction.redact(visible(trimmed(passage.text)))[0]
-            bullet = Bullet(
-                one_line(passage.speaker, 80), dates.annotate(text, day) if day else text, path, (passage.line,)
-            )
+            own = passage.day or day
+            text = dates.annotate(text, own) if own else text
+            bullet = Bullet(one_line(passage.speaker, 80), text, path, (passage.line,))
             found.append((Turn(passage.speaker, passage.text, passage.line), bullet))
     return found
 

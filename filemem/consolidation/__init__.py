@@ -36,7 +36,8 @@ from filemem.consolidation.upkeep import Settled
 from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
 from filemem.front import quoted
-from filemem.memory import ARCHIVE, PROFILE, Memory, Passage
+from filemem.memory import ARCHIVE, PROFILE, Memory
+from filemem.passages import Passage
 from filemem.statements.salience import Heard, content
 from filemem.store import User
 

@@ -24,7 +24,8 @@ from filemem import disk
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import Passage, when_of
+from filemem.memory import when_of
+from filemem.passages import Passage
 
 NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it

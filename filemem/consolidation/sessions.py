@@ -1,7 +1,6 @@
 """What was said to a user's assistant, session by session, as consolidation reads it: secrets taken out, days told apart."""
 
 import datetime as dt
-import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -9,7 +8,8 @@ from filemem.archive import live
 from filemem.consolidation.comparison import display
 from filemem.consolidation.ledger import turn_digest
 from filemem.errors import FilememError
-from filemem.memory import LARGEST, Memory, Passage, kind_of, when_of
+from filemem.memory import LARGEST, Memory, kind_of, when_of
+from filemem.passages import Passage
 from filemem.redaction import redact
 from filemem.statements.salience import Heard
 from filemem.statements.utterance import ASSISTANT, Turn
@@ -17,7 +17,6 @@ from filemem.store import User
 
 BEFORE = 40  # sessions that count as heard: what was told longer ago may be told again
 _IMPORTED = {"chatgpt": "chatgpt:", "claude": "claude:"}  # an assistant's name, and how the origin of its talks begins
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class Said(NamedTuple):
@@ -86,10 +85,8 @@ def told(memory: Memory) -> Session:
     """What was said in a transcript."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):
-        if named := _DAY.search(passage.context):  # the heading of a later day
-            day = _day(named[0]) or day
-        text = redact(passage.text)[0]
-        said.append(Said(passage.line, speaker(memory, passage), text, day, turn_digest(memory.path, passage)))
+        text, digest = redact(passage.text)[0], turn_digest(memory.path, passage)
+        said.append(Said(passage.line, speaker(memory, passage), text, passage.day or day, digest))
     return Session(live(memory.path), len(memory.data), memory, tuple(said))
 
 
@@ -120,10 +117,3 @@ def _counts(memory: Memory | None) -> tuple[Counter[str], int]:
         return one.words, one.turns
     one.add(Turn(speaker(memory, passage), passage.text) for passage in passages(memory))
     return one.words, one.turns
-
-
-def _day(text: str) -> dt.date | None:
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError:
-        return None

@@ -16,7 +16,8 @@ from filemem.folder import BOOKKEEPING, Folder, passed_over
 from filemem.forget import cuts
 from filemem.forget.cuts import Cut
 from filemem.forget.wording import FORGOTTEN, LINE, NAMELESS, SENTENCE, Wording, lines_named, words
-from filemem.memory import LARGEST, Memory, Passage, slug
+from filemem.memory import LARGEST, Memory, slug
+from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.store import User
 from filemem.transcript import ASSISTANT, first_words

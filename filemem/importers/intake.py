@@ -16,7 +16,7 @@ from filemem.front import quoted
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.origins import Imported, Origins
 from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
-from filemem.importers.spoken import cleaned, last_day, missing, without_secrets, written
+from filemem.importers.spoken import cleaned, missing, without_secrets, written
 from filemem.memory import ARCHIVE, slug
 from filemem.plain import one_line, visible
 from filemem.store import Store, User
@@ -138,7 +138,7 @@ class _Intake:
         front = f"title: {quoted(title)}\n" if title else ""
         path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
         if not self.dry:
-            lines = written(said, at.date()).lstrip("\n")
+            lines = written(said, at.date())
             path = transcript.create(self.user, name, at, [lines], f"{front}origin: {quoted(origin)}\n")
         self.report.added.append(Taken(self.user.name, path, len(said)))
         return path
@@ -150,7 +150,7 @@ class _Intake:
             session = self.user.memory(path)
             new = missing(conversation, known, session)
             if new and not self.dry:
-                self.user.append(path, written(new, last_day(session)))
+                self.user.append(path, written(new, *transcript.last_said(session)))
         report = self.report.updated if new else self.report.unchanged
         report.append(Taken(self.user.name, path, len(new)))
         return len(new)

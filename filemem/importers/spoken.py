@@ -5,12 +5,12 @@ from collections import Counter
 from datetime import date
 
 from filemem.importers.shapes import Conversation, Turn
-from filemem.memory import Memory, Passage, format_turn, turns
+from filemem.memory import Memory
+from filemem.passages import Passage, format_turn, needed_day, turns
 from filemem.redaction import redact
 
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
-_DAY = re.compile(r"## (\d{4}-\d{2}-\d{2})")
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -45,23 +45,14 @@ def without_secrets(conversation: Conversation) -> tuple[Conversation, int]:
     return conversation._replace(title=title, turns=said), count
 
 
-def written(said: list[Turn], day: date | None) -> str:
-    """The turns as a transcript goes on with them; where the day is no longer `day`, a heading names the new one."""
+def written(said: list[Turn], day: date | None, clock: str = "") -> str:
+    """The turns as a transcript goes on with them behind a turn of `day` at `clock`: each of another day has its date."""
     lines = []
     for turn in said:
-        if turn.time and turn.time.date() != day:
-            day = turn.time.date()
-            lines.append(f"\n## {day}\n\n")
-        lines.append(format_turn(turn.speaker, _clock(turn), turn.text))
+        own = needed_day(turn.time, day, clock) if turn.time else None
+        lines.append(format_turn(turn.speaker, _clock(turn), turn.text, own))
+        day, clock = own or day, _clock(turn) or clock
     return "".join(lines)
-
-
-def last_day(session: Memory) -> date | None:
-    """The day of a session's last turn: its last heading of a day, else its own date."""
-    for line in reversed(session.lines):
-        if found := _DAY.fullmatch(line.rstrip()):
-            return date.fromisoformat(found[1])
-    return session.date
 
 
 def missing(conversation: Conversation, known: set[str], session: Memory) -> list[Turn]:
@@ -86,7 +77,7 @@ def missing(conversation: Conversation, known: set[str], session: Memory) -> lis
 
 def _key(turn: Turn) -> tuple[str, str, str]:
     """A turn as it reads once it is written."""
-    return _said(next(turns(format_turn(turn.speaker, _clock(turn), turn.text).split("\n"))))
+    return _said(turns(format_turn(turn.speaker, _clock(turn), turn.text).split("\n"))[0])
 
 
 def _said(passage: Passage) -> tuple[str, str, str]:

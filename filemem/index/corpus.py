@@ -35,7 +35,7 @@ _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 class Entry:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
-    well-formed values of the front matter (`gathering.RANKED`), dates in ISO form."""
+    well-formed values of the front matter (`gathering.RANKED`), dates in ISO form, and where in it other days begin."""
 
     __slots__ = ("archived", "count", "date", "first", "particulars", "path")
 
@@ -48,6 +48,16 @@ class Entry:
         self.count = count
         self.archived = archived
         self.particulars = particulars
+
+    def day(self, number: int) -> int:
+        """The day of a passage, as an ordinal: its own, or the file's."""
+        days = [day for place, day in self.particulars.get("days", ()) if self.first + place <= number]
+        return (days and days[-1]) or self.date
+
+    @property
+    def days(self) -> list[int]:
+        """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
+        return [*filter(None, {self.date, *(day for _, day in self.particulars.get("days", ()))})]
 
     @property
     def kind(self) -> str:
@@ -178,13 +188,14 @@ class Corpus:
         return (self._entry(number, file) for number, part in enumerate(self._parts) for file in part.live())
 
     def dated(self, first: int, last: int) -> list[Entry]:
-        """The live files with a date from `first` to `last`, as ordinals."""
-        return [
+        """The live files with a day from `first` to `last`, as ordinals."""
+        found = [
             self._entry(number, file)
             for number, (segment, dead) in enumerate(self._parts)
             for file, date in enumerate(segment.dates)
-            if first <= date <= last and file not in dead
+            if (first <= date <= last or "days" in segment.particulars.get(file, ())) and file not in dead
         ]
+        return [entry for entry in found if any(first <= day <= last for day in entry.days)]
 
     def listing(self) -> Iterator[Stat]:
         """Every live file, in no order, as `Folder.files` lists it."""

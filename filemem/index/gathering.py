@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from filemem import terms
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
-from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, turns, when_of
+from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, when_of
+from filemem.passages import DAY_HEADING, turn_days, turns
 
 RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
@@ -30,14 +31,17 @@ _WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in
 
 
 class _Head(NamedTuple):
-    """What stands in front of a turn's text: the number of its speaker, its tokens, and how long it is with the `: `."""
+    """What stands in front of a turn's text: the number of its speaker, its date and clock, its tokens, and how long it is
+    with the `: `."""
 
     speaker: int
+    day: dt.date | None
+    time: str
     tokens: tuple[str, ...]
     length: int
 
 
-_NOBODY = _Head(0, (), 0)
+_NOBODY = _Head(0, None, "", (), 0)
 
 
 class Gatherer:
@@ -65,7 +69,7 @@ class Gatherer:
             builder.file(folder, name, stats, when.date.toordinal() if when else 0, marks, {})
             return
         date = memory.date
-        particulars = _particulars(memory)
+        particulars = _particulars(memory) | _days([passage.day for passage in memory.passages])
         builder.file(folder, name, stats, date.toordinal() if date else 0, marks, particulars)
         source = str(particulars.get("source", ""))
         seen: set[str] = set()
@@ -99,9 +103,10 @@ class Gatherer:
         lines = text.split("\n")
         start = text.count("\n", 0, front.end()) if front else 0
         found = self._turns(lines, start) if front and "\r" not in text and "[[" not in text else []
-        if not found:
+        if not found or any(map(DAY_HEADING.match, lines[start : found[0][0]])):
             return False
-        builder.file(folder, name, stats, when.date.toordinal(), marks, {})
+        days = turn_days([(head.day, head.time) for _, head in found], None if when.month else when.date)
+        builder.file(folder, name, stats, when.date.toordinal(), marks, _days(days))
         words = text.translate(_WORDS).split("\n")
         context = terms.tokens("\n".join(lines[start : found[0][0]]))
         for (place, head), (end, _) in itertools.pairwise([*found, (len(lines), _NOBODY)]):
@@ -142,7 +147,8 @@ class Gatherer:
             return None
         if len(self._heads) >= _MOST_KNOWN:
             self._heads.clear()
-        head = _Head(self._speaker(found[0].speaker), tuple(text.translate(_WORDS).split()), len(text) + 2)
+        said, speaker = tuple(text.translate(_WORDS).split()), self._speaker(found[0].speaker)
+        head = _Head(speaker, found[0].day, found[0].time, said, len(text) + 2)
         self._heads[text] = head
         return head
 
@@ -182,6 +188,14 @@ def _particulars(memory: Memory) -> dict[str, Any]:
     if "|" in memory.text and (links := _LINK_TEXT.findall(memory.text)):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
     return found
+
+
+def _days(days: list[dt.date | None]) -> dict[str, Any]:
+    """Where in a file each other day begins: the place of its first passage, and the day as an ordinal, 0 for the file's."""
+    if not any(days):
+        return {}
+    starts = [place for place, day in enumerate(days) if day != (days[place - 1] if place else None)]
+    return {"days": [(place, day.toordinal() if (day := days[place]) else 0) for place in starts]}
 
 
 def _title(memory: Memory) -> str:

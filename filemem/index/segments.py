@@ -24,7 +24,7 @@ from typing import Any
 
 from filemem import terms
 
-MAGIC = b"filemem segment 1\n"
+MAGIC = b"filemem segment 2\n"
 PASSAGES = 1 << 16  # at most in a segment, but for a single file with more; their numbers then fit two bytes
 POSTINGS = 1_500_000  # at most in a segment, roughly, which bounds the memory that building one takes
 REST = "~"

@@ -63,10 +63,11 @@ def search_files(
     parsed = _parsed(query, anchor, today, corpus)
     reader = Reader(index, corpus, parsed, today, current)
     worth = asked.worth(today, past=parsed.past)
-    scored = ranking.rank(parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers)
-    free = asked.test is None and asked.speakers is None
+    scored = ranking.rank(
+        parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers, days=asked.days
+    )
     found = selection.with_originals(list(reader.candidates(scored)))
-    hits = selection.with_sources(found, reader.source if free else lambda cited, fact: None)
+    hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
     parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order, bare=parsed.bare)]

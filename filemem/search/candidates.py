@@ -11,7 +11,8 @@ from filemem.errors import FilememError
 from filemem.folder import Current, Folder
 from filemem.index import Index
 from filemem.index.corpus import Corpus, Entry
-from filemem.memory import Memory, Passage
+from filemem.memory import Memory
+from filemem.passages import Passage
 from filemem.search import filters
 from filemem.search.evidence import Held
 from filemem.search.hits import Hit, excerpt, leans
@@ -87,9 +88,9 @@ class Candidate:
 
     @functools.cached_property
     def date(self) -> dt.date | None:
-        """The day of its file."""
+        """Its own day, or that of its file."""
         memory = self._reader.memory(self.path)
-        return memory.date if memory else None
+        return self._passages[1].day or (memory.date if memory else None)
 
     @functools.cached_property
     def shown(self) -> tuple[int, int]:
@@ -106,7 +107,7 @@ class Candidate:
             path=self.path,
             line=passage.line,
             end_line=passage.end_line,
-            date=memory.date,
+            date=passage.day or memory.date,
             score=self.score,
             text=passage.text,
             archived=memory.archived,

@@ -16,11 +16,17 @@ REPLACED = 0.3  # one that is archived for it: too little to be shown beside wha
 
 
 class Asked(NamedTuple):
-    """Which files and whose passages are asked for."""
+    """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for."""
 
     test: Callable[[Entry], bool] | None
     files: int
     speakers: frozenset[int] | None
+    days: tuple[int, int] | None
+
+    @property
+    def for_all(self) -> bool:
+        """Is nothing left out?"""
+        return self.test is None and self.speakers is None
 
     def worth(self, today: dt.date, *, past: bool) -> Callable[[Entry], float]:
         """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
@@ -43,18 +49,19 @@ def asked(
 ) -> Asked:
     """The filters; raises NotFound where the path or the speaker is unknown."""
     wanted = globs.matcher(path) if path else None
+    days = None if after is None and before is None else (after or 1, before or dt.date.max.toordinal())
 
     def test(entry: Entry) -> bool:
-        if (after is not None and entry.date < after) or (before is not None and not 0 < entry.date <= before):
+        if days and not any(days[0] <= day <= days[1] for day in entry.days):
             return False
         return wanted is None or wanted(entry.path)
 
-    if wanted is None and after is None and before is None:
-        return Asked(None, corpus.files, _speakers(corpus, speaker))
+    if wanted is None and days is None:
+        return Asked(None, corpus.files, _speakers(corpus, speaker), None)
     files = sum(map(test, corpus.entries()))
     if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
         raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
-    return Asked(test, files, _speakers(corpus, speaker))
+    return Asked(test, files, _speakers(corpus, speaker), days)
 
 
 def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:

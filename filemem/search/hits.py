@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem import terms
-from filemem.memory import Passage, When
+from filemem.memory import When
+from filemem.passages import Passage
 
 LONGEST = 1000  # characters of a passage that are shown; of a longer one, the part with most of the question's words
 LOOKED_AT = 200_000  # characters of a passage that such a part is looked for in
@@ -25,8 +26,8 @@ _LEANING = re.compile(
 class Hit(NamedTuple):
     """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
 
-    `shown` is the part of the text that an answer shows, as places in it; `before` the turn that it leans on; `sources` where
-    a fact was said, as `path:line`; `newer` the path of what replaced it.
+    `date` is its own day, `when` that of its file. `shown` is the part of the text that an answer shows, as places in it;
+    `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what replaced it.
     """
 
     path: str

@@ -32,12 +32,17 @@ _STEPS = REACH[::2]  # by whole steps
 
 
 class Entry(Protocol):
-    """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none)."""
+    """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none); `days`
+    are all of its passages'."""
 
     path: str
     date: int
     first: int
     count: int
+
+    @property
+    def days(self) -> Sequence[int]: ...
+    def day(self, number: int) -> int: ...
 
 
 class Corpus(Protocol):

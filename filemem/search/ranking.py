@@ -60,14 +60,15 @@ def rank(
     limit: int,
     worth: Callable[[Any], float] = lambda entry: 1.0,
     speakers: frozenset[int] | None = None,
+    days: tuple[int, int] | None = None,
 ) -> list[Scored]:
     """The `limit` best passages, best first; ties by date, newest first, then path, then place in the file.
 
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
-    passages are returned, ranked with everybody's around them.
+    passages are returned, with `days` (the first and the last, as ordinals) only those of these, ranked with all around them.
     """
     scorer = _Scorer(query, corpus, worth)
-    best = scorer.best(limit, speakers)
+    best = scorer.best(limit, speakers, days)
     return _Explainer(scorer, [number for _, _, _, number, _ in best]).explained(best)
 
 
@@ -119,7 +120,7 @@ def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Any], float]) 
 
 class _Scores(NamedTuple):
     """A file's passages: for each word, number -> value with the neighbours'; the same for all words together; what the file
-    as a whole adds; and the share that its date gives."""
+    as a whole adds; and the most that its dates give."""
 
     file: _File
     spread: list[dict[int, float]]
@@ -224,7 +225,7 @@ _LENGTHS = {False: _lengths(LENGTH), True: _lengths(TELLING)}
 
 
 def _dated(query: Query, date: int, bare: bool) -> tuple[Share, ...]:
-    """The share of the question's weight that a file's date gives; a question that is `bare` has no word to look for."""
+    """The share of the question's weight that a day gives; a question that is `bare` has no word to look for."""
     shares = [0.0]
     for first, last in query.spans:
         if date and first <= date <= last:
@@ -259,9 +260,9 @@ class _Scorer:
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
-    def best(self, limit: int, speakers: frozenset[int] | None) -> list[_Ranked]:
+    def best(self, limit: int, speakers: frozenset[int] | None, days: tuple[int, int] | None) -> list[_Ranked]:
         """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of
-        `speakers` if given."""
+        `speakers` and of `days` if given."""
         found: list[_Ranked] = []
         highest: list[float] = []  # scores, as a heap
         for scores in sorted(self._scores(), key=lambda scores: max(scores.words.values(), default=0.0), reverse=True):
@@ -269,6 +270,8 @@ class _Scorer:
             room = scores.session + self._most_marks * self.mass + sum(share * self.mass for _, share in scores.dated)
             for number in words.keys() | (scores.file.numbers if self._bare else ()):
                 if speakers is not None and self.corpus.speakers[number] not in speakers:
+                    continue
+                if days and not days[0] <= entry.day(number) <= days[1]:
                     continue
                 most = max(words.get(number, 0.0) + room, FLOOR) * scores.file.worth
                 if len(highest) == limit and most < highest[0] - 1e-6:
@@ -281,7 +284,8 @@ class _Scorer:
     def _scores(self) -> Iterator[_Scores]:
         """What the words count in each file that holds some."""
         for file in _by_file(self.corpus, self._candidates(), self._worth):
-            yield _spread(self.corpus, file, self._values, _dated(self.query, file.entry.date, self._bare))
+            days = [_dated(self.query, day, self._bare) for day in file.entry.days]
+            yield _spread(self.corpus, file, self._values, max(days, default=()))
 
     @functools.cached_property
     def _most_marks(self) -> float:
@@ -297,7 +301,8 @@ class _Scorer:
         for first, last in self.query.spans if self._bare else ():
             dated = self.corpus.dated(first, last)
             for entry in heapq.nlargest(FILES, dated, key=lambda entry: (entry.date, entry.path)):
-                found.update(range(entry.first, entry.first + entry.count))
+                numbers = range(entry.first, entry.first + entry.count)
+                found.update(number for number in numbers if first <= entry.day(number) <= last)
         return sorted(found)
 
     def _score(self, scores: _Scores, number: int) -> float:
@@ -322,7 +327,8 @@ class _Scorer:
         opens = number == entry.first and speaker > 0
         when = query.asks_when or self._bare
         marks = _marks(named, flags | own, when, opens, not opens and _answers(corpus, entry, number))
-        return marks + _LENGTHS[self._bare][corpus.lengths[number]] + scores.dated
+        dated = scores.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
+        return marks + _LENGTHS[self._bare][corpus.lengths[number]] + dated
 
     def own(self, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""

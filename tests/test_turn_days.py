@@ -1,0 +1,165 @@
+"""What a turn says of `yesterday` counts from the day on which it was said, whatever day its file is of.
+
+A chat past midnight and a resumed session write that day; files of older versions tell it by a clock that runs backwards.
+"""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem import Store, Toolbox
+from filemem.folder import Folder
+from filemem.memory import Memory
+from filemem.passages import format_turn, turn_days, turns
+from filemem.timeline import timeline
+from filemem.transcript import Transcript
+
+NOW = dt.datetime(2026, 12, 1, 9, 30)
+EVENING = dt.datetime(2026, 11, 20, 23, 55)
+TALK = "sessions/2026/2026-11-20-2355-rain.md"
+RAIN = "- **Ann** 23:55: It rained today.\n"
+NEXT = "- **Ann** 2026-11-21 00:10: I saw a heron yesterday.\n- **Ann** 00:12: My sister called yesterday evening.\n"
+RESUMED = "- **Ann** 2026-11-23 09:00: A whale came by yesterday.\n"
+
+
+def days(text: str, path: str = TALK) -> list[str]:
+    """The day of each turn as it is read; `-` where it is the file's."""
+    return [str(p.day or "-")[5:] or "-" for p in Memory(path, text.encode()).passages]
+
+
+def tools(root: Path, files: dict[str, str]) -> Toolbox:
+    for path, text in files.items():
+        (root / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / "ann" / path).write_text(text)
+    return Store(root).user("ann").tools(lambda: NOW)
+
+
+def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: Path) -> None:
+    chat = Transcript(Folder(str(tmp_path / "ann"), "ann"))
+    for minutes, text in ((0, "It rained today."), (15, "I saw a heron yesterday."), (17, "Good night.")):
+        chat.add("Ann", text, EVENING + dt.timedelta(minutes=minutes))
+    resumed = Transcript(chat.folder, chat.path)
+    resumed.add("Ann", "A whale came by\nyesterday.", dt.datetime(2026, 11, 23, 9))
+    assert (tmp_path / "ann" / chat.path).read_text().partition("---\n\n")[2] == (
+        "- **Ann** 23:55: It rained today.\n- **Ann** 2026-11-21 00:10: I saw a heron yesterday.\n"
+        "- **Ann** 00:12: Good night.\n- **Ann** 2026-11-23 09:00: A whale came by\n  yesterday.\n"
+    )
+    assert [turn.day for turn in chat.turns()] == [None, *[dt.date(2026, 11, day) for day in (21, 21, 23)]]
+
+
+def test_a_clock_that_is_set_back_stays_on_its_day(tmp_path: Path) -> None:
+    """In the hour that autumn has twice; without its date the turn would be taken for the next day's."""
+    chat = Transcript(Folder(str(tmp_path / "ann"), "ann"))
+    for fold in (0, 1):
+        chat.add("Ann", "Tea.", dt.datetime(2026, 10, 25, 1, 50 - 40 * fold, fold=fold))
+    assert (tmp_path / "ann" / chat.path).read_text().endswith("- **Ann** 2026-10-25 01:10: Tea.\n")
+    assert [turn.day for turn in chat.turns()] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (RAIN + NEXT + RESUMED, ["-", "11-21", "11-21", "11-23"]),
+        (RAIN + "- **Bo** 2026-11-21: Morning!\n- **Ann**: Hm?\n", ["-", "11-21", "11-21"]),
+        (RAIN + NEXT + "- **Ann** 2026-11-20 00:15: corrected\n", ["-", "11-21", "11-21", "-"]),
+        # before there were dates
+        (RAIN + "- **Ann** 0:10: a\n- **Ann**: b\n- **Ann** 9:05: c\n- **Ann** 08:00: d\n", ["-", *["11-21"] * 3, "11-22"]),
+        (RAIN + "- **Ann** 23:55: a\n- **Ann** 23:56: b\n", ["-", "-", "-"]),
+        (RAIN + "\n## 2026-11-22\n\n- **Ann** 01:00: c\n- **Ann** 00:30: d\n", ["-", "11-22", "11-22"]),
+        # what an older version began and this one goes on with
+        (RAIN + "- **Ann** 00:10: a\n- **Ann** 2026-11-23 09:00: b\n", ["-", "11-21", "11-23"]),
+        (RAIN + "- **Ann** 00:10: a\n- **Ann** 00:05: b\n- **Ann** 2026-11-21 00:20: c\n", ["-", "-", "-", "11-21"]),
+        # no days of the calendar
+        (RAIN + "- **Ann** 2026-02-30 09:00: a\n", ["-", "11-21"]),
+        ("- **Ann** 9999-12-31 09:00: a\n- **Ann** 08:00: b\n", ["12-31", "12-31"]),
+    ],
+)  # fmt: skip
+def test_the_day_of_each_turn(text: str, read: list[str]) -> None:
+    assert days(text) == read
+
+
+def test_a_file_of_a_month_or_of_no_date_guesses_no_day() -> None:
+    for path in ("sessions/2026/2026-11.md", "sessions/rain.md"):
+        assert days(RAIN + "- **Ann** 00:10: a\n", path) == ["-", "-"]
+        assert days(RAIN + NEXT, path) == ["-", "11-21", "11-21"]
+
+
+def test_a_fact_that_quotes_is_read_as_its_turns_are() -> None:
+    fact = "---\nsource: a.md:3\n---\n\n- **Nadia**: I can't have gluten.\n  Nor oats.\n"
+    fact += "- **Nadia** 2026-11-22 00:10: Not at all.\n"
+    for kind in ("facts", "lessons", "archive/facts"):
+        first, second = Memory(f"{kind}/2026/2026-11-21-gluten.md", fact.encode()).passages
+        assert (first.speaker, first.text, first.day) == ("Nadia", "I can't have gluten.\nNor oats.", None)
+        assert (second.speaker, second.time, second.day) == ("Nadia", "00:10", dt.date(2026, 11, 22))
+    assert days("Nadia - **Nadia**: no\n", "facts/2026/2026-11-21-gluten.md") == ["-"]
+
+
+CLOCKS = st.sampled_from(["", "00:10", "9:30", "23:55"])
+DAYS = st.dates(dt.date(2026, 11, 19), dt.date(2026, 11, 24))
+
+
+@given(st.lists(st.tuples(st.none() | DAYS, CLOCKS), max_size=8), st.none() | DAYS)
+def test_what_is_written_is_read_on_the_same_day(said: list[tuple[dt.date | None, str]], day: dt.date | None) -> None:
+    lines = "".join(format_turn("Ann", clock, "x", own) for own, clock in said).split("\n")
+    read = [(passage.day, passage.time) for passage in turns(lines, 0, day)]
+    assert read == list(zip(turn_days(said, day), [clock for _, clock in said], strict=True))
+    named = [own for own, _ in said]
+    assert all(own is None or (found or day) == own for own, (found, _) in zip(named, read, strict=True))
+
+
+def test_every_tool_shows_the_day_and_counts_from_it(tmp_path: Path) -> None:
+    kit = tools(tmp_path, {TALK: RAIN + NEXT + RESUMED})
+    assert kit.call("open", {"path": TALK}).split("\n")[1:] == [
+        "   1  - **Ann** 23:55: It rained today.",
+        "   2  - **Ann** 2026-11-21 00:10: I saw a heron yesterday [20 November 2026].",
+        "   3  - **Ann** 00:12: My sister called yesterday evening [20 November 2026].",
+        "   4  - **Ann** 2026-11-23 09:00: A whale came by yesterday [22 November 2026].",
+    ]
+    alone = "   3  - **Ann** 00:12 [2026-11-21]: My sister called yesterday evening [20 November 2026]."
+    assert kit.call("open", {"path": TALK, "line": 3, "lines": 1}).split("\n")[1] == alone
+    assert kit.call("grep", {"pattern": "sister"}).split("\n")[2] == alone
+    assert "   3  Ann 2026-11-21 00:12: My sister called yesterday evening [20 November 2026]." in kit.call(
+        "search_files", {"query": "Whose sister called?"}
+    )
+
+
+def test_an_old_file_whose_clock_runs_backwards_is_shown_with_the_next_day(tmp_path: Path) -> None:
+    kit = tools(tmp_path, {TALK: RAIN + "- **Ann** 00:10: I saw a heron yesterday.\n- **Ann** 00:11: Grey.\n"})
+    assert kit.call("open", {"path": TALK}).split("\n")[2:] == [
+        "   2  - **Ann** 00:10 [2026-11-21]: I saw a heron yesterday [20 November 2026].",
+        "   3  - **Ann** 00:11: Grey.",
+    ]
+    assert "Ann 2026-11-21 00:10: I saw a heron" in kit.call("search_files", {"query": "heron"})
+
+
+@pytest.mark.parametrize("body", [RAIN + NEXT + RESUMED, RAIN + NEXT + RESUMED + "- **Zoë** 09:01: ok\n"])
+def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: str) -> None:
+    """Whether the index reads the file the shorter way or the longer one."""
+    user = Store(tmp_path).user("ann")
+    tools(tmp_path, {TALK: body, "sessions/2026/2026-11-20-0900-fog.md": "- **Ann** 09:00: Fog came in.\n"})
+    asked = "What came by or rained or called, and what did I see?"
+    for given_days, texts in (
+        ({"before": "2026-11-20"}, {"It rained", "Fog came "}),
+        ({"after": "2026-11-21", "before": "2026-11-22"}, {"I saw a h", "My sister"}),
+        ({"after": "2026-11-22"}, {"A whale c"}),
+        ({"after": "2026-11-24"}, set()),
+    ):
+        hits = user.search_files(asked, today=NOW.date(), **given_days)
+        assert {hit.text[:9] for hit in hits if hit.text != "ok"} == texts
+    first = user.search_files("What happened on 23 November 2026?", today=NOW.date())[0]
+    assert (first.text, first.date, first.line) == ("A whale came by yesterday.", dt.date(2026, 11, 23), 4)
+
+
+def test_the_timeline_has_a_fact_on_the_day_of_its_turn(tmp_path: Path) -> None:
+    tools(tmp_path, {"facts/2026/2026-11-20-whale.md": "- **Ann** 2026-11-23 09:00: A whale came by yesterday.\n"})
+    (event,) = timeline(Folder(str(tmp_path / "ann"), "ann"), lambda path: True)
+    assert event.day() == "2026-11-22"
+
+
+def test_a_hit_tells_a_program_its_own_day(tmp_path: Path) -> None:
+    tools(tmp_path, {TALK: RAIN + NEXT})
+    hits = Store(tmp_path).user("ann").search_files("heron", today=NOW.date())
+    assert (hits[0].date, hits[0].when and hits[0].when.date) == (dt.date(2026, 11, 21), dt.date(2026, 11, 20))
