@@ -1,4 +1,8 @@
-"""The settings of a store: one frozen value, read once from `filemem.yaml` and the environment."""
+"""The settings of a store: one frozen value, read once from `filemem.yaml` and the environment.
+
+A store may be a stranger's. So what decides where a text or a key goes, and what is kept of secrets, counts only where the
+person has agreed to it (`trust`) or said it themselves, in the environment.
+"""
 
 import dataclasses
 import difflib
@@ -12,8 +16,15 @@ import yaml
 
 from filemem import disk
 from filemem.errors import FilememError
+from filemem.trust import Trust
 
 NAME = "filemem.yaml"
+VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
+PERSONS = {
+    "model": "what you say and what is remembered goes to this model",
+    "base_url": "it goes there, with the key in OPENAI_API_KEY",
+    "redact": "keys, passwords and card numbers stay in what is kept of conversations",
+}  # the settings that only a person may decide, and what each does
 
 
 class ConfigError(FilememError):
@@ -48,19 +59,50 @@ class Config:
     git_person_edits: str = "leave"  # or "commit": your own uncommitted edits, under your name, before a job's commit
 
 
-def load(root: str | Path, environment: Mapping[str, str] = os.environ) -> Config:
-    """The settings of the store at `root`; FILEMEM_MODEL and OPENAI_BASE_URL stand above the file."""
+def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:
+    """The settings of the store at `root`; VARIABLES stand above the file, and what is `withheld` is as if not set."""
+    values = _values(root)
+    held = _withheld(root, values, environment, trust or Trust())
+    given = {key: environment[variable] for key, variable in VARIABLES.items() if environment.get(variable)}
+    return Config(**{key: value for key, value in values.items() if key not in held} | given)
+
+
+def withheld(
+    root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None
+) -> dict[str, Any]:
+    """What the file sets of PERSONS that does not count, as the person has neither agreed to it nor said it themselves."""
+    return _withheld(root, _values(root), environment, trust or Trust())
+
+
+def place(root: str | Path) -> str:
+    """The settings file's real path, by which a person's answer about it is kept."""
+    return os.path.join(os.path.realpath(root), NAME)
+
+
+def asked(root: str | Path) -> dict[str, Any]:
+    """What the file sets of PERSONS, whether it counts or not."""
+    return persons(_values(root))
+
+
+def persons(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some settings that only a person may decide, where they differ from the defaults."""
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    return {key: values[key] for key in PERSONS if key in values and values[key] != defaults[key]}
+
+
+def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str, str], trust: Trust) -> dict[str, Any]:
+    open_ = {key: value for key, value in persons(values).items() if not environment.get(VARIABLES.get(key, ""))}
+    return {} if not open_ or trust.known(place(root), persons(values)) else open_
+
+
+def _values(root: str | Path) -> dict[str, Any]:
     path = os.path.join(root, NAME)
-    values = _read(path) if os.path.lexists(path) else {}
-    for variable, key in (("FILEMEM_MODEL", "model"), ("OPENAI_BASE_URL", "base_url")):
-        if environment.get(variable):
-            values[key] = environment[variable]
-    return Config(**values)
+    return parsed(disk.read(path), path) if os.path.lexists(path) else {}
 
 
-def _read(path: str) -> dict[str, Any]:
-    """The checked mapping in a settings file."""
-    text = disk.read(path).decode(errors="replace")
+def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
+    """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
+    text = data.decode(errors="replace")
     try:
         values = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
@@ -74,9 +116,14 @@ def _read(path: str) -> dict[str, Any]:
     return {str(key): _checked(path, text, str(key), value) for key, value in values.items()}
 
 
+def line_of(text: str, key: str) -> int:
+    """The line of a settings file's text, from 1, on which a key is set; 1 where that cannot be told."""
+    return next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
+
+
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    line = next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
+    line = line_of(text, key)
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     if key not in defaults:
         near = difflib.get_close_matches(key, defaults, n=1)

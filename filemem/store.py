@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from filemem.index import Index
     from filemem.search import Hit
     from filemem.tools import Toolbox
+    from filemem.trust import Trust
 
 
 def _module(name: str) -> Any:
@@ -119,13 +120,21 @@ class Past(User):
 class Store:
     """A folder with one folder per user."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(self, root: str | os.PathLike[str], trust: "Trust | None" = None) -> None:
+        """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
         self.root = os.path.abspath(os.path.expanduser(root))
+        self._trust = trust
+
+    @functools.cached_property
+    def trust(self) -> "Trust":
+        """What the person has agreed to."""
+        given: Trust = self._trust or _module("trust").Trust()
+        return given
 
     @functools.cached_property
     def config(self) -> "Config":
         """The settings in `filemem.yaml`; raises ConfigError where one cannot be used."""
-        settings: Config = _module("config").load(self.root)
+        settings: Config = _module("config").load(self.root, trust=self.trust)
         return settings
 
     def users(self) -> list[str]:

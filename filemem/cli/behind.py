@@ -55,7 +55,8 @@ class Behind:
 
     def _read(self, path: str, line: int, at: dt.datetime) -> None:
         """Consolidate the turns before a line; with a user and a model of this thread's own."""
-        user = Store(self._talk.user.store.root).user(self._talk.user.name)
+        store = self._talk.user.store
+        user = Store(store.root, store.trust).user(self._talk.user.name)
         model = copy.copy(self._talk.model)
         if isinstance(model, OpenAIModel):
             model.on_notice = lambda notice: None

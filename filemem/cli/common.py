@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from filemem.cli.options import chosen
+from filemem.cli.trusting import the_trust
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.plain import few, visible
@@ -35,7 +36,7 @@ def store_path(given: str | None) -> str:
 
 def the_store() -> Store:
     """The store of this call; raises FilememError where its place is taken by a file."""
-    store = Store(store_path(chosen("store")))
+    store = Store(store_path(chosen("store")), the_trust())
     if os.path.lexists(store.root) and not os.path.isdir(store.root):
         raise FilememError(f"{store.root} is no folder; name the store's folder with --store or FILEMEM_STORE.")
     return store

@@ -6,6 +6,7 @@ import click
 
 from filemem.cli.common import now, progress, say, say_aside, say_json, the_store, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.trusting import settled
 from filemem.history import History
 from filemem.importers import FORMATS, Report, import_file
 
@@ -28,8 +29,10 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int
     Example: filemem import chatgpt conversations.json
     """
     user = None if format_ == "locomo" else the_user(must_exist=False).name
+    store = the_store()
+    settled(store)
     with progress("importing") as show:
-        report = import_file(the_store(), format_, file, user=user, seen=show, dry_run=dry_run)
+        report = import_file(store, format_, file, user=user, seen=show, dry_run=dry_run)
     if as_json:
         say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
     else:

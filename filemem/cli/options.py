@@ -1,4 +1,4 @@
-"""The options that every command takes: --store, --user and --today. Imports no more than click: `--help` must be quick."""
+"""The options that every command takes: --store, --user, --today, --trust. Imports no more than click: `--help` must be quick."""
 
 import datetime as dt
 import functools
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
-_OPTIONS = ("store", "user", "today")
+_OPTIONS = ("store", "user", "today", "trust")
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
@@ -25,13 +25,16 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
 
 
 def shared_options(command: F) -> F:
-    """--store, --user and --today, accepted before and after a command's name; the later one counts."""
+    """--store, --user, --today and --trust, accepted before and after a command's name; the later one counts."""
 
     @click.option("--store", metavar="FOLDER", help="The store [FILEMEM_STORE, else ./memory_store].")
     @click.option(
         "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
     )
     @click.option("--today", type=Moment(), metavar="DATE", help="The day, or day and time, taken as now.")
+    @click.option(
+        "--trust", is_flag=True, default=None, help="Trust the store's settings and git repository from now on."
+    )
     @click.pass_context
     @functools.wraps(command)
     def wrapped(ctx: click.Context, /, **values: Any) -> Any:
@@ -63,6 +66,14 @@ def as_of_option(command: F) -> F:
 def chosen(name: str) -> Any:
     """What was given for one of the shared options or --as-of, None where it was not."""
     return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
+
+
+def kept(name: str, make: Callable[[], Any]) -> Any:
+    """What is made once for the whole of this call."""
+    values: dict[str, Any] = click.get_current_context().ensure_object(dict)
+    if name not in values:
+        values[name] = make()
+    return values[name]
 
 
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

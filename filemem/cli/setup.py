@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from filemem import check, config, disk
+from filemem import check, config, disk, trust
 from filemem.cli.common import (
     now,
     progress,
@@ -118,7 +118,9 @@ def _settings_problems(store: Store) -> list[Problem]:
     lines = disk.read(path).decode(errors="replace").split("\n") if os.path.lexists(path) else []
     found = list(conflicts.problems(config.NAME, lines))
     try:
-        config.load(store.root)
+        for key in config.withheld(store.root, trust=store.trust):
+            at = config.line_of("\n".join(lines), key)
+            found.append(Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY))
     except config.ConfigError as error:
         line, what = str(error).removeprefix(path + ":").split(": ", 1)
         what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)

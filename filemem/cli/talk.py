@@ -14,6 +14,7 @@ from filemem.cli.chat import Chat
 from filemem.cli.common import now, say, say_aside, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
 from filemem.cli.telling import after_talk
+from filemem.cli.trusting import settled
 from filemem.history import History
 from filemem.model import Model, OpenAIModel
 from filemem.model.offline import OfflineModel
@@ -24,10 +25,14 @@ _resume = click.option("--resume", is_flag=True, help="Go on with the last sessi
 
 
 def the_model(user: User, name: str | None) -> Model:
-    """The model of this call: the one named, else the offline responder."""
+    """The model of this call: the one named, else the offline responder.
+
+    It answers, too, where the store names an endpoint that the person has not agreed to: no other was meant.
+    """
+    held = settled(user.store)
     settings = user.config
     chosen = name or settings.model
-    if not chosen or chosen == OfflineModel.name:
+    if "base_url" in held or not chosen or chosen == OfflineModel.name:
         return OfflineModel()
     return OpenAIModel(chosen, settings.base_url or None, os.environ.get("OPENAI_API_KEY"), settings.timeout)
 

@@ -11,7 +11,7 @@ import datetime as dt
 import os
 from typing import NamedTuple
 
-from filemem import disk
+from filemem import config, disk
 from filemem.errors import FilememError
 from filemem.history import ATTRIBUTES, LOGS, History, conflicts, merging, worktree
 from filemem.history.git import NETWORK, Done, GitError, reason
@@ -48,6 +48,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
     _resume(history, repository, where, at)
     _commit_all(history, at)
     doubled: list[str] = []
+    notes: list[str] = []
     fetched = 0
     for _ in range(_TRIES):
         ours, theirs = repository.head(), _fetch(repository, where)
@@ -64,11 +65,11 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
             doubled = _doubled(repository, changes)
         if refused:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
+            notes = _settings(history, repository, changes)
         told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
         pushed = _count(repository, theirs, new) if new != theirs else 0
-        return Synced(
-            fetched, pushed, doubled, [*(f"{paths}: {words}." for paths, words in told.items()), *_left(history)]
-        )
+        notes += [f"{paths}: {words}." for paths, words in told.items()]
+        return Synced(fetched, pushed, doubled, [*notes, *_left(history)])
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 
 
@@ -120,6 +121,22 @@ def _doubled(repository: Repository, changes: Changes) -> list[str]:
     pairs = [(path, after) for path, (_, after) in changes.items() if after]
     texts = zip(pairs, repository.contents(pairs), strict=True)
     return [path for (path, _), data in texts if conflicts.doubled(data)]
+
+
+def _settings(history: History, repository: Repository, changes: Changes) -> list[str]:
+    """A sentence on the settings that came in; which of them must be agreed to first."""
+    path = os.path.relpath(os.path.join(os.path.realpath(history.home), config.NAME), repository.where)
+    if path not in changes:
+        return []
+    try:
+        old, new = (config.parsed(repository.content(path, entry), path) for entry in changes[path])
+    except config.ConfigError as error:
+        return [f"Settings came in that cannot be used: {error}"]
+    came = {key: new.get(key) for key in {**old, **new} if old.get(key) != new.get(key)}
+    told = ", ".join(f"{key}: {one_line(str(value), 200)}" for key, value in came.items())
+    asked = [key for key in config.persons(new) if key in came]
+    agree = f" You are asked before {' and '.join(asked)} count{'s' * (len(asked) == 1)}." if asked else ""
+    return [f"Settings came in: {told}.{agree}"] if came else []
 
 
 # -- the remote ----------------------------------------------------------------------------------------------------

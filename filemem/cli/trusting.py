@@ -1,0 +1,49 @@
+"""What a store asks for and only the person may decide: asked once on a terminal, refused without one, and told."""
+
+import sys
+from typing import Any
+
+import click
+
+from filemem import config
+from filemem.cli.options import chosen, kept
+from filemem.plain import one_line, visible
+from filemem.store import Store
+from filemem.trust import REMEDY, Trust
+
+
+def the_trust() -> Trust:
+    """The person's answers, for the whole of this call."""
+    trust: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
+    return trust
+
+
+def _somebody() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> bool:
+    """Ask on the terminal; without an answer it is no."""
+    click.echo(visible(question), err=True)
+    return click.confirm("Trust it from now on?", default=False, err=True)
+
+
+def settled(store: Store) -> dict[str, Any]:
+    """The settings of the store that do not count, after the person was asked where that can be done; says which."""
+    held = config.withheld(store.root, trust=store.trust)
+    if not held and not (store.trust.given and config.asked(store.root)):
+        return {}
+    where = config.place(store.root)
+    asks = [f"{key}: {_spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
+    question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
+    if store.trust.settle(where, config.asked(store.root), question):
+        store.__dict__.pop("config", None)
+        return {}
+    told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
+    click.echo(visible(told), err=True)
+    return held
+
+
+def _spelt(value: Any) -> str:
+    """A setting's value as one writes it."""
+    return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)

@@ -1,0 +1,199 @@
+"""What decides where a key or a text goes comes from the person, never from the data: a store's `model`, `base_url` and
+`redact: false` count only where the person has agreed to them, for that path and those values, or said so themselves.
+"""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scripted_server import ScriptedServer, say
+from terminal import Terminal
+
+from filemem import Store
+from filemem.trust import Trust
+
+FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+KEY = "sk-the-persons-own-key"
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as endpoint:
+        endpoint.default = say("Fine.")
+        yield endpoint
+
+
+@pytest.fixture
+def home(tmp_path: Path, server: ScriptedServer) -> Path:
+    """A folder with a store in it that would have the conversation, and the key with it."""
+    (tmp_path / "memory_store/ann").mkdir(parents=True)
+    (tmp_path / "memory_store/ann/profile.md").write_text("Ann, 41, lives in Diss.\n")
+    settings(tmp_path, model="gpt-x", base_url=server.base_url)
+    return tmp_path
+
+
+def settings(home: Path, **given: object) -> None:
+    (home / "memory_store/filemem.yaml").write_text("".join(f"{key}: {value}\n" for key, value in given.items()))
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+    return {**env, "OPENAI_API_KEY": KEY, **more}
+
+
+def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command as a script runs it: nobody is there to be asked."""
+    return subprocess.run(
+        [*FILEMEM, *words],
+        env=environment(home, **more),
+        cwd=home,
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def chat(home: Path, *words: str) -> Terminal:
+    return Terminal([*FILEMEM, "chat", *words], environment(home), str(home), 200)
+
+
+def kept(home: Path) -> dict[str, dict[str, object]]:
+    found: dict[str, dict[str, object]] = json.loads((home / ".config/filemem/trusted.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["chat", "-m", "Hello"],
+        ["chat", "-m", "Hello", "--model", "gpt-y"],
+        ["consolidate"],
+        ["compact"],
+        ["maintain"],
+        ["remember", "Likes tea."],
+        ["search", "tea"],
+        ["check"],
+        ["report"],
+        ["prompt"],
+    ],
+    ids=" ".join,
+)
+def test_a_strangers_settings_get_nothing(home: Path, server: ScriptedServer, words: list[str]) -> None:
+    """No key, no profile, no word; also where the person names a model, which was never meant for that endpoint."""
+    done = run(home, *words)
+    assert not server.requests
+    assert KEY not in done.stdout + done.stderr
+    if words[0] in ("chat", "maintain", "consolidate", "compact"):
+        assert done.returncode == 0, done.stderr
+        assert server.base_url in done.stderr and "OPENAI_API_KEY" in done.stderr and "--trust" in done.stderr
+
+
+def test_what_the_person_says_themselves_counts(home: Path, server: ScriptedServer) -> None:
+    """In the environment, where each variable stands for its own setting, with FILEMEM_TRUST, or with the flag."""
+    for more in (
+        {"FILEMEM_TRUST": "1"},
+        {"FILEMEM_TRUST": f"/elsewhere:{home / 'memory_store'}"},
+        {"FILEMEM_MODEL": "gpt-x", "OPENAI_BASE_URL": server.base_url},
+    ):
+        server.forget()
+        assert run(home, "chat", "-m", "Hello", **more).stderr == ""
+        assert server.requests, more
+    server.forget()
+    for more in ({"FILEMEM_MODEL": "gpt-x"}, {"FILEMEM_TRUST": str(home / "memory")}, {"FILEMEM_TRUST": "0"}):
+        assert "Not trusted" in run(home, "chat", "-m", "Hello", **more).stderr
+        assert not server.requests, more
+    assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
+    assert server.requests
+    server.forget()
+    assert run(home, "chat", "-m", "Hello").stderr == "", "the flag is kept"
+    assert server.requests
+
+
+def test_it_is_asked_once_and_kept_outside_the_store(home: Path, server: ScriptedServer) -> None:
+    with chat(home) as term:
+        shown = term.expect("[y/N]")
+        assert "model: gpt-x" in term.screen and f"base_url: {server.base_url}" in term.screen, shown
+        assert not server.requests
+        term.type("y\r")
+        term.expect("\n> ")
+        term.type("Hello\r")
+        term.expect("Fine.")
+    place = str(home / "memory_store/filemem.yaml")
+    assert kept(home) == {place: {"trusted": True, "content": {"model": "gpt-x", "base_url": server.base_url}}}
+    assert stat.S_IMODE((home / ".config/filemem/trusted.json").stat().st_mode) == 0o600
+    server.forget()
+    with chat(home) as term:
+        term.expect("\n> ")
+        assert "[y/N]" not in term.screen
+    assert run(home, "chat", "-m", "Hello").stderr == ""
+    assert server.requests
+
+
+def test_a_no_is_kept_as_well(home: Path, server: ScriptedServer) -> None:
+    with chat(home) as term:
+        term.expect("[y/N]")
+        term.type("\r")
+        term.expect("\n> ")
+    with chat(home) as term:
+        term.expect("\n> ")
+        assert "[y/N]" not in term.screen and "Not trusted" in term.screen
+    assert not server.requests
+
+
+@pytest.mark.parametrize("change", ["base_url", "model", "redact", "path"])
+def test_what_has_changed_since_is_asked_anew(home: Path, server: ScriptedServer, change: str) -> None:
+    """Other settings may change as they like."""
+    given = {"model": "gpt-x", "base_url": server.base_url}
+    assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
+    settings(home, **given, window_tokens=500)
+    assert run(home, "chat", "-m", "Hello").stderr == ""
+    server.forget()
+    if change == "path":
+        os.rename(home / "memory_store", home / "other")
+        assert "Not trusted" in run(home, "chat", "-m", "Hello", "--store", "other").stderr
+    else:
+        settings(home, **{**given, change: {"base_url": "http://127.0.0.1:9/v1", "redact": "false"}.get(change, "m")})
+        assert "Not trusted" in run(home, "chat", "-m", "Hello").stderr
+    assert not server.requests
+
+
+def test_secrets_are_taken_out_until_the_person_wants_them_kept(home: Path) -> None:
+    settings(home, redact="false")
+    secret = "My password is Marigold-77-tram."
+    for options, stays in (([], False), (["--trust"], True), ([], True)):
+        run(home, "chat", "-m", secret, *options)
+        text = max((home / "memory_store/ann/sessions").rglob("*.md"), key=os.path.getmtime).read_text()
+        assert ("Marigold" in text) == stays, options
+        for path in (home / "memory_store/ann/sessions").rglob("*.md"):
+            path.unlink()
+
+
+def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> None:
+    assert Store(home / "memory_store").config.base_url == ""
+    assert Store(home / "memory_store", Trust(given=True)).config.base_url == server.base_url
+    assert Store(home / "memory_store").config.base_url == "", "and nothing was kept of it"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "\x00", "[" * 100_000])
+def test_a_broken_record_agrees_to_nothing(home: Path, server: ScriptedServer, text: str) -> None:
+    place = home / ".config/filemem/trusted.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    assert "Not trusted" in run(home, "chat", "-m", "Hello").stderr
+    assert not server.requests
+    assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
+
+
+def test_what_a_value_could_command_the_terminal_is_spelt_out(home: Path) -> None:
+    (home / "memory_store/filemem.yaml").write_text(
+        'model: "gpt\\x1b]0;owned\\x07"\nbase_url: "http://a\\nTrusted: b"\n'
+    )
+    with chat(home) as term:
+        term.expect("[y/N]")
+        assert "\x1b]0;" not in term.raw and "\nTrusted" not in term.screen
+    assert "\x1b" not in run(home, "chat", "-m", "Hello").stderr
