@@ -37,17 +37,11 @@ class Git:
     def __init__(self, where: str) -> None:
         self.where = where
 
-    def ask(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        timeout: float = LOCAL,
-    ) -> Done:
-        """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start a command whose output is read, or input written, as it runs; raises GitError where git is missing."""
         settings = [part for option in _OPTIONS for part in ("-c", option)]
         try:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 ["git", "-C", self.where, *settings, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -60,6 +54,16 @@ class Git:
             raise GitError("git is not installed; install it, then try again.") from None
         except OSError as error:
             raise GitError(f"git cannot be started: {error.strerror}.") from None
+
+    def ask(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        timeout: float = LOCAL,
+    ) -> Done:
+        """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
+        process = self.start(*arguments, env=env)
         with process:
             try:
                 out, err = process.communicate(stdin, timeout)
