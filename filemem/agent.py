@@ -5,12 +5,12 @@ import json
 import re
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem import prompt, recalls, tokens
 from filemem.errors import FilememError
 from filemem.folder import Current
-from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall
+from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused
 from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.redaction import redact
@@ -19,12 +19,24 @@ from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
 
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
+PASSAGE_TOKENS = 1200  # of the memory, for a message to a model without tools
+LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
+LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again, and that the trace keeps
+UNUSED = 2  # answers without any call, after which a model gets passages as well
+_WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
+_ARGUED = {"arguments", "parameters"}
 _CITED = re.compile(r"([\w][\w./\-]*\.(?:md|ya?ml|txt)):(\d+)")
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
 
 class Text(NamedTuple):
     """A piece of the answer, as it streams."""
+
+    text: str
+
+
+class Thought(NamedTuple):
+    """A piece of what the model thinks, which is no part of the answer."""
 
     text: str
 
@@ -44,7 +56,7 @@ class Notice(NamedTuple):
     text: str
 
 
-Event = Text | Called | Notice
+Event = Text | Thought | Called | Notice
 Listener = Callable[[Event], None]
 
 
@@ -62,6 +74,9 @@ class Conversation:
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
+        self._toolless: Model | None = None  # the model that was found to use no tools
+        self._unused = 0  # answers since the last tool call
+        self._passages: str | None = None  # what a search for the last message found, where the model gets that
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def say(self, text: str, listen: Listener) -> str:
@@ -71,6 +86,7 @@ class Conversation:
         """
         line = self.keep(self.user.name, text, listen)
         self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
+        self._passages = None
         said: list[str] = []
 
         def hear(event: Event) -> None:
@@ -79,8 +95,8 @@ class Conversation:
             listen(event)
 
         try:
-            answer = self._answer(hear)
-        except (ModelError, KeyboardInterrupt) as error:
+            answer = self._answer(text, hear)
+        except (ModelError, KeyboardInterrupt, SystemExit) as error:
             self._keep("".join(said), error)
             raise
         self.keep(ASSISTANT, answer)
@@ -89,8 +105,9 @@ class Conversation:
 
     def _keep(self, partial: str, error: BaseException) -> None:
         """Keep an interrupted answer, marked; note the error in the trace."""
-        self._trace.note(self.now(), "error", text=str(error) or "stopped with Ctrl-C")
-        if partial.strip() or isinstance(error, KeyboardInterrupt):
+        ended = not isinstance(error, ModelError)
+        self._trace.note(self.now(), "error", text="stopped" if ended else str(error))
+        if partial.strip() or ended:
             self.keep(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip())
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
@@ -115,9 +132,19 @@ class Conversation:
         if turns:
             self.tools.current = Current(self.transcript.path, turns[start].line)
         system = prompt.sections(
-            self.user, self.user.config, self.now(), self.tools.pages(), self._summarise(turns[:start])
+            self.user,
+            self.user.config,
+            self.now(),
+            self.tools.pages(),
+            self._summarise(turns[:start]),
+            tools=bool(self.offered),
         )
         return system, turns[start:]
+
+    @property
+    def offered(self) -> list[dict[str, Any]]:
+        """The tools that the model is offered: all four, or none where it is known to use none."""
+        return self.tools.schemas if self.user.config.tools and self._toolless is not self.model else []
 
     def _window(self, turns: list[Passage]) -> int:
         """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
@@ -161,16 +188,21 @@ class Conversation:
 
     # -- the tool loop -------------------------------------------------------------------------------------------
 
-    def _answer(self, listen: Listener) -> str:
+    def _answer(self, text: str, listen: Listener) -> str:
         """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
+        self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
         for left in range(self.user.config.steps, -1, -1):
-            reply = self._fitting(worked, listen, with_tools=left > 0)
+            reply = self._fitting(text, worked, listen, with_tools=left > 0)
+            if self.offered and left and not reply.calls and _is_call(reply.text):
+                self._give_up_tools("writes its calls into its answer", listen)
+                continue
             if reply.text.strip():
                 spoken.append(reply.text.strip())
             if not reply.calls or not left:
                 break
+            self._unused = 0
             if reply.text:
                 listen(Text("\n\n"))
             worked.append(_assistant(reply))
@@ -180,12 +212,34 @@ class Conversation:
             raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
         return answer
 
-    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+    def _give_up_tools(self, why: str, listen: Listener) -> None:
+        """From now on the model gets passages instead of tools; it is told once."""
+        self._toolless = self.model
+        listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
+
+    def _found(self, text: str, listen: Listener) -> list[prompt.Section]:
+        """The best passages for the message, as a section, for a model without tools and for one that uses none."""
+        if self.model.name == "offline" or (self.offered and self._unused <= UNUSED):
+            return []
+        if self._passages is None:
+            half = LONGEST_QUERY // 2
+            query = text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
+            call = ToolCall("passages", "search_files", json.dumps({"query": query}, ensure_ascii=False))
+            answer = str(self._run(call, listen)["content"]).partition("\nWeaker passages were left out")[0]
+            kept = tokens.clip(answer, PASSAGE_TOKENS)
+            self._passages = answer if kept == answer else kept.rpartition("\n")[0]
+        return [prompt.Section("passages", prompt.data("search_files", self._passages))]
+
+    def _fitting(self, text: str, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
         """One reply; where the model's context is too small for the prompt, to a shorter prompt."""
         while True:
             system, turns = self.view()
+            messages = prompt.messages(system + self._found(text, listen), turns) + worked
             try:
-                return self._ask(prompt.messages(system, turns) + worked, listen, with_tools=with_tools)
+                return self._ask(messages, listen, self.offered if with_tools else [])
+            except ToolsRefused:
+                self._give_up_tools("takes no tools", listen)
+                continue
             except PromptTooLong:
                 if self._share <= LEAST_SHARE:
                     raise
@@ -196,9 +250,9 @@ class Conversation:
             what = "this prompt is too long, so it is asked with less of the conversation and no open file"
             listen(Notice(f"{self.model.name}: {what}."))
 
-    def _ask(self, messages: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+    def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
         start = time.perf_counter()
-        reply = self.model.ask(messages, self.tools.schemas if with_tools else [], lambda text: listen(Text(text)))
+        reply = self.model.ask(messages, tools, lambda text: listen(Text(text)))
         self._trace.note(
             self.now(),
             "model",
@@ -222,7 +276,7 @@ class Conversation:
             self.now(),
             "call",
             name=call.name,
-            arguments=call.arguments,
+            arguments=call.arguments[:LONGEST_ARGUMENTS],
             answer=brief,
             characters=len(answer),
             milliseconds=spent,
@@ -255,11 +309,8 @@ def first_sentence(text: str) -> str:
 
 def call_line(event: Called) -> str:
     """A tool call as the chat shows it: `grep "oolong" -> 3 lines in 2 files`."""
-    try:
-        given = json.loads(event.arguments or "{}")
-    except ValueError:
-        given = None
-    if not isinstance(given, dict) or not given:
+    given = _mapping(event.arguments or "{}")
+    if not given:
         return f"{event.name} {one_line(event.arguments, 60)} -> {event.brief}"
     first, *others = given.items()
     shown = [json.dumps(first[1], ensure_ascii=False)]
@@ -284,12 +335,28 @@ def _cut(content: str | None, room: int) -> str | None:
 
 
 def _sound(arguments: str) -> str:
-    """The arguments as sent, or an empty object where they are no JSON: some endpoints refuse to see such text again."""
+    """The arguments as sent, or an empty object where they are none: some endpoints refuse to see such text again."""
+    return "{}" if len(arguments) > LONGEST_ARGUMENTS or _mapping(arguments) is None else arguments
+
+
+def _mapping(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` is, None where it is none."""
     try:
-        json.loads(arguments)
-    except ValueError:
-        return "{}"
-    return arguments
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_call(text: str) -> bool:
+    """Is an answer nothing but a tool call, written out as text, as models do whose endpoint knows no tools?"""
+    inside = _WRAPPED.fullmatch(text.strip())
+    given = _mapping(inside[1]) if inside else None
+    return (
+        given is not None
+        and isinstance(given.get("function", given.get("name")), str)
+        and _ARGUED & given.keys() != set()
+    )
 
 
 def _since(start: float) -> int:

@@ -37,6 +37,7 @@ class Config:
 
     model: str = ""  # a model's name at the endpoint; empty: answer offline
     base_url: str = ""  # an OpenAI-compatible endpoint; empty: the openai package's own default
+    tools: bool = True  # let the model use the four tools; false: it gets the best passages with each message instead
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
     window_tokens: int = 6000  # recent turns that stand in the prompt
     summary_tokens: int = 800  # the running summary of what left the window

@@ -33,13 +33,17 @@ def template(name: str) -> str:
 
 
 def sections(
-    folder: Folder, config: Config, now: dt.datetime, pages: list[tuple[str, str]], summary: str
+    folder: Folder, config: Config, now: dt.datetime, pages: list[tuple[str, str]], summary: str, *, tools: bool
 ) -> list[Section]:
-    """The system prompt's sections: instructions, the present, the profile, the open files, the running summary."""
+    """The system prompt's sections: instructions, the present, the profile, the open files, the running summary.
+
+    `tools` tells whether the model has the four tools, or gets passages with each message instead.
+    """
+    reading = template("tools" if tools else "passages").strip()
     present = f"Now it is {today_heading(now)}. You talk with {folder.name}."
     opened = "\n".join(data(path, text) for path, text in pages)
     parts = [
-        Section("instructions", template("chat").strip()),
+        Section("instructions", template("chat").strip().replace("{reading}", reading)),
         Section("present", present),
         Section("profile", profile(folder, config.profile_tokens)),
         Section("open files", opened),

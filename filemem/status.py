@@ -53,7 +53,7 @@ def status(user: User, now: dt.datetime, progress: Progress = unwatched) -> Stat
             left = math.ceil(retention.days_until(strength.stability, threshold) - strength.days)
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
-    sections = prompt.sections(user, user.config, now, [], "")
+    sections = prompt.sections(user, user.config, now, [], "", tools=user.config.tools)
     counted = {section.name: tokens.count(section.text) for section in sections}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 

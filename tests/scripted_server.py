@@ -15,17 +15,20 @@ Each request takes the next step of the script:
     cut("Hel", cleanly=True)            the stream ends properly, yet without a finish reason
     hang("Hel", ...)                    silence after this text, until the client hangs up or the test is over
     raw(b"...", content_type=...)       any body
+    flood(STREAM, b"...", pause=...)    these bytes, headers and all, then others again and again, without end
+    sent_on(url, status=307)            a redirect
     a function of the request's body that returns one of these
 
 `server.script(*steps)` adds steps later; `server.default` answers when the script has run out. `server.refuses` is a
 set of request fields ("tools", "stream", "stream_options") that are answered with 400 without taking a step;
 `server.plain = True` answers a request for a stream with one JSON completion. `server.requests` records every request;
-`server.forget()` starts afresh; `server.hung_up` is set once a client has closed the connection during `hang`.
+`server.forget()` starts afresh; `server.hung_up` is set once a client has closed the connection during `hang` or `flood`.
 
 The bytes of a stream are sent in slices of seven, so that characters are split between network chunks.
 """
 
 import json
+import select
 import socket
 import sys
 import threading
@@ -56,7 +59,7 @@ class Step(NamedTuple):
     message: dict[str, Any] = {}
     finish: str | None = "stop"
     usage: Usage = None
-    end: str = "done"  # or "cut", "quiet", "hang"
+    end: str = "done"  # or "cut", "quiet", "hang", "flood"
     status: int = 200
     body: bytes | None = None
     headers: dict[str, str] = {}
@@ -107,6 +110,19 @@ def cut(*pieces: str, cleanly: bool = False) -> Step:
 def hang(*pieces: str) -> Step:
     """Silence after this text; without text even the headers do not come."""
     return say(*(pieces or ("",)), finish=None, usage=None, end="hang")
+
+
+def flood(begin: bytes, piece: bytes, pause: float = 0.0) -> Step:
+    """An answer, headers and all, that goes on with the same piece until the client hangs up; `pause` is seconds."""
+    return Step(body=begin, headers={"piece": piece.decode("latin-1"), "pause": str(pause)}, end="flood")
+
+
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+
+def sent_on(url: str, status: int = 307) -> Step:
+    """A redirect."""
+    return Step(status=status, body=b"", headers={"Location": url})
 
 
 def raw(body: bytes, content_type: str = "text/event-stream", status: int = 200) -> Step:
@@ -190,7 +206,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         step = self.server.next_step(body)
         try:
-            if step.body is not None:
+            if step.end == "flood":
+                self._flood(step.body or b"", step.headers["piece"].encode("latin-1"), float(step.headers["pause"]))
+            elif step.body is not None:
                 self._send(step.status, step.body, step.headers)
             elif step.end != "done" and not step.deltas:
                 self._end(step)
@@ -221,6 +239,15 @@ class _Handler(BaseHTTPRequestHandler):
         if step.end in ("done", "quiet"):
             self.wfile.write(b"0\r\n\r\n")
         self._end(step)
+
+    def _flood(self, begin: bytes, piece: bytes, pause: float) -> None:
+        self.close_connection = True
+        try:
+            self.wfile.write(begin)
+            while not select.select([self.connection], [], [], pause)[0]:
+                self.wfile.write(piece)
+        finally:
+            self.server.hung_up.set()
 
     def _end(self, step: Step) -> None:
         if step.end == "hang" and not self.connection.recv(1):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
-from filemem import FilememError, Store
-from filemem.agent import Called, Conversation, Event, Notice, Text
+from filemem import FilememError, Store, tokens
+from filemem.agent import PASSAGE_TOKENS, Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.model import ModelError, OpenAIModel
 from filemem.transcript import Transcript
 
@@ -44,6 +44,7 @@ class Talk:
         self.root = root / "ann"
         self.events: list[Event] = []
         model = OpenAIModel("gpt-x", base_url, KEY, timeout, on_notice=lambda text: self.events.append(Notice(text)))
+        model.on_thought = lambda text: self.events.append(Thought(text))
         self.conversation = Conversation(Store(root).user("ann"), model, lambda: NOW)
 
     def say(self, text: str) -> str:
@@ -249,6 +250,142 @@ def test_the_trace_explains_the_answer(talk: Talk, server: ScriptedServer) -> No
     assert all(type(step["milliseconds"]) is int for step in (asked, call, answered))
 
 
+# -- without tools -----------------------------------------------------------------------------------------------
+
+NO_TOOLS = [
+    fail(400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+    fail(404, "No endpoints found that support tool use."),
+    fail(422, "Function calling is not enabled for this model"),
+]
+PASSAGE = "Likes oolong tea since yesterday [30 April 2026]."
+
+
+def notices(talk: Talk) -> list[str]:
+    return [event.text for event in talk.events if isinstance(event, Notice)]
+
+
+@pytest.mark.parametrize("refusal", NO_TOOLS)
+def test_a_model_without_tools_gets_the_best_passages_with_each_message(
+    talk: Talk, server: ScriptedServer, refusal: Step
+) -> None:
+    """Found out once, told in one line; the passages are data, and those of the last message only."""
+    (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba on Sundays.\n")
+    server.script(refusal, say("Oolong."), say("The tuba."))
+    assert talk.say("Which oolong do I like?") == "Oolong."
+    assert talk.say("Who plays the tuba?") == "The tuba."
+    assert ["tools" in request.body for request in server.requests] == [True, False, False]
+    first, second = system(server, 1), system(server, 2)
+    assert "You cannot search." in first
+    found = re.search(r'<memory path="search_files">\n(.*?)\n</memory>', first, re.DOTALL)
+    assert found
+    assert f"   1  {PASSAGE[:-1]}" in found[1]
+    assert "</MEMORY>" not in found[1]  # a memory cannot end the mark
+    assert "tuba on Sundays" in second
+    assert PASSAGE[:-1] not in second
+    told = notices(talk)
+    assert told == ["gpt-x takes no tools, so it gets the best passages of the memory with each message."]
+    assert [event.name for event in talk.events if isinstance(event, Called)] == ["search_files"] * 2
+    assert len(roles(server)) == 4
+
+
+def test_a_store_may_be_set_to_offer_no_tools(tmp_path: Path, server: ScriptedServer) -> None:
+    talk = Talk(tmp_path, server.base_url, "tools: false\n")
+    server.script(say("Oolong."))
+    talk.say("Which oolong do I like?")
+    assert "tools" not in server.requests[0].body
+    assert PASSAGE[:-1] in system(server)
+    assert notices(talk) == []
+
+
+@pytest.mark.parametrize("before", ["", "word " * 40_000])
+def test_passages_keep_to_their_budget_and_a_long_message_finds_some(
+    tmp_path: Path, server: ScriptedServer, before: str
+) -> None:
+    talk = Talk(tmp_path, server.base_url, "tools: false\n")
+    for n in range(60):
+        (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 40 + "\n")
+    server.default = say("Read.")
+    talk.say(f"{before}Which tuba was polished?")
+    found = system(server).partition('<memory path="search_files">')[2]
+    assert "tuba number" in found
+    assert tokens.count(found) < PASSAGE_TOKENS + 20
+
+
+def test_a_model_that_leaves_its_tools_unused_gets_passages_as_well(talk: Talk, server: ScriptedServer) -> None:
+    """Some endpoints drop what they do not know without a word. With the first call there are no passages any more."""
+    answers = [say("Hi."), say("I cannot know."), say("Oolong."), calls(("grep", {"pattern": "tea"})), say("Yes.")]
+    server.script(*answers, say("Again."))
+    for text in ("Hello!", "Which oolong?", "Which oolong do I like?", "Is it tea?", "Sure?"):
+        talk.say(text)
+    shown = ['<memory path="search_files">' in system(server, n) for n in range(6)]
+    assert shown == [False, False, True, True, False, False]
+    assert all("tools" in request.body for request in server.requests)
+    assert notices(talk) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"name": "search_files", "arguments": {"query": "oolong"}}',
+        '<tool_call>\n{"name": "search_files", "arguments": {"query": "oolong"}}\n</tool_call>',
+        '```json\n{"function": "grep", "parameters": {"pattern": "oolong"}}\n```',
+    ],
+)
+def test_a_call_written_as_text_is_no_answer(talk: Talk, server: ScriptedServer, written: str) -> None:
+    server.script(say(written), say("Oolong."))
+    assert talk.say("Which oolong do I like?") == "Oolong."
+    assert PASSAGE[:-1] in system(server)
+    assert "tools" not in server.requests[-1].body
+    assert len(notices(talk)) == 1
+    assert "search_files" not in talk.kept
+
+
+# -- what a model thinks -----------------------------------------------------------------------------------------
+
+
+def test_what_a_model_thinks_is_told_and_neither_kept_nor_sent_back(talk: Talk, server: ScriptedServer) -> None:
+    server.script(
+        calls(("grep", {"pattern": "tea"}), text="<think>I should look.</think>"),
+        say("<thi", "nk>Oolong, cle", "arly.</th", "ink>\n\nOolong."),
+        say("Yes."),
+    )
+    assert talk.say("Which tea?") == "Oolong."
+    talk.say("Sure?")
+    sent = json.dumps([request.body for request in server.requests])
+    for place in (talk.kept, sent, json.dumps(talk.trace)):
+        assert "clearly" not in place
+        assert "should look" not in place
+        assert "think" not in place
+    assert "- **assistant** 09:30: Oolong.\n" in talk.kept
+
+
+def test_a_model_that_only_thinks_has_answered_nothing(talk: Talk, server: ScriptedServer) -> None:
+    server.script(say("<think>Hm."))
+    with pytest.raises(ModelError, match="answered nothing"):
+        talk.say("Which tea?")
+    assert talk.kept == "- **ann** 09:30: Which tea?\n"
+
+
+# -- without end -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["[" * 100_000, '{"a":' * 100_000, "x" * 900_000, '{"pattern": "' + "x" * 900_000 + '"}'],
+    ids=["lists", "mappings", "no JSON", "a long pattern"],
+)
+def test_arguments_of_any_kind_are_answered_and_kept_within_bounds(
+    talk: Talk, server: ScriptedServer, arguments: str
+) -> None:
+    server.plain = True
+    server.script(calls(("grep", arguments)), say("Sorry."))
+    assert talk.say("Try.") == "Sorry."
+    assert results(server)["call_a"].startswith("Error: ")
+    assert server.requests[-1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
+    assert all(len(json.dumps(step)) < 30_000 for step in talk.trace)
+    assert all(len(call_line(event)) < 500 for event in talk.events if isinstance(event, Called))
+
+
 # -- the window --------------------------------------------------------------------------------------------------
 
 
@@ -406,16 +543,6 @@ def test_a_pause_that_the_endpoint_asks_for_is_told_and_kept(talk: Talk, server:
     server.script(fail(429, "slow down", retry_after=0.6), say("Now."))
     assert talk.say("Hello.") == "Now."
     assert next(event.text for event in talk.events if isinstance(event, Notice)).endswith("trying again in 0.6 s.")
-
-
-def test_an_endpoint_without_tools_answers_without_them(talk: Talk, server: ScriptedServer) -> None:
-    server.refuses = {"tools"}
-    server.default = say("I cannot look.")
-    assert talk.say("Which tea?") == "I cannot look."
-    assert talk.say("And now?") == "I cannot look."
-    notices = [event.text for event in talk.events if isinstance(event, Notice)]
-    assert len(notices) == 1
-    assert "takes no tools" in notices[0]
 
 
 def test_an_endpoint_without_streaming_answers_in_one_piece(talk: Talk, server: ScriptedServer) -> None:

@@ -139,6 +139,20 @@ def test_a_failure_is_one_red_line_and_the_next_message_works(store: Path, serve
         term.expect("Here.\n> ")
 
 
+def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, server: ScriptedServer) -> None:
+    server.default = say("<think>\nTea? ", "I should ", "say Oolong.\n</th", "ink>\n\nOolong.")
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Which tea?\r")
+        assert term.expect("\n> ") == "Which tea?\nTea? I should say Oolong.\nOolong.\n> "
+        assert "\x1b[2mTea?\x1b[0m" in term.raw
+        assert "\x1b[2mOolong" not in term.raw
+    assert session(store) == "- **ann**: Which tea?\n- **assistant**: Oolong.\n"
+    done = run(store, server, "-m", "Which tea?")
+    assert (done.stdout, done.stderr) == ("Oolong.\n", "")
+    assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
+
+
 # -- typing ------------------------------------------------------------------------------------------------------
 
 

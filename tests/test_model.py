@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, raw, say
 
-from filemem.model import ModelError, OpenAIModel, Reply, ToolCall, Usage
+from filemem.model import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
@@ -257,18 +257,26 @@ def test_an_endpoint_that_does_not_know_stream_options_streams_without() -> None
         fail(500, "tools param requires --jinja flag"),
     ],
 )
-def test_an_endpoint_without_tools_is_asked_without_them_and_says_so(refusal: Step) -> None:
-    with ScriptedServer(refusal, say("Hello."), say("Again.")) as server:
+def test_an_endpoint_without_tools_says_so_and_is_offered_none_again(refusal: Step) -> None:
+    """Once an answer came without them; who asks decides what to ask instead."""
+    with ScriptedServer(refusal, say("Hello.")) as server:
         session = Session(server.base_url)
-        assert [session.ask().text, session.ask().text] == ["Hello.", "Again."]
-        assert ["tools" in request.body for request in server.requests] == [True, False, False]
-        assert len(session.notices) == 1 and "takes no tools" in session.notices[0]
+        with pytest.raises(ToolsRefused):
+            session.ask()
+        assert session.ask(tools=[]).text == "Hello."
+        with pytest.raises(ToolsRefused):
+            session.ask()
+        assert ["tools" in request.body for request in server.requests] == [True, False]
 
 
 def test_an_endpoint_that_can_do_none_of_it_still_answers() -> None:
-    with ScriptedServer(say("Hello.")) as server:
+    with ScriptedServer(say("Hello."), say("Again.")) as server:
         server.refuses = {"stream_options", "stream", "tools"}
-        assert Session(server.base_url).ask().text == "Hello."
+        session = Session(server.base_url)
+        with pytest.raises(ToolsRefused):
+            session.ask()
+        assert session.ask(tools=[]).text == "Hello."
+        assert session.ask(tools=[]).text == "Again."
         assert set(server.requests[-1].body) == {"model", "messages"}
 
 
@@ -276,8 +284,10 @@ def test_an_error_that_only_mentions_tools_does_not_cost_the_session_its_tools()
     bad = fail(400, "messages with role 'tool' must follow 'tool_calls'")
     with ScriptedServer(bad, bad, say("Hello.")) as server:
         session = Session(server.base_url)
-        with pytest.raises(ModelError, match="refused"):
+        with pytest.raises(ToolsRefused):
             session.ask()
+        with pytest.raises(ModelError, match="refused"):
+            session.ask(tools=[])
         session.ask()
         assert "tools" in server.requests[-1].body
 

@@ -1,6 +1,5 @@
 """Remembering while a chat goes on: what has left the prompt's window is consolidated in the background."""
 
-import copy
 import datetime as dt
 import queue
 import threading
@@ -57,9 +56,9 @@ class Behind:
         """Consolidate the turns before a line; with a user and a model of this thread's own."""
         store = self._talk.user.store
         user = Store(store.root, store.trust).user(self._talk.user.name)
-        model = copy.copy(self._talk.model)
+        model = self._talk.model
         if isinstance(model, OpenAIModel):
-            model.on_notice = lambda notice: None
+            model = model.apart()
         try:
             with archive.alone(user):
                 before = History(user).before(at)

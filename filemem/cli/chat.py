@@ -13,7 +13,7 @@ from typing import TextIO
 import click
 
 from filemem import forget, prompt, tokens
-from filemem.agent import Called, Conversation, Event, Notice, Text, call_line
+from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli.behind import Behind
 from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
 from filemem.cli.editing import edited
@@ -49,6 +49,7 @@ class Chat:
         self._talk = talk
         self._as_json = as_json
         self._open_line = False  # is the cursor behind text that streamed?
+        self._thinking = False  # was that text a thought?
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
@@ -63,6 +64,7 @@ class Chat:
         }
         if isinstance(talk.model, OpenAIModel):
             talk.model.on_notice = lambda text: self._hear(Notice(text))
+            talk.model.on_thought = lambda text: self._hear(Thought(text))
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -173,12 +175,16 @@ class Chat:
 
     def _hear(self, event: Event) -> None:
         """Show one event as it comes."""
+        if isinstance(event, Thought) and (self._as_json or not sys.stdout.isatty()):
+            return
         if self._as_json:
             say_json({"event": type(event).__name__.lower().removesuffix("ed"), **event._asdict()})
             return
         match event:
             case Text(text):
-                self._stream(text)
+                self._stream(text, thinking=False)
+            case Thought(text):
+                self._stream(text, thinking=True)
             case Called():
                 self._line_end()
                 say_dim(call_line(event))
@@ -186,19 +192,24 @@ class Chat:
                 self._line_end()
                 say_dim(text)
 
-    def _stream(self, text: str) -> None:
-        """Show a piece of the answer; empty lines at its beginning and end are left out."""
+    def _stream(self, text: str, *, thinking: bool) -> None:
+        """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
+        if thinking != self._thinking:
+            self._line_end()
+            self._thinking = thinking
         text = self._held + text if self._open_line else text.lstrip("\n")
         shown = text.rstrip("\n")
         self._held = text[len(shown) :]
         if shown:
             self._open_line = True
-            click.echo(self._wrapper.feed(visible(shown)) if sys.stdout.isatty() else visible(shown), nl=False)
+            fitted = self._wrapper.feed(visible(shown)) if sys.stdout.isatty() else visible(shown)
+            click.echo(dim(fitted) if thinking and fitted else fitted, nl=False)
             sys.stdout.flush()
 
     def _line_end(self) -> None:
         if self._open_line and not self._as_json:
-            click.echo(self._wrapper.end())
+            rest = self._wrapper.end()
+            click.echo(dim(rest) if self._thinking and rest else rest)
             self._wrapper = Wrapper(_width)
         self._open_line, self._held = False, ""
 

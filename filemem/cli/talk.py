@@ -104,13 +104,15 @@ def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
     messages = prompt.messages(system, turns)
     if as_json:
         sizes = {part.name: tokens.count(part.text) for part in system}
-        say_json({"tokens": sizes, "messages": messages, "tools": talk.tools.schemas})
+        say_json({"tokens": sizes, "messages": messages, "tools": talk.offered})
         return 0
     for part in system:
         say(f"== {part.name} ({tokens.count(part.text)} tokens)\n{part.text}\n")
     for message in messages[1:]:
         say(f"== {message['role']} ({tokens.count(message['content'])} tokens)\n{message['content']}\n")
-    say(f"== in all ({sum(tokens.count(message['content']) for message in messages)} tokens, four tools aside)")
+    say(
+        f"== in all ({sum(tokens.count(message['content']) for message in messages)} tokens, {len(talk.offered)} tools aside)"
+    )
     return 0
 
 

@@ -10,7 +10,7 @@ from filemem.consolidation import Listener, supported
 from filemem.consolidation.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, Known, compare
 from filemem.consolidation.distilling import Distilled, Dropped, distilled, foreign
 from filemem.consolidation.sessions import Said, Session
-from filemem.consolidation.structured import objects
+from filemem.consolidation.structured import filled, objects
 from filemem.model import Model, ModelError, Reply
 from filemem.model.offline import OfflineModel
 from filemem.plain import one_line
@@ -112,7 +112,7 @@ class _Reading:
             {"role": "system", "content": prompt.template("consolidate").strip()},
             {"role": "user", "content": self._told(part)},
         ]
-        reply = self.model.ask(asked, [keep], lambda _: None)
+        reply = filled(self.model, asked, keep)
         answered = objects(reply, "facts")
         if answered is None:
             said = one_line(reply.text, 80)
@@ -123,7 +123,7 @@ class _Reading:
         again = prompt.template("reflect").strip().replace("{facts}", noted)
         asked += [{"role": "assistant", "content": noted}, {"role": "user", "content": again}]
         try:
-            reply = self.model.ask(asked, [keep], lambda _: None)
+            reply = filled(self.model, asked, keep)
         except ModelError as error:
             self.notes.append(f"nothing was asked for twice: {error}")
             return claims
@@ -190,7 +190,7 @@ class _Reading:
         ]
         decide = tool("decide", "Say what is to be done about each new fact.", "decisions", _DECISION)
         try:
-            answered = objects(self.model.ask(asked, [decide], lambda _: None), "decisions")
+            answered = objects(filled(self.model, asked, decide), "decisions")
         except ModelError as error:
             self.notes.append(f"compared by the offline rules: {error}")
             return {}

@@ -5,9 +5,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from filemem.model import Reply
+from filemem.model import Model, Reply, ToolsRefused
 
 _TRAILING = re.compile(r",\s*([}\]])")
+
+
+def filled(model: Model, messages: list[dict[str, Any]], form: dict[str, Any]) -> Reply:
+    """An answer in the form of a tool's arguments; of a model that takes no tools, whatever it says. Raises ModelError."""
+    try:
+        return model.ask(messages, [form], lambda _: None)
+    except ToolsRefused:
+        return model.ask(messages, [], lambda _: None)
 
 
 def objects(reply: Reply, key: str) -> list[dict[str, Any]] | None:

@@ -4,6 +4,7 @@ No other module imports `openai`, and this one does so only when a model is firs
 a whole `filemem grep`.
 """
 
+import copy
 import json
 import re
 import sys
@@ -15,11 +16,15 @@ from urllib.parse import urlsplit
 
 from filemem.errors import FilememError
 from filemem.model.failures import FIRST_PAUSE, Failure, cause, one_line, span
+from filemem.model.reply import MOST_CALLS, Draft, Reply, ToolCall, Usage
+from filemem.model.wire import LONGEST_ANSWER, Wire
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     import openai
+
+__all__ = ["Model", "ModelError", "OpenAIModel", "PromptTooLong", "Reply", "ToolCall", "ToolsRefused", "Usage"]
 
 OPENAI_URL = "https://api.openai.com/v1"
 SILENCE = 120.0  # seconds without a byte until an endpoint counts as gone: local models read a long prompt slowly
@@ -29,37 +34,16 @@ NO_STREAM = r"\bstream(ing|ed)?\b"
 NO_TOOLS = r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b"
 
 
-class ToolCall(NamedTuple):
-    """A call that the model wants made; `arguments` is the JSON text as the model wrote it, well-formed or not."""
-
-    id: str
-    name: str
-    arguments: str
-
-
-class Usage(NamedTuple):
-    """Tokens of one request as the endpoint reports them, 0 where it does not."""
-
-    tokens_in: int
-    tokens_out: int
-
-
-class Reply(NamedTuple):
-    """One whole answer; `finish` is the endpoint's reason for stopping, "length" where it ran into a limit."""
-
-    text: str
-    calls: tuple[ToolCall, ...]
-    usage: Usage
-    finish: str
-
-
 class Model(Protocol):
     """Whatever answers a conversation."""
 
     name: str
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
-        """The answer to `messages`, its text handed to `on_text` piece by piece; raises ModelError."""
+        """The answer to `messages`, its text handed to `on_text` piece by piece; raises ModelError.
+
+        ToolsRefused where there are `tools` and the model takes none.
+        """
 
 
 class ModelError(FilememError):
@@ -74,7 +58,11 @@ class PromptTooLong(ModelError):
     """More messages than the model's context holds; asking again with fewer helps."""
 
 
-def _unheard(notice: str) -> None:
+class ToolsRefused(ModelError):
+    """An endpoint that takes no tools; asking again without them helps."""
+
+
+def _unheard(text: str) -> None:
     pass
 
 
@@ -83,9 +71,10 @@ class OpenAIModel:
 
     Only OpenAI itself needs an `api_key`; other endpoints say so where they do.
 
-    `timeout` is the longest silence in seconds. `on_notice` gets one line whenever an answer comes otherwise than it
-    was asked for: after a pause, without streaming, without tools, cut at a limit. A Ctrl-C while the model answers
-    closes the connection and goes on up; what had streamed by then was handed to `on_text`.
+    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line
+    whenever an answer comes otherwise than it was asked for: after a pause, without streaming, cut at a limit.
+    `on_thought` gets what the model thinks, which is no part of its answer. A Ctrl-C while the model answers closes
+    the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
 
     def __init__(
@@ -95,27 +84,48 @@ class OpenAIModel:
         api_key: str | None = None,
         timeout: float = SILENCE,
         on_notice: Callable[[str], None] = _unheard,
+        longest: float = LONGEST_ANSWER,
     ) -> None:
         self.name = name
         self._url = (base_url or OPENAI_URL).strip()
         self._key = (api_key or "").strip()
         self._timeout = timeout
         self.on_notice = on_notice
+        self.on_thought: Callable[[str], None] = _unheard
         self._accepts = _Accepts(tools=True, stream=True, usage=True)
+        self._tools_refused = False  # by the last request, which may have failed for another reason
+        self._longest = longest
+        self._wire = Wire(longest)
         self._client: openai.OpenAI | None = None
 
+    def apart(self) -> "OpenAIModel":
+        """The same model with a connection of its own, which says nothing besides its answers."""
+        other = copy.copy(self)
+        other.on_notice = other.on_thought = _unheard
+        other._wire, other._client = Wire(self._longest), None
+        return other
+
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
-        """The answer to `messages`; raises ModelError, or PromptTooLong, with one sentence that says what to do."""
+        """The answer to `messages`; raises ModelError with one sentence that says what to do.
+
+        PromptTooLong and ToolsRefused are told apart. An error that only mentions tools costs one request and not the
+        tools of a whole session: that there are none is taken for granted once an answer came without them.
+        """
         messages, accepts, retries = _sendable(messages), self._accepts, 0
+        if tools and not accepts.tools:
+            raise self._refused()
         while True:
             request = accepts.request(self.name, messages, tools)
-            draft = _Draft(on_text)
+            draft = Draft(on_text, self.on_thought)
             try:
                 reply = self._answer(request, draft)
             except Failure as failure:
                 simpler = accepts.without(request, failure)
                 pause = None if draft.text else failure.pause(retries)
                 if simpler is not None:
+                    if not simpler.tools:
+                        self._tools_refused = True
+                        raise self._refused() from None
                     self._tell_loss(accepts, simpler)
                     accepts = simpler
                 elif pause is not None:
@@ -124,22 +134,31 @@ class OpenAIModel:
                         self._announce(f"asks for a pause ({failure.status}), trying again in {span(pause)}")
                     time.sleep(pause)
                 else:
+                    self._tools_refused = False
                     raise self._explained(failure, draft.text) from None
             else:
-                # Only what has worked is remembered: an error that mentions tools in passing costs one request, not
-                # the tools of a whole session.
-                self._accepts = accepts
-                if reply.finish == "length":
-                    self._announce("the answer was cut at the endpoint's limit on length")
+                self._accepts = (
+                    accepts._replace(tools=accepts.tools and not self._tools_refused) if not tools else accepts
+                )
+                self._tools_refused = False
+                self._tell_limits(reply, draft)
                 return reply
 
-    def _answer(self, request: dict[str, Any], draft: "_Draft") -> Reply:
+    def _answer(self, request: dict[str, Any], draft: Draft) -> Reply:
         """One request and its whole answer; raises Failure."""
         self._check()
-        with closing(self._events(request)) as events:
-            for event in events:
-                draft.take(event)
-        return draft.reply(prefix=f"call_{len(request['messages'])}_")
+        with self._wire.bounded():
+            try:
+                with closing(self._events(request)) as events:
+                    for event in events:
+                        draft.take(event)
+                        if draft.full:
+                            break
+                return draft.reply(prefix=f"call_{len(request['messages'])}_")
+            except Failure:
+                if self._wire.over:
+                    raise Failure("endless") from None
+                raise
 
     def _events(self, request: dict[str, Any]) -> Generator[object, None, None]:
         """The JSON values that the endpoint sends, as they came: the package's typed models would check nothing."""
@@ -162,8 +181,8 @@ class OpenAIModel:
                     raise Failure("page")
                 yield from [json.loads(stream.response.read())] if "json" in form else stream
         except openai.APIStatusError as error:
-            after = error.response.headers.get("retry-after", "")
-            raise Failure("status", error.status_code, error.body, after) from None
+            after, elsewhere = (error.response.headers.get(name, "") for name in ("retry-after", "location"))
+            raise Failure("status", error.status_code, error.body, after, elsewhere) from None
         except (openai.APIConnectionError, lost) as error:
             raise Failure(cause(error, began)) from None
         except openai.APIError as error:
@@ -181,7 +200,9 @@ class OpenAIModel:
                 timeout=limits,
                 max_retries=0,  # retries are ours: the package would wait for two minutes without a word
                 # A proxy for the way out knows nothing of a server on this machine.
-                http_client=package.DefaultHttpxClient(trust_env=False, timeout=limits) if local else None,
+                http_client=package.DefaultHttpxClient(
+                    trust_env=not local, timeout=limits, follow_redirects=False, event_hooks=self._wire.hooks()
+                ),
             )
         except (ValueError, ImportError):
             raise Failure("proxy") from None
@@ -211,9 +232,16 @@ class OpenAIModel:
     def _announce(self, notice: str) -> None:
         self.on_notice(f"{self._who}: {notice}.")
 
+    def _refused(self) -> ToolsRefused:
+        return ToolsRefused(f"{self._who}: takes no tools; ask without them.")
+
+    def _tell_limits(self, reply: Reply, draft: Draft) -> None:
+        if reply.finish == "length":
+            self._announce("the answer was cut at the endpoint's limit on length")
+        if draft.full:
+            self._announce(f"called more than {MOST_CALLS} tools at once; the first {MOST_CALLS} are answered")
+
     def _tell_loss(self, before: "_Accepts", after: "_Accepts") -> None:
-        if before.tools and not after.tools:
-            self._announce("takes no tools, so it is asked without them and cannot look into the memory")
         if before.stream and not after.stream:
             self._announce("does not stream, so the answer comes in one piece")
 
@@ -258,120 +286,7 @@ class _Accepts(NamedTuple):
         return None
 
 
-class _Call:
-    """A tool call in the making."""
-
-    __slots__ = ("arguments", "id", "index", "name")
-
-    def __init__(self, index: object, id: str) -> None:
-        self.index = index
-        self.id = id
-        self.name = ""
-        self.arguments = ""
-
-
-class _Draft:
-    """An answer in the making, from the events of a stream or from one whole completion."""
-
-    def __init__(self, on_text: Callable[[str], None]) -> None:
-        self._on_text = on_text
-        self._pieces: list[str] = []
-        self._half = ""
-        self._calls: list[_Call] = []
-        self._usage = Usage(0, 0)
-        self._finish = ""
-        self._chosen = False
-
-    @property
-    def text(self) -> str:
-        """What has been handed to `on_text` so far."""
-        return "".join(self._pieces)
-
-    def take(self, event: object) -> None:
-        """Add one event: a chunk of a stream, or a completion."""
-        if not isinstance(event, dict):
-            raise Failure("garbled")
-        if event.get("error"):
-            raise Failure("error", body=event["error"])
-        usage = event.get("usage")
-        if isinstance(usage, dict):
-            self._usage = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
-        for choice in _mappings(event.get("choices"))[:1]:
-            self._chosen = True
-            whole = choice.get("message")
-            part = choice.get("delta") or whole
-            if isinstance(part, dict):
-                self._add(part)
-            self._finish = str(choice.get("finish_reason") or self._finish or ("stop" if whole else ""))
-
-    def reply(self, prefix: str) -> Reply:
-        """The whole answer; raises Failure where it is not whole. Calls without an id get one that starts as told."""
-        if not self._chosen:
-            raise Failure("empty")
-        if not self._finish:
-            raise Failure("cut")
-        if self._finish == "content_filter":
-            raise Failure("filtered")
-        calls: list[ToolCall] = []
-        for number, call in enumerate(self._calls, 1):
-            fresh = call.id and call.id not in [made.id for made in calls]
-            calls.append(ToolCall(call.id if fresh else f"{prefix}{number}", call.name, call.arguments))
-        return Reply(self.text, tuple(calls), self._usage, self._finish)
-
-    def _add(self, part: dict[str, Any]) -> None:
-        self._say(_text(part.get("content")))
-        self._say(_text(part.get("refusal")))  # the model's own words, where it will not answer
-        for delta in _mappings(part.get("tool_calls")):
-            function = delta.get("function")
-            function = function if isinstance(function, dict) else {}
-            name, arguments = _text(function.get("name")), function.get("arguments")
-            call = self._call(delta.get("index"), _text(delta.get("id")), name)
-            call.name += name if name != call.name else ""
-            call.arguments += json.dumps(arguments) if isinstance(arguments, dict) else _text(arguments)
-
-    def _say(self, text: str) -> None:
-        # An endpoint may cut between the two halves of an emoji's surrogate pair; half of one cannot be written.
-        text = self._half + text
-        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        text = _writable(text[: len(text) - len(self._half)])
-        if text:
-            self._pieces.append(text)
-            self._on_text(text)
-
-    def _call(self, index: object, id: str, name: str) -> _Call:
-        """The call that a delta goes on with, or a new one.
-
-        Some endpoints leave the index out or send 0 for every call (ollama#7881, ollama#15457): there a name under
-        another id, or under none, opens the next call.
-        """
-        known = [call for call in self._calls if index is None or call.index == index]
-        if known and not (name and known[-1].name and (id != known[-1].id if id else index is None)):
-            return known[-1]
-        self._calls.append(_Call(index, id))
-        return self._calls[-1]
-
-
 def _sendable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages with "?" for each lone surrogate, which a file in another encoding may hold and UTF-8 cannot."""
     sent: list[dict[str, Any]] = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
     return sent
-
-
-def _writable(text: str) -> str:
-    """`text` with surrogates joined to characters, or replaced where one stands alone."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _text(value: object) -> str:
-    """The text of a message's part: a string, or a list of typed parts of which the text counts."""
-    if isinstance(value, list):
-        return "".join(_text(part.get("text")) for part in _mappings(value) if part.get("type", "text") == "text")
-    return value if isinstance(value, str) else ""
-
-
-def _mappings(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0

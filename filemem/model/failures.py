@@ -14,12 +14,13 @@ OVERLONG = r"context[ _-]?(length|window|size)|prompt is too long|too many token
 class Failure(Exception):
     """Why there is no whole answer, before it is put into words: `kind` is a key of SENTENCES, or "status"."""
 
-    def __init__(self, kind: str, status: int = 0, body: object = None, after: str = "") -> None:
+    def __init__(self, kind: str, status: int = 0, body: object = None, after: str = "", elsewhere: str = "") -> None:
         super().__init__(kind)
         self.kind = kind
         self.status = status
         self.body = body
         self.after = after  # the header Retry-After: seconds or a date
+        self.elsewhere = elsewhere  # the header Location
         self.message = _message(body)
         self.code = str(body.get("code") or "") if isinstance(body, dict) else ""
 
@@ -50,7 +51,11 @@ class Failure(Exception):
         words = one_line(self.message.replace(key, "…") if key else self.message)
         template = OVERLONG_PROMPT if self.too_long else SENTENCES.get(self.kind) or _refusal(self, bool(key))
         return template.format(
-            said=f', "{words}"' if words else "", status=self.status, silence=span(silence), when=_when(self.after)
+            said=f', "{words}"' if words else "",
+            status=self.status,
+            silence=span(silence),
+            when=_when(self.after),
+            elsewhere=one_line(self.elsewhere) or "another address",
         )
 
 
@@ -71,6 +76,7 @@ SENTENCES = {
     "garbled": "what came back is no chat completion; check that OPENAI_BASE_URL names an OpenAI-compatible endpoint",
     "page": "a web page came back and no answer; check OPENAI_BASE_URL, which often ends in /v1",
     "empty": "the answer held no choice to take; ask again, or choose another model",
+    "endless": "the answer went on without end and was stopped; what had come is kept, ask again",
     "filtered": "the endpoint's content filter stopped the answer; put it another way",
 }
 
@@ -80,6 +86,8 @@ OVERLONG_PROMPT = "the prompt is longer than the model can take{said}; send less
 def _refusal(failure: Failure, keyed: bool) -> str:
     """What a refusal under an HTTP status means and what to do, as a template like SENTENCES."""
     status, code, words = failure.status, failure.code, failure.message.lower()
+    if 300 <= status < 400:
+        return "it sends on to {elsewhere} ({status}), where nothing was sent; name that address if you trust it"
     if code in ("content_filter", "content_policy_violation"):
         return SENTENCES["filtered"]
     if status == 401 and not keyed:

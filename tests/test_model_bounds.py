@@ -1,0 +1,116 @@
+"""An endpoint cannot keep a conversation for ever, fill the memory, or send it on: each answer is bounded in time, bytes,
+characters and calls, whatever comes and however slowly.
+
+Over real HTTP on loopback with the real client.
+"""
+
+import json
+import time
+
+import pytest
+from scripted_server import STREAM, ScriptedServer, Step, calls, flood, raw, say, sent_on
+from test_model import MESSAGES, TOOLS
+
+from filemem.model import ModelError, OpenAIModel, reply, wire
+
+CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+
+def stopped(step: Step, longest: float = 20.0) -> ModelError:
+    """The error of one question to an endpoint that does not end, and that hears the client hang up."""
+    with ScriptedServer(step) as server:
+        pieces: list[str] = []
+        began = time.monotonic()
+        with pytest.raises(ModelError) as caught:
+            OpenAIModel("gpt-x", server.base_url, "none", 5.0, longest=longest).ask(MESSAGES, TOOLS, pieces.append)
+        assert time.monotonic() - began < 15
+        assert server.hung_up.wait(10)
+        assert caught.value.partial == "".join(pieces)
+    assert "went on without end" in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        flood(STREAM, CHUNK % b"la ", pause=0.01),
+        flood(STREAM, CHUNK % b"", pause=0.01),
+        flood(STREAM, b": still there\n\n", pause=0.01),
+        flood(STREAM, b"\n", pause=0.01),
+        flood(HEAD, b"X-Slow: yes\r\n", pause=0.05),
+        flood(HEAD + b"\r\n", b" ", pause=0.01),
+        flood(b"HTTP/1.1 500 No\r\n\r\n", b" ", pause=0.01),
+    ],
+    ids=["text", "empty chunks", "comments", "line ends", "headers", "one body", "an error"],
+)
+def test_an_answer_ends_after_its_time_however_it_comes(step: Step) -> None:
+    stopped(step, longest=0.6)
+
+
+@pytest.mark.parametrize("head", [STREAM, HEAD + b"\r\n"], ids=["a stream", "one body"])
+def test_an_answer_ends_at_its_bytes(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "BIGGEST_ANSWER", 3_000_000)
+    stopped(flood(head, b"x" * 100_000))
+
+
+def test_a_body_that_unpacks_to_more_is_not_unpacked() -> None:
+    """Nothing packed is asked for, and nothing is unpacked."""
+    with ScriptedServer(Step(body=b"\x1f\x8b" + b"x" * 999, headers={"Content-Encoding": "gzip"})) as server:
+        with pytest.raises(ModelError, match="no chat completion"):
+            OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len)
+        assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+def test_the_text_of_an_answer_ends_at_its_characters() -> None:
+    error = stopped(flood(STREAM, CHUNK % (b"la " * 10_000)))
+    assert 0 < len(error.partial) <= reply.LONGEST_REPLY
+
+
+def test_thoughts_without_end_are_no_way_round() -> None:
+    thought = b'data: {"choices": [{"delta": {"reasoning_content": "%s"}}]}\n\n'
+    assert stopped(flood(STREAM, thought % (b"hm " * 10_000))).partial == ""
+
+
+def test_arguments_without_end_are_no_way_round() -> None:
+    part = {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "grep", "arguments": "[" * 10_000}}]}
+    event = json.dumps({"choices": [{"delta": part}]}).encode()
+    stopped(flood(STREAM, b"data: " + event + b"\n\n"))
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["streamed", "in one piece"])
+def test_of_too_many_calls_the_first_are_taken_with_a_word(plain: bool) -> None:
+    with ScriptedServer(calls(*[("grep", {"pattern": str(n)}) for n in range(3000)])) as server:
+        server.plain = plain
+        notices: list[str] = []
+        model = OpenAIModel("gpt-x", server.base_url, on_notice=notices.append)
+        made = model.ask(MESSAGES, TOOLS, len).calls
+    assert [json.loads(call.arguments)["pattern"] for call in made] == [str(n) for n in range(reply.MOST_CALLS)]
+    assert notices == [f"{model._who}: called more than 32 tools at once; the first 32 are answered."]
+
+
+def test_a_name_without_end_is_cut() -> None:
+    part = {"tool_calls": [{"id": "i" * 9999, "function": {"name": "n" * 9999, "arguments": "{}"}}]}
+    event = json.dumps({"choices": [{"delta": part, "finish_reason": "tool_calls"}]}).encode()
+    with ScriptedServer(raw(b"data: " + event + b"\n\n")) as server:
+        (call,) = OpenAIModel("gpt-x", server.base_url).ask(MESSAGES, TOOLS, len).calls
+    assert (len(call.name), len(call.id)) == (reply.LONGEST_NAME, reply.LONGEST_NAME)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_told_and_not_followed(status: int) -> None:
+    """Neither the conversation nor the key goes where the person did not send it."""
+    with ScriptedServer(say("Mine now.")) as other, ScriptedServer() as server:
+        server.script(sent_on(f"{other.base_url}/chat/completions", status))
+        with pytest.raises(ModelError) as caught:
+            OpenAIModel("gpt-x", server.base_url, "sk-key").ask(MESSAGES, TOOLS, len)
+        assert f"sends on to {other.base_url}/chat/completions ({status}), where nothing was sent" in str(caught.value)
+        assert other.requests == []
+
+
+def test_after_an_answer_without_end_the_next_one_comes() -> None:
+    with ScriptedServer(flood(STREAM, b": x\n\n", pause=0.01), say("Here.")) as server:
+        model = OpenAIModel("gpt-x", server.base_url, longest=0.5)
+        with pytest.raises(ModelError):
+            model.ask(MESSAGES, TOOLS, len)
+        assert model.ask(MESSAGES, TOOLS, len).text == "Here."
