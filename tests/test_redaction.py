@@ -29,7 +29,7 @@ def pem(edge: str, of: str = "RSA ") -> str:
 
 LINES = f"MII{mixed(61)}\n{mixed(64)}\n{mixed(20)}=="
 JWT = ".".join("eyJ" + mixed(size) for size in (20, 40)) + "." + mixed(43)
-KEY, TOKEN, PRIVATE, PASSWORD, CODE, CARD, ACCOUNT, ID = KINDS
+KEY, TOKEN, PRIVATE, PASSWORD, CODE, CARD, ACCOUNT, ID, ASKED = KINDS
 
 # Text with the secret between ‹ and ›, and its kind.
 SECRETS = [
