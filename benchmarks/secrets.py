@@ -2,7 +2,7 @@
 
     python benchmarks/secrets.py [--missed] [FILE ...]
 
-Without FILE, `secrets.txt` and `secrets-held-out.txt` beside this program, whose first lines say what they hold. A secret is
+Without FILE, those beside this program, whose first lines say what they hold. A secret is
 caught if no letter and no digit of it stays; a look-alike is a false alarm if anything is taken out of it.
 """
 
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from filemem.redaction import redact
 
 HERE = Path(__file__).parent
+FILES = ("secrets.txt", "secrets-second.txt", "secrets-third.txt")
 ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",
@@ -92,7 +93,7 @@ def table(path: Path) -> list[str]:
 def main() -> None:
     """Print a table for each file, and with --missed each line that came out wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, default=[HERE / "secrets.txt", HERE / "secrets-held-out.txt"])
+    parser.add_argument("files", nargs="*", type=Path, default=[HERE / name for name in FILES])
     parser.add_argument("--missed", action="store_true", help="the lines that came out wrong, too")
     options = parser.parse_args()
     for path in options.files:

@@ -13,7 +13,7 @@ from filemem.folder import Current
 from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused
 from filemem.passages import Passage
 from filemem.plain import one_line
-from filemem.redaction import redact
+from filemem.redaction import kinds, redact
 from filemem.store import User
 from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
@@ -115,8 +115,7 @@ class Conversation:
         if self.user.config.redact:
             text, found = redact(text)
             if found:
-                kinds = ", ".join(dict.fromkeys(one.kind for one in found))
-                listen(Notice(f"Taken out of what is kept: {kinds}."))
+                listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
         return self.transcript.add(speaker, text, self.now())
 
     @property

@@ -62,13 +62,16 @@ class User(Folder):
         pinned: bool = False,
         tags: Iterable[str] = (),
         today: dt.date | None = None,
+        with_secrets: bool = False,
     ) -> Memory:
         """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
 
-        What it contradicts is superseded. Raises FilememError for empty text or a wrong importance.
+        What it contradicts is superseded; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
+        FilememError for empty text or a wrong importance.
         """
         at = dt.datetime.combine(today, dt.time()) if today else local_now()
-        memory: Memory = _module("consolidation.remembering").remember(self, text, at, importance, pinned, tags).memory
+        keep = _module("consolidation.remembering").remember
+        memory: Memory = keep(self, text, at, importance, pinned, tags, with_secrets).memory
         return memory
 
     def search_files(self, query: str, limit: int = 10, *, today: dt.date | None = None, **filters: Any) -> list["Hit"]:

@@ -26,6 +26,7 @@ from filemem.forget.wording import Wording
 from filemem.model import OpenAIModel
 from filemem.model.offline import NOTICE
 from filemem.plain import visible
+from filemem.redaction import redact
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
@@ -301,6 +302,15 @@ def _forget_typed(wording: Wording) -> None:
                 readline.remove_history_item(number - 1)
 
 
+def _redact_typed() -> None:
+    """Take secrets out of the lines that were typed, in earlier sessions too."""
+    for number in range(readline.get_current_history_length()):
+        line = readline.get_history_item(number + 1) or ""
+        clean, found = redact(line)
+        if found:
+            readline.replace_history_item(number, clean)
+
+
 @contextlib.contextmanager
 def _history(path: str, completions: Callable[[str, str], list[str]]) -> Iterator[None]:
     """Keep what was typed for the next session, and complete words, where readline is there."""
@@ -319,5 +329,6 @@ def _history(path: str, completions: Callable[[str, str], list[str]]) -> Iterato
         readline.set_completer(None)
         with contextlib.suppress(OSError):
             if os.path.isdir(os.path.dirname(path)):
+                _redact_typed()
                 readline.write_history_file(path)
                 os.chmod(path, 0o600)

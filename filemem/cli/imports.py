@@ -17,14 +17,15 @@ SHOWN = 10  # lines of each list in the report
 @click.argument("format_", metavar="FORMAT", type=click.Choice(list(FORMATS)))
 @click.argument("file", type=click.Path(exists=True))
 @click.option("--dry-run", is_flag=True, help="Only report what would be taken.")
+@click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too.")
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
 @shared_options
-def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int:
+def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_secrets: bool) -> int:
     """Take in conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
-    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes). Exit code 1 where there was
-    nothing to take in.
+    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes). Secrets are left out, which the
+    report says, unless --with-secrets is given. Exit code 1 where there was nothing to take in.
 
     Example: filemem import chatgpt conversations.json
     """
@@ -32,7 +33,7 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool) -> int
     store = the_store()
     settled(store)
     with progress("importing") as show:
-        report = import_file(store, format_, file, user=user, seen=show, dry_run=dry_run)
+        report = import_file(store, format_, file, user=user, seen=show, dry_run=dry_run, with_secrets=with_secrets)
     if as_json:
         say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
     else:

@@ -26,11 +26,13 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 @click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not given.")
 @click.option("--pinned", is_flag=True, help="Never fades.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
+@click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too.")
 @shared_options
 def remember_command(text: tuple[str, ...], **how: Any) -> int:
     """Keep one fact.
 
     TEXT gets a file of its own, dated today. Told twice it stays one fact; told otherwise, it supersedes what was known.
+    Secrets in it are taken out, which is said, unless --with-secrets is given.
 
     Example: filemem remember "Prefers oolong tea."
     """

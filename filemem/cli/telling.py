@@ -73,7 +73,7 @@ def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:
     before = history.before(now())
     done = remembering.remember(user, text, now(), **how)
     paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-    say_aside(history.record(f"Remember: {text}", paths, {"Job": "remember"}, now(), before).note)
+    say_aside(history.record(f"Remember: {done.decision.claim.text}", paths, {"Job": "remember"}, now(), before).note)
     return done.memory, [*remembering.said(done.decision), *done.notes]
 
 

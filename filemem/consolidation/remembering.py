@@ -1,6 +1,7 @@
 """Told to remember: one fact, compared with what is known as everything is that was said in a conversation."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,10 @@ from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import PROFILE, Memory
 from filemem.plain import printable
+from filemem.redaction import kinds, redact
 from filemem.store import User
+
+ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
 
 class Remembered(NamedTuple):
@@ -32,16 +36,19 @@ def remember(
     importance: int | None = None,
     pinned: bool = False,
     tags: Iterable[str] = (),
+    with_secrets: bool = False,
 ) -> Remembered:
     """Keep one fact of the day of `at`; raises FilememError for empty text or a wrong importance.
 
-    Told again it stays one memory, with the importance, pin and tags that are given now; told otherwise, it supersedes.
+    Secrets are taken out, which a note says, unless `with_secrets` or the store's settings keep them. Told again it stays
+    one memory, with the importance, pin and tags that are given now; told otherwise, it supersedes.
     """
     body = printable(text.replace("\r\n", "\n")).strip()
     if not body:
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
+    body, notes = (body, []) if with_secrets or not user.config.redact else _without_secrets(body)
     with user.locked():
         book = Ledger(user)
         known = Known(user, book, ())
@@ -59,7 +66,17 @@ def remember(
             given = {"importance": str(importance or ""), "pinned": "true" if pinned else ""}
             given["tags"] = f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else ""
             done.paths.extend(_set(user, where, {key: given[key] for key in given if given[key]}))
-    return Remembered(user.memory(where), one, done.paths, done.notes)
+    return Remembered(user.memory(where), one, done.paths, [*notes, *done.notes])
+
+
+def _without_secrets(text: str) -> tuple[str, list[str]]:
+    """The text without secrets, and a sentence that says what they were; refused where nothing else was said."""
+    clean, found = redact(text)
+    if not found:
+        return text, []
+    if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
+        raise FilememError(f"that is a secret and nothing else ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
+    return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
 
 
 def _set(user: User, path: str, front: dict[str, str]) -> list[str]:

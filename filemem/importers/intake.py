@@ -19,6 +19,7 @@ from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
 from filemem.importers.spoken import cleaned, missing, without_secrets, written
 from filemem.memory import ARCHIVE, slug
 from filemem.plain import one_line, visible
+from filemem.redaction import Redaction, kinds, redact
 from filemem.store import Store, User
 
 FORMATS = {
@@ -58,11 +59,13 @@ def import_file(
     zone: tzinfo | None = None,
     seen: Seen = lambda done, of: None,
     dry_run: bool = False,
+    with_secrets: bool = False,
 ) -> Report:
     """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
 
     `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
-    in `zone` (None: this machine's); `seen` hears how much of how much has been read. Raises NotFound, Refused or
+    in `zone` (None: this machine's); `seen` hears how much of how much has been read. Secrets are taken out, and reported,
+    unless `with_secrets` or the user's settings keep them. Raises NotFound, Refused or
     FilememError where `path` is no such export. What was taken before an error stays; the next run goes on from there.
     """
     path = os.path.realpath(path)
@@ -82,7 +85,7 @@ def import_file(
             raise FilememError(f"{one_line(path)} does not say whose memories these are; name the user with --user.")
         try:
             if name not in people:
-                people[name] = _Intake(store.user(name), report, dry_run)
+                people[name] = _Intake(store.user(name), report, dry_run, with_secrets)
             people[name].take(item, format, path)
         except (Refused, Changed) as error:
             report.skipped.append(Skipped(one_line(title), str(error)))
@@ -92,10 +95,11 @@ def import_file(
 class _Intake:
     """The import into one user's folder; a dry run reports the same and writes nothing."""
 
-    def __init__(self, user: User, report: Report, dry: bool) -> None:
+    def __init__(self, user: User, report: Report, dry: bool, with_secrets: bool) -> None:
         self.user = user
         self.report = report
         self.dry = dry
+        self.redacts = user.config.redact and not with_secrets
         self.origins = Origins(user)
         self._planned: set[str] = set()  # origins that a dry run would have added
 
@@ -112,7 +116,7 @@ class _Intake:
 
     def _conversation(self, item: Conversation, origin: str) -> None:
         conversation, replaced = cleaned(item, self.user.name)
-        conversation, secrets = without_secrets(conversation) if self.user.config.redact else (conversation, 0)
+        conversation, secrets = without_secrets(conversation) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
         imported, path = self.origins.of(origin), self.origins.session(origin)
         known = set(imported.parts) if imported else set[str]()
@@ -126,8 +130,8 @@ class _Intake:
             new = self._continue(path, conversation, known) if path else len(ids)
             path = path or self._begin(conversation, origin)
             self._record(origin, path, [id for id in ids if id not in known])
-            if new and secrets:
-                self._skip(title, f"taken, but {secrets} secret{'s' * (secrets != 1)} were left out")
+            if new:
+                self._say_secrets(title, secrets)
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
 
@@ -159,6 +163,11 @@ class _Intake:
 
     def _note(self, note: Note, origin: str) -> None:
         imported = self.origins.of(origin)
+        if self.redacts:
+            text, secrets = redact(note.text.decode("utf-8", "surrogateescape"))
+            note = note._replace(text=text.encode("utf-8", "surrogateescape"))
+            if not imported or imported.parts[-1] != _digest(note.text):
+                self._say_secrets(note.path, secrets)
         try:
             if imported:
                 self._compare(note, origin, imported)
@@ -221,6 +230,12 @@ class _Intake:
             self._planned.add(origin)
         elif parts:
             self.origins.add(origin, path, parts)
+
+    def _say_secrets(self, what: str, secrets: list[Redaction]) -> None:
+        """Tell what was taken out of a memory."""
+        if secrets:
+            count = "one secret was" if len(secrets) == 1 else f"{len(secrets):,} secrets were"
+            self._skip(what, f"taken, but {count} left out: {kinds(secrets)}; --with-secrets takes all")
 
     def _skip(self, what: str, why: str) -> None:
         self.report.skipped.append(Skipped(one_line(what), one_line(why)))

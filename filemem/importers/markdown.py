@@ -1,4 +1,4 @@
-"""A folder of notes: an Obsidian vault, a journal, any folder of text files. The bytes are taken as they stand."""
+"""A folder of notes: an Obsidian vault, a journal, any folder of text files. Their bytes are given as they stand."""
 
 import os
 import stat

@@ -7,7 +7,7 @@ from datetime import date
 from filemem.importers.shapes import Conversation, Turn
 from filemem.memory import Memory
 from filemem.passages import Passage, format_turn, needed_day, turns
-from filemem.redaction import redact
+from filemem.redaction import Redaction, redact
 
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
@@ -34,15 +34,15 @@ def cleaned(conversation: Conversation, person: str) -> tuple[Conversation, int]
     return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
 
 
-def without_secrets(conversation: Conversation) -> tuple[Conversation, int]:
-    """The conversation without keys, passwords and the like, and how many there were."""
-    title, found = redact(conversation.title)
-    said, count = [], len(found)
+def without_secrets(conversation: Conversation) -> tuple[Conversation, list[Redaction]]:
+    """The conversation without keys, passwords and the like, and which there were."""
+    title, gone = redact(conversation.title)
+    said = []
     for turn in conversation.turns:
         text, found = redact(turn.text)
         said.append(turn._replace(text=text))
-        count += len(found)
-    return conversation._replace(title=title, turns=said), count
+        gone += found
+    return conversation._replace(title=title, turns=said), gone
 
 
 def written(said: list[Turn], day: date | None, clock: str = "") -> str:

@@ -86,8 +86,8 @@ def by_chance(value: str) -> bool:
         return False
     runs = re.findall("[A-Za-z0-9]+", value)
     whole = "".join(runs)
-    if len(whole) >= 30 and _turns(whole) >= 4 and re.search("[+/]", value):
-        return True
+    if len(whole) >= 30 and re.search("[+/]", value):  # base64, which its signs cut into runs
+        return _turns(whole) >= 4 or (_turns(whole) > 0 and _cases(whole) >= 0.2 * len(whole))
     return any(_turns(run) >= 3 or (len(run) >= 16 and (_turns(run) or _cases(run) >= 0.4 * len(run))) for run in runs)
 
 

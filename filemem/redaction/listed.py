@@ -86,12 +86,13 @@ def seeds(text: str) -> Iterator[Span]:
 
 
 def _is_seed(said: list[str], size: int, named: bool) -> bool:
+    """Whether so many words are a seed phrase; behind a name, words of which one at most is common."""
     if len(said) != size:
         return False
-    if named and one_of("function").isdisjoint(said):
-        return True
-    places = [_places().get(word, -1) for word in said]
-    return min(places) >= 0 and (named or _checksum(places))
+    places = [_places()[word] for word in said if word in _places()]
+    if named:
+        return sum(word in one_of("function") for word in said) <= 1
+    return len(places) == size and _checksum(places)
 
 
 def _checksum(places: list[int]) -> bool:

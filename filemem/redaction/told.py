@@ -48,7 +48,7 @@ _PARTS = {
     "of it": r"(?:\s+‹of›(?:(?<=')|(?![A-Za-z]))(?:‹filler›\s+){0,6}?‹filler›)?",  # for the office wifi
     "verb": "(?:(?:,?\\s+‹is›|['’]s)(?![a-z]))",
     "sign": r"""\\?["'`*]{0,2}\s{0,4}(?:=>|->|:=|[:=])\**\s{0,4}""",
-    "link": r"(?:‹sign›|(?:‹verb›|\s?[は是为])\s{0,4}[:=-]?\s{0,4}(?:‹still›[\s,:]+){0,3})",
+    "link": r"(?:‹sign›|\?\s+it['’]?s\s+|(?:‹verb›|\s?[は是为])\s{0,4}[:=-]?\s{0,4}(?:‹still›[\s,:]+){0,3})",
     "char": rf"[^\s\0“”‘’「」『』\u3000-\u30ff{_HAN}\uff00-\uff65]",
     "last": r"""(?<![.,;:?)\]}>'"`*])""",
     "quoted": r"""\\?["'`“‘「『«](?P<quoted>[^\n\0"`“”‘’「」『』«»]{1,80}?)\\?["'`”’」』»]""",
@@ -57,13 +57,15 @@ _PARTS = {
     "ascii value": r"(?:‹quoted›|\(?([!-~]{1,128}‹last›))",
     "phrase": r"\"?((?:[A-Za-z]{2,12}[ -]){1,7}[A-Za-z]{2,12})(?=‹end›)",
     "end": r"""[!"'”’»`)\]}*]*(?:[.,;?)\]…，。！？；、]|$|\s*\n|\s+[-–—(]|[\s,]+‹and-end›(?![a-z]))""",
-    "digits": r"""[#"'“]?((?-i:[0-9]{1,4}(?:[ -][0-9]{1,4}){2,4}|[0-9]{3,12}|(?=[A-Z-]{0,7}[0-9])[A-Z0-9-]{4,10})(?![\w-]))""",
+    "digits": r"""[#"'“]?((?-i:‹groups›|[0-9]{3,12}|(?=[A-Z-]{0,7}[0-9])[A-Z0-9-]{4,10})(?![\w-]))""",
+    "groups": "(?:[0-9]{1,4}(?:[ -][0-9]{1,4}){2,4}|[0-9]{3,4}[ -][0-9]{3,4})",
     "auth": r"""authorization["']?\s{0,4}[:=]\s{0,4}["']?""",
     "setting": "(?:password|passwd|pwd|pass)",
     "query": r"""=([^\s\0&#"'<>]{4,200})""",
     "key link": r"(?:\s{0,4}(?:=>|:=|[:=])|\s?[是为]|[ \t]{1,3}(?=[\w.+/~-]{20})|\s+‹is›(?![a-z]))",
     "pin": r"(?:(?:(?<![A-Za-z0-9_])(?-i:PIN)|\b(?:‹my›|card|sim|phone|bank|atm|debit|credit|unlock)\s+pin"
-    r"|\bpin(?=‹of it›‹link›))(?![ -]?code\s*(?:is|:|=)?\s*[1-9][0-9]{5}(?![0-9]))(?:[ -]?(?:code|number|no\.?))?)",  # six digits: an Indian address
+    r"|\bpin(?=‹of it›‹link›|\s+[0-9]{4,6}\b))"
+    r"(?![ -]?code\s*(?:is|:|=)?\s*[1-9][0-9]{5}(?![0-9]))(?:[ -]?(?:code|number|no\.?))?)",  # six digits: of an address
     "named code": r"\b(?:‹code-name›|‹place›[ -]?‹code›|‹code›\s‹of›\s?(?:‹my›\s)?(?:\w{2,12}\s)?‹place›)s?",
     "change it": r"\b‹change›\s+(?:[\w'’]{1,20}\s+){0,4}?(?:‹noun›|pin)(?:\s+from\s+[^\s\0]{1,64}|\s+back)?‹of it›",
     "whose": r"(?:(?:the\s|‹my›\s)?‹noun›\s?)?",
@@ -178,10 +180,15 @@ def _signed(match: re.Match[str]) -> bool:
 
 
 def _phrase(match: re.Match[str]) -> bool:
-    """Words that make no sentence: none that only joins others and, of two or three, none that says how a password is."""
+    """Words that make no sentence about a password: of two or three none that only joins, none that says how one is."""
     said = re.split("[ -]", value_of(match).lower())
-    usual = one_of("function") if len(said) > 3 else one_of("function") | one_of("predicate")
-    return usual.isdisjoint(said) and bool(re.fullmatch(_PLAIN_WORD, said[0])) and not said[0].endswith("ly")
+    joins, says = one_of("function"), one_of("predicate")
+    if said[0] in joins or said[0].endswith("ly") or not re.fullmatch(_PLAIN_WORD, said[0]):
+        return False
+    if len(said) > 3:
+        usual = (says - joins) | one_of("and-end")
+        return joins.isdisjoint(said) or (said[0] not in says and usual.isdisjoint(said))
+    return joins.isdisjoint(said) and says.isdisjoint(said)
 
 
 def _code(match: re.Match[str]) -> bool:
@@ -212,7 +219,8 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     (
         PASSWORD,
         "-u",
-        r"""(?<!\S)(?:-u|--user)[ =]?["']?[\w.@+$-]{1,64}:(?![0-9]+\b)([^\s\0"']{3,100})""",
+        r"""(?<!\S)(?:-u|--user)[ =]?"""
+        r"""(?:["'][^\s\0"':]{1,64}:([^\n\0"']{3,100})["']|[\w.@+$-]{1,64}:(?![0-9]+\b)([^\s\0"']{3,100}))""",
         _no_placeholder,
     ),
     (
@@ -223,14 +231,20 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     ),
     (
         PASSWORD,
-        "-p",
-        r"""\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n\0|;]{0,100}? -p|sshpass\s+-p\s?)"""
+        "-p redis-cli",
+        r"""\b(?:(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n\0|;]{0,100}? -p|sshpass\s+-p\s?"""
+        r"""|redis-cli\b[^\n\0|;]{0,100}? -a\s)"""
         r"""(?:["']([^\n\0"']{1,80})["']|([^\s\0"'-][^\s\0]{1,80}))""",
         _no_placeholder,
     ),
     (PASSWORD, "=", "[?&]‹setting›‹query›", _strong_said),
     (KEY, "=", "[?&](?:token|access_token|api_?key|key|(?:client_)?secret|sig|signature)‹query›", _random),
-    (KEY, "key", r"""‹begins›?‹key›["'`\\]{0,2}‹of it›‹key link›\s{0,4}\\?["'`“]?([\w.+/~-]{8,200}=*)""", _random),
+    (
+        KEY,
+        "key",
+        r"""‹begins›?‹key›["'`\\]{0,2}(?:‹of it›|(?:\s+‹filler›){0,3}?)‹key link›\s{0,4}\\?["'`“]?([\w.+/~-]{8,200}=*)""",
+        _random,
+    ),
     # Codes.
     (CODE, "pin", r"‹pin›(?:‹of it›‹link›|\s+)‹digits›", _code),
     (CODE, "code code-name", r"‹named code›(?:‹of it›‹link›|\s+)‹digits›", _code),
@@ -295,6 +309,19 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         r"""\0["'”]?(?:\s?[,/;]\s?|\s+)(?:(?:or|and|then|but|now|oder|und|jetzt|ou|y|ahora|agora|et|maintenant|it's)\s+){1,3}‹beside›""",
         _mixed,
     ),
+    (
+        PASSWORD,
+        "\0",
+        r"\0‹within›{0,30}?\b(?:new|now|neue[rs]?|nueva|nova|nouveau|other|second)(?:\s+one)?‹link›‹beside›",
+        _mixed,
+    ),
+    (PASSWORD, "u: u= user", r"\bu(?:ser)?\s?[:=]\s?[^\s\0]{1,60}\s{1,3}p(?:ass|w)?\s?[:=]\s?‹beside›", _strong_said),
+    (
+        PASSWORD,
+        "password password-short",
+        r"\b(?:it['’]?s|use|try|type)\s+‹beside›\s+(?:for|as)\s+‹my›\s+(?:[\w-]{1,20}\s+){0,2}?‹noun›",
+        _mixed,
+    ),
     # Chinese.
     (
         CODE,
@@ -311,6 +338,7 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     ),
     (CODE, "cvv pin", r"(?:CVV码?|pin码?)\s?[是为:=]\s?([0-9]{3,8})(?![0-9A-Za-z])", _zh_code),
     (PASSWORD, "password-zh", rf"‹zh noun›[{_HAN}A-Za-z0-9]{{0,10}}?\s{{0,4}}‹zh said›‹ascii value›", _zh_password),
+    (PASSWORD, "password-zh", rf"‹zh noun›‹zh said›([零〇一二三四五六七八九两幺个]{{3,12}})(?![{_HAN}])", _any),
     (PASSWORD, "password-zh", r"‹zh noun›[^。！？；\n\0]{0,12}?(?<![!-~])([!-~]{6,64}‹last›)", _mixed),
     (PASSWORD, "password-zh", r"‹zh noun›从?[ \t]{0,4}‹ascii value›", _strong_said),
 ]
