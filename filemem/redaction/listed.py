@@ -86,12 +86,12 @@ def seeds(text: str) -> Iterator[Span]:
 
 
 def _is_seed(said: list[str], size: int, named: bool) -> bool:
-    """Whether so many words are a seed phrase; behind a name, words of which one at most is common."""
+    """Whether so many words are a seed phrase; behind a name, words of which two at most are common."""
     if len(said) != size:
         return False
     places = [_places()[word] for word in said if word in _places()]
     if named:
-        return sum(word in one_of("function") for word in said) <= 1
+        return sum(word in one_of("function") for word in said) <= 2
     return len(places) == size and _checksum(places)
 
 
