@@ -42,13 +42,14 @@ class Details(NamedTuple):
     names: dict[str, str]
     numbers: dict[str, str]
     dates: dict[tuple[dt.date, dt.date], str]
+    others: dict[tuple[dt.date, dt.date], tuple[dt.date, dt.date]]  # what each may as well mean
     urls: dict[str, str]
     titles: dict[str, str]
 
 
 def details(texts: Iterable[Text]) -> Details:
     """Every detail of some texts. A name is a word with a capital inside a sentence, a [[link]], or a Chinese name."""
-    found = Details({}, {}, {}, {}, {})
+    found = Details({}, {}, {}, {}, {}, {})
     for text, day in texts:
         rest = _take(_URL, text, found.urls)
         found.titles.update({_folded(title): title for title in _titles(rest)})
@@ -59,6 +60,7 @@ def details(texts: Iterable[Text]) -> Details:
             if day or not mention.relative:
                 words = rest[mention.start : mention.end]
                 found.dates[mention.span.start, mention.span.end] = words
+                found.others[mention.span.start, mention.span.end] = mention.spans[-1]
                 rest = rest[: mention.start] + "_" * len(words) + rest[mention.end :]
         found.numbers.update({_number(match[0]): match[0] for match in _NUMBER.finditer(rest)})
         for match in _WORD.finditer(rest):
@@ -120,14 +122,15 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
     """
     texts = list(sources)
     known, source = details(texts), _folded(_URL.sub(" ", "\n".join(part.text for part in texts)))
-    spans = [*known.dates, *((part.day, part.day) for part in texts if part.day)]
+    spans = [*known.dates, *known.others.values(), *((part.day, part.day) for part in texts if part.day)]
     stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
     counted = known.numbers.keys() | set(map(str, _counts(source, _NUMERAL).values()))
     wrong: list[str] = []
     anchor = max((part.day for part in texts if part.day), default=None)
     for line in summary:
         found = details([Text(line, anchor)])
-        wrong += [written for (start, end), written in found.dates.items() if not _covers(start, end, spans)]
+        either = {written: (span, found.others[span]) for span, written in found.dates.items()}
+        wrong += [written for written, two in either.items() if not any(_covers(*span, spans) for span in two)]
         wrong += [written for key, written in found.urls.items() if key not in known.urls]
         wrong += [written for key, written in found.titles.items() if key not in source]
         wrong += [written for key, written in found.numbers.items() if key not in counted]

@@ -76,6 +76,6 @@ def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
     named = (
         mention.span
         for mention in mentioned(text, day)
-        if (mention.annotated if mention.relative else _YEAR.search(text, mention.start, mention.end))
+        if mention.annotated or (not mention.relative and _YEAR.search(text, mention.start, mention.end))
     )
     return next((span for span in named if (span.end - span.start).days <= LONGEST), one_day(day))

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from filemem.dates import annotate, has_time_word, mentioned, parse_bound
+from filemem.dates.spans import one_day
 
 MONDAY = date(2023, 5, 8)
 
@@ -164,7 +165,7 @@ last fri on the way | last fri: 2023-05-05
 last Tues. | last Tues: 2023-05-02
 last Friday night | last Friday night: 2023-05-05
 on Friday | Friday: 2023-05-05
-next Tuesday | next Tuesday: 2023-05-09
+next Tuesday | next Tuesday: 2023-05-16
 next Monday | next Monday: 2023-05-15
 this Friday | this Friday: 2023-05-12
 last summer | last summer: 2022-06-01..2022-08-31
@@ -361,12 +362,14 @@ def test_a_week_across_months_and_years_names_both_ends() -> None:
 
 
 @pytest.mark.parametrize("offset", range(7))
-def test_last_and_next_weekday_are_the_nearest_other_days(offset: int) -> None:
+def test_last_friday_is_the_one_before_and_next_friday_that_of_next_week(offset: int) -> None:
+    """But not written out where people differ: said on the day before or after, or on that week's Monday or Tuesday."""
     today = MONDAY + timedelta(offset)
     (last,), (following,) = mentioned("last Friday", today), mentioned("next Friday", today)
-    assert last.span.start.weekday() == following.span.start.weekday() == 4
-    assert 1 <= (today - last.span.start).days <= 7
-    assert 1 <= (following.span.start - today).days <= 7
+    friday = one_day(MONDAY + timedelta(11))
+    assert (last.span, last.annotated) == (one_day(MONDAY + timedelta(-3 if offset < 5 else 4)), offset != 5)
+    assert (friday in following.spans, following.annotated) == (True, offset not in (0, 1))
+    assert not following.annotated or following.span == friday
 
 
 def test_the_season_meant_depends_on_the_day() -> None:
@@ -457,7 +460,7 @@ def test_mentions_are_in_order_and_their_spans_too(text: str, today: date) -> No
     for mention in mentioned(text, today):
         assert end <= mention.start < mention.end <= len(text)
         assert mention.span.start <= mention.span.end
-        assert mention.relative or not mention.annotated
+        assert not (mention.annotated and mention.other)
         end = mention.end
 
 

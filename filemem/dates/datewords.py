@@ -63,6 +63,7 @@ DAYS = rf"{DAY}(?:\s?[-–]\s?{DAY})?"
 MONTH = (r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
          r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b")  # fmt: skip
 WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
+WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 PART = (rf"(?:(?:early|mid|late)[\s-]{{1,3}}(?:in{GAP})?|(?:beginning|start|middle|end|(?:first|second){GAP}half"
         rf"|(?:first|second|third|fourth|last){GAP}week){GAP}of{GAP})")  # fmt: skip
 WHICH = rf"(?:last|past|next|coming|this(?:{GAP}past|{GAP}coming)?)"
@@ -160,6 +161,11 @@ TIME = (r"(?:19|20)\d\d|\d{1,2}[:：]\d\d|\d\s?[apAP]\.?[mM]\b|\d{1,2}(?:st|nd|r
 MONTH_CUE = r"\b(?:(in|on|since|until|till|by|during)|before|after|from|to|through|between|of|around|for)\s{1,3}$"
 NO_YEAR_CUE = r"(?:[$£€¥#+=]|\b(?:room|no\.?|flight|route|line|page|bus|code|pin|rs\.?|usd|eur|gbp)\s{1,3}|[./:-])$"
 YEAR_CUE = r"\b(?:in|of|since|until|till|by|from|before|after|during)\s{1,3}$"
+NO_DAY_CUE = (
+    r"(?:\b(?:no|born|gone|only|(?<!as\s)of|better|brighter)|\blike(?:\s(?:it|i)['’]?\s?(?:was|were|s)?)?(?:\sonly|\sjust)?)"
+    r"\s{1,3}$"
+)  # no tomorrow, born yesterday, it feels like yesterday
+NO_DAY_AHEAD = r"\s(?:never\s|is\sanother\s)|['’]s\s(?:news|another|world)\b"
 HEDGE = r"(?:\b(?:or|to|over|than)\s{1,3}|[-–])$"
 MON = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 YEAR_AHEAD = (rf"(?:\s?[-–—]\s?|\s{{1,3}}(?:and|or|to|through|until|till)\s{{1,3}})"
@@ -172,14 +178,14 @@ BRACKET = rf"\s{{0,3}}\[(?=[^\]]{{0,60}}\d)(?:{'|'.join(MONTHS)}|[\d\s年月日�
 
 _CUES = tuple(
     "yesterday tomorrow last next past ago previous coming before after back night this eve later "
-    "昨 前 明 后 後 上 下 去 今 本 这 這 过 過".split()
+    "昨 前 明 后 後 上 下 去 今 本 这 這 过 過 周 週 期 拜 月 day".split()
 )
 
 
 def may_be_relative(text: str) -> bool:
     """False where no expression in the text can count from a day: a look that spares most texts the patterns."""
     lowered = text.lower()
-    return any(cue in lowered for cue in _CUES)
+    return any(cue in lowered for cue in _CUES) or regex(MON + r"\b", 0).search(lowered) is not None
 
 
 @cache

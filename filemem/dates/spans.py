@@ -87,9 +87,12 @@ def stretch(near: int, far: int, unit: str, sign: int, today: date) -> Span:
 
 
 def of_year(make: Callable[[int], Span], which: str, today: date) -> Span:
-    """The yearly span meant: 'last' is over, 'next' is to come, 'this' is the current one, '' has begun."""
+    """The yearly span meant: 'last' is over, 'next' and 'coming' are to come, 'this' is the current one, '' has begun, and what
+    'begins' does so today or later."""
     year = today.year
-    if which == "next":
+    if which == "begins":
+        return next(span for span in map(make, (year, year + 1)) if span.start >= today)
+    if which in ("next", "coming"):
         return next(span for span in map(make, (year, year + 1)) if span.start > today)
     if which == "last":
         return next(span for span in map(make, (year, year - 1, year - 2)) if span.end < today)

@@ -96,14 +96,15 @@ def _parsed(query: str, anchor: dt.date | None, today: dt.date, corpus: Corpus) 
         found = again if _any_of(corpus, again) else found
     if any(not mention.relative for mention in found):
         found = [mention for mention in found if not mention.relative]
-    spans = [(mention.span.start.toordinal(), mention.span.end.toordinal()) for mention in found]
+    spans = [(span.start.toordinal(), span.end.toordinal()) for mention in found for span in mention.spans]
     named = [query[mention.start : mention.end] for mention in found]
     return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
 
 
 def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
     """Is a memory of one of the days?"""
-    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for _, _, span, *_ in mentions)
+    spans = (span for mention in mentions for span in mention.spans)
+    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
 
 
 def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
