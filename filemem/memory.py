@@ -89,10 +89,10 @@ class Memory:
     @functools.cached_property
     def lines(self) -> list[str]:
         """The lines as an editor numbers them, without their ends."""
-        lines = [line.removesuffix("\r") for line in self.text.split("\n")]
+        lines = self.text.split("\n")
         if lines[-1] == "":
             lines.pop()
-        return lines
+        return [line.removesuffix("\r") for line in lines]
 
     @functools.cached_property
     def is_yaml(self) -> bool:

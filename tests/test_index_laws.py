@@ -62,7 +62,15 @@ def _lines() -> st.SearchStrategy[str]:
         "{}",
         "# {}",
     ]
-    shapes += ["- **Ann** 09:30:", "- {}", "**Ann**: {}", "- **An: n** 09:30: {}", "  - **Ann** 09:30: {}", "\t{}"]
+    shapes += [
+        "- **Ann** 09:30:",
+        "- **Ann**x",
+        "- {}",
+        "**Ann**: {}",
+        "- **An: n** 09:30: {}",
+        "  - **Ann** 09:30: {}",
+        "\t{}",
+    ]
     shapes += ["- {} <!-- facts/tea.md -->", "- {} (a.md:3)"]
     shapes += ["[[tea house|{}]]", "text: {}", "tags: [{}, tea]", "- **Ünal** 10:00: {}"]
     return st.builds(lambda shape, word: shape.replace("{}", word), st.sampled_from(shapes), said)

@@ -79,7 +79,7 @@ def count(folder: Folder, path: str) -> int:
 
 def split(whole: str) -> list[str]:
     """A text's lines without their ends."""
-    found = [line.removesuffix("\r") for line in whole.split("\n")] if "\r" in whole else whole.split("\n")
+    found = whole.split("\n")
     if found[-1] == "":
         found.pop()
-    return found
+    return [line.removesuffix("\r") for line in found] if "\r" in whole else found

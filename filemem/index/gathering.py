@@ -109,6 +109,7 @@ class Gatherer:
         builder.file(folder, name, stats, when.date.toordinal(), marks, _days(days))
         words = text.translate(_WORDS).split("\n")
         context = terms.tokens("\n".join(lines[start : found[0][0]]))
+        rest = {token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split())
         for (place, head), (end, _) in itertools.pairwise([*found, (len(lines), _NOBODY)]):
             speech = lines[place][head.length :]
             said = words[place].split()
@@ -118,11 +119,12 @@ class Gatherer:
                 said += " ".join(words[place + 1 : end]).split()
             del said[: len(head.tokens)]
             if "[" in speech:
-                _passage(builder, place + 1, head.speaker, terms.flags(speech), speech, context)
+                rest.update(said)
+                rest -= _passage(builder, place + 1, head.speaker, terms.flags(speech), speech, context)
             else:
                 builder.passage(place + 1, head.speaker, terms.flags(speech, said), said, context)
             context = []
-        builder.rest({token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split()))
+        builder.rest(rest)
         return True
 
     def _turns(self, lines: list[str], start: int) -> list[tuple[int, _Head]]:
@@ -131,7 +133,7 @@ class Gatherer:
         known = self._heads.get
         for place, line in enumerate(lines[start:], start):
             if line.startswith("- **"):
-                opening = line[: line.find(": ")]
+                opening = line.removesuffix(":").partition(": ")[0]
                 head = known(opening) or self._head(opening)
                 if not head:
                     return []
