@@ -14,7 +14,7 @@ from filemem.folder import Folder
 from filemem.grep import Grepped, reading
 from filemem.memory import ARCHIVE, LARGEST, SPOKEN, Memory, When, kind_of, when_of
 from filemem.passages import TURN_HEAD, Passage
-from filemem.plain import visible
+from filemem.plain import one_line, visible
 
 if TYPE_CHECKING:
     from filemem.search import Found
@@ -24,15 +24,30 @@ LONGEST_LINE = 2000  # characters shown of one line among others, or of one pass
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 GREP_TOKENS = 4000  # in one answer of grep
+HEAD = 8192  # bytes of a file in which its front matter is looked for
+SUPERSEDED = "superseded by"
 
 
-def heading(path: str, when: When | None, note: str = "") -> str:
-    """The line over a file's lines: path, date, weekday, time."""
+def heading(path: str, when: When | None, *notes: str) -> str:
+    """The line over a file's lines: path, date, weekday, time, and what is to be noted of it."""
     date = ""
     if when:
-        date = f"  {when.date:%B %Y}" if when.month else f"  {_day(when.date)}{' ' + when.time if when.time else ''}"
-    archived = "  archived" if path.startswith(ARCHIVE + "/") else ""
-    return f"{path}{date}{archived}{'  ' + note if note else ''}"
+        date = f"{when.date:%B %Y}" if when.month else f"{_day(when.date)}{' ' + when.time if when.time else ''}"
+    return "  ".join(filter(None, (path, date, *notes)))
+
+
+def fate(folder: Folder, path: str) -> str:
+    """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
+    with contextlib.suppress(FilememError):
+        if kind_of(path) in ("facts", "lessons") and b"superseded_by" in folder.read(path, HEAD):
+            by = folder.memory(path).particular("superseded_by")
+            if by:
+                return f"{SUPERSEDED} {one_line(by)}"
+    return _put_away(path)
+
+
+def _put_away(path: str, lapse: str = "") -> str:
+    return "archived" if path.startswith(ARCHIVE + "/") and not lapse.startswith(SUPERSEDED) else ""
 
 
 def next_call(tool: str, arguments: dict[str, Any]) -> str:
@@ -119,7 +134,7 @@ def page(
     if total and line > total:
         raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
     note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
-    head = f"{heading(path, when, note)}  {total:,} line{'s' * (total != 1)}"
+    head = f"{heading(path, when, fate(folder, path), note)}  {total:,} line{'s' * (total != 1)}"
     if not total:
         return f"{head}\n(no text)"
     if last:
@@ -131,11 +146,11 @@ def page(
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def grepped(found: Grepped, asked: dict[str, Any], folder: Folder | None = None) -> str:
-    """The lines that grep found, by file, newest first: for a model those of `folder` within GREP_TOKENS, with their days;
-    without it all, as the files have them."""
+def grepped(folder: Folder, found: Grepped, asked: dict[str, Any], *, whole: bool = False) -> str:
+    """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
+    `whole`, as the files have them."""
     counted = f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}"
-    shown, following = _lines_within(found, folder)
+    shown, following = _lines_within(folder, found, whole=whole)
     out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
     if following:
         more = next_call("grep", {**asked, "offset": following})
@@ -143,7 +158,7 @@ def grepped(found: Grepped, asked: dict[str, Any], folder: Folder | None = None)
     return "\n".join(out)
 
 
-def _lines_within(found: Grepped, folder: Folder | None) -> tuple[list[str], int]:
+def _lines_within(folder: Folder, found: Grepped, *, whole: bool) -> tuple[list[str], int]:
     """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
     out: list[str] = []
     path, spent, matched, skipped, days = "", 0, 0, False, None
@@ -156,13 +171,13 @@ def _lines_within(found: Grepped, folder: Folder | None) -> tuple[list[str], int
             continue
         before = len(out)
         if shown.path != path:
-            path, days = shown.path, _Days(folder, shown.path) if folder else None
-            out.append(heading(path, when_of(path)))
+            path, days = shown.path, None if whole else _Days(folder, shown.path)
+            out.append(heading(path, when_of(path), fate(folder, path)))
         elif shown.gap or skipped:
             out.append("      …")
         text = days.shown(shown.text, shown.line) if days else line_text(shown.text, None, path, shown.line)
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
-        spent += sum(tokens.count(entry) for entry in out[before:]) if folder else 0
+        spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
         matched += shown.matches
     return out, found.next_offset
 
@@ -196,7 +211,7 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
         for hit in part:
             if hit.path != path:
                 path = hit.path
-                out.append(path if path in headed else heading(path, hit.when, hit.note))
+                out.append(path if path in headed else heading(path, hit.when, _put_away(path, hit.note), hit.note))
                 headed.add(path)
             if hit.before and (path, hit.before.line) not in shown:
                 shown.add((path, hit.before.line))

@@ -45,7 +45,7 @@ class Config:
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer
-    stability_days: float = 10.0  # days without recall after which a memory of importance 5 has 37 % of its strength
+    stability_days: float = 90.0  # days without recall after which a memory of importance 5 has 37 % of its strength
     spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
     threshold: float = 0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
     grace_days: int = 7  # no younger memory is archived

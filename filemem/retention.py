@@ -21,7 +21,7 @@ IMPORTANCE = 5  # of a memory that does not say
 class Curve(NamedTuple):
     """The constants of the curve, as `filemem.yaml` may set them."""
 
-    stability: float = 10.0  # days, at importance 5; design decision: an unremarkable fact fades within a month
+    stability: float = 90.0  # days, at importance 5; design decision: an unremarkable episode lasts seven months
     growth: float = 1.5  # a recall of what had all but faded makes S 2.5 times as long, as SuperMemo 2's first factor
     threshold: float = 0.1  # of retention, below which a memory is archived
 
@@ -30,12 +30,20 @@ DEFAULT = Curve()
 
 
 class Strength(NamedTuple):
-    """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then."""
+    """How a memory stands on a day: retention 0 to 1, stability in days, the last recall, days since then.
+
+    `last` is the day that the memory is of where it was never recalled; that day may lie ahead.
+    """
 
     retention: float
     stability: float
     last: dt.date
     days: float
+
+    def left(self, threshold: float, today: dt.date) -> float:
+        """The days from `today` after which retention falls to the threshold; below 0 where it has fallen so long since."""
+        ahead = max(0, (self.last - today).days)
+        return ahead + days_until(self.stability, threshold) - self.days
 
 
 Elapsed = Callable[[dt.date, dt.date], float]

@@ -4,8 +4,9 @@ import datetime as dt
 import math
 from typing import NamedTuple
 
-from filemem import prompt, retention, sweeper, tokens
+from filemem import prompt, tokens
 from filemem.archive import Progress, unwatched
+from filemem.fading import YOUNG, curve, standings
 from filemem.store import User
 
 SOON = 30  # days
@@ -39,18 +40,18 @@ def status(user: User, now: dt.datetime, progress: Progress = unwatched) -> Stat
     staying: dict[str, int] = {}
     spread = [0] * BARS
     fading = []
-    today, threshold = now.date(), sweeper.curve(user.config).threshold
-    for entry, size, reason, strength in sweeper.standings(user, today, progress):
+    today, threshold = now.date(), curve(user.config).threshold
+    for entry, size, reason, strength, _ in standings(user, today, progress):
         kind = kinds.get(entry.kind, Kind(0, 0, 0, 0))
         if entry.archived:
             kinds[entry.kind] = kind._replace(archived=kind.archived + 1, archived_bytes=kind.archived_bytes + size)
             continue
         kinds[entry.kind] = kind._replace(live=kind.live + 1, live_bytes=kind.live_bytes + size)
-        if reason and not reason.startswith("younger"):
+        if reason and reason != YOUNG:
             staying[reason] = staying.get(reason, 0) + 1
         elif strength:
             spread[min(BARS - 1, int(strength.retention * BARS))] += 1
-            left = math.ceil(retention.days_until(strength.stability, threshold) - strength.days)
+            left = math.ceil(strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
     sections = prompt.sections(user, user.config, now, [], "", tools=user.config.tools)

@@ -111,7 +111,7 @@ class Toolbox:
         found = grep(
             self._folder, self._index.corpus(), pattern, path=path, context=context, offset=offset, current=self.current
         )
-        return answers.grepped(found, {"pattern": pattern, **_given(path=path, context=context or None)}, self._folder)
+        return answers.grepped(self._folder, found, {"pattern": pattern, **_given(path=path, context=context or None)})
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)

@@ -43,11 +43,11 @@ def test_two_recalls_on_one_day_count_as_one(recalled, today):
 
 
 def test_the_formula_to_the_digit():
-    found = strength(BORN, [], BORN + dt.timedelta(10))
+    found = strength(BORN, [], BORN + dt.timedelta(90))
     assert math.isclose(found.retention, math.exp(-1))
-    assert found.stability == 10
-    recalled = strength(BORN, [BORN + dt.timedelta(10)], BORN + dt.timedelta(10))
-    assert math.isclose(recalled.stability, 10 * (1 + 1.5 * (1 - math.exp(-1))))
+    assert found.stability == 90
+    recalled = strength(BORN, [BORN + dt.timedelta(90)], BORN + dt.timedelta(90))
+    assert math.isclose(recalled.stability, 90 * (1 + 1.5 * (1 - math.exp(-1))))
     assert recalled.retention == 1
 
 
@@ -66,3 +66,15 @@ def test_the_day_of_fading_is_where_retention_meets_the_threshold():
 def test_every_retention_is_between_0_and_1(stability, growth, recalled, today):
     found = strength(BORN, recalled, today, curve=Curve(stability, growth))
     assert 0 <= found.retention <= 1
+
+
+@given(days, recalls, days)
+def test_the_days_left_end_where_retention_meets_the_threshold(born, recalled, today):
+    """From today, and where the day that a memory is of lies ahead, from that day."""
+    found = strength(born, recalled, today)
+    last = max(today, born)
+    then = today + dt.timedelta(math.ceil(found.left(0.1, today)))
+    for day, faded in ((then, True), (then - dt.timedelta(1), False)):
+        if day > last:
+            kept = retention((day - found.last).days, found.stability)
+            assert (kept <= 0.1 + 1e-9) == faded

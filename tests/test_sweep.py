@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from filemem import archive, maintenance, recalls, status, sweeper
+from filemem import archive, fading, maintenance, recalls, sections, status, sweeper
 from filemem.config import ConfigError
 from filemem.errors import Busy, NotFound
 from filemem.store import Store
 
+EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
 TODAY = dt.date(2026, 11, 20)
 AT = dt.datetime(2026, 11, 20, 3, 0)
 
@@ -40,87 +41,154 @@ def swept(user, at=AT):
 
 
 def test_the_threshold_decides_to_the_day(user):
-    write(user, "facts/2026/2026-10-29-plain.md")  # R = exp(-22/10) = 0.111 today, exp(-23/10) = 0.100 > 0.1 tomorrow
-    write(user, "facts/2026/2026-10-27-older.md")  # exp(-24/10) = 0.091
-    write(user, "facts/2026/2026-10-10-important.md", "---\nimportance: 10\n---\nAllergic to cashews.\n")  # exp(-41/20)
-    assert going(user) == ["facts/2026/2026-10-27-older.md"]
-    assert going(user, TODAY + dt.timedelta(2)) == ["facts/2026/2026-10-27-older.md", "facts/2026/2026-10-29-plain.md"]
+    write(user, "facts/2026/2026-04-27-plain.md", EVENT)  # R = exp(-207/90) = 0.1003 today, 0.099 tomorrow
+    write(user, "facts/2026/2026-04-26-older.md", EVENT)
+    write(user, "facts/2026/2026-04-26-important.md", "---\nkind: event\nimportance: 7\n---\nMoved house.\n")
+    assert going(user) == ["facts/2026/2026-04-26-older.md"]
+    assert going(user, TODAY + dt.timedelta(1)) == ["facts/2026/2026-04-26-older.md", "facts/2026/2026-04-27-plain.md"]
 
 
 @pytest.mark.parametrize(
     ("path", "text"),
     [
         ("profile.md", "Ann.\n"),
-        ("facts/2020-01-01-pinned.md", "---\npinned: true\n---\nThe key is under the pot.\n"),
-        ("facts/2020-01-01-pinned.yaml", "text: The key is under the pot.\npinned: yes\n"),
-        ("facts/undated.md", "Likes tea.\n"),
+        ("facts/2020-01-01-pinned.md", "---\npinned: true\nkind: event\n---\nThe key is under the pot.\n"),
+        ("facts/2020-01-01-pinned.yaml", "text: The key is under the pot.\npinned: yes\nkind: event\n"),
+        ("facts/undated.md", EVENT),
         ("summaries/2020/2020-01-conversations.md", "- We met. (sessions/2020/2020-01-01-x.md:1)\n"),
         ("facts/2026-11-14-young.md", "---\nimportance: 1\n---\nA sneeze.\n"),
-        ("facts/2020-01-01-broken.md", "---\npinned: true\nimportance: [\n---\nThe key is under the pot.\n"),
+        ("facts/2020-01-01-broken.md", "---\nkind: event\nimportance: [\n---\nThe key is under the pot.\n"),
+        ("facts/2020-01-01-by-hand.md", "Likes tea.\n"),
+        ("facts/2020-01-01-recipe.md", "---\nkind: recipe\n---\nRye bread.\n"),
+        ("facts/2020-01-01-wedding.md", "---\nkind: event\nimportance: 8\n---\nMarried Tom.\n"),
+        ("facts/2020-01-01-home.md", "---\nimportance: 4\nvalid_from: 2020-01-01\n---\nLives in Diss.\n"),
+        ("facts/2020-01-01-tenancy.md", "---\nvalid_until: 2026-11-20\n---\nRents a loft.\n"),
+        ("facts/2020-01-01-cruise.md", "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n"),
+        ("lessons/2020/2020-01-01-short.md", "---\nimportance: 2\n---\nBe brief.\n"),
+        ("notes.md", "---\ndate: 2020-01-01\nimportance: 1\n---\nA sneeze.\n"),
+        ("sessions/2020/2020-01-01-0930-x.md", "- **Ann** 09:30: I keep bees.\n"),
     ],
 )
 def test_what_is_never_swept(user, path, text):
+    """What tells how things stand stays however old it is, and so does what nobody has summarised."""
     write(user, path, text)
-    write(user, "facts/2020-01-01-plain.md")
+    write(user, "facts/2020-01-01-plain.md", EVENT)
     assert swept(user)["archived"] == ["facts/2020-01-01-plain.md"]
     assert Path(user.root, path).exists()
+
+
+@pytest.mark.parametrize(
+    ("front", "gone"),
+    [
+        ("kind: event", "2026-04-28"),  # 208 days after 2 October 2025
+        ("kind: plan\nvalid_from: 2025-12-24", "2026-07-20"),
+        ("kind: plan\nvalid_from: 2025-12-24\nvalid_until: 2026-01-02", "2026-07-29"),
+        ("importance: 3", "2026-02-04"),  # 125 days
+        ("importance: 3\nkind: standing", "2026-02-04"),
+        ("valid_until: 2026-01-02", "2026-07-29"),
+        ("superseded_by: facts/2026-01-01-x.md", "2026-04-28"),
+    ],
+)
+def test_what_was_fades_from_the_last_day_that_it_names(user, front, gone):
+    """Events, plans, trifles and what has ended are archived 2.3 times their stability after their day, and not a day before."""
+    write(user, "facts/2025/2025-10-02-x.md", f"---\n{front}\n---\nWent to Ely.\n")
+    day = dt.date.fromisoformat(gone)
+    assert going(user, day - dt.timedelta(1)) == []
+    assert going(user, day) == ["facts/2025/2025-10-02-x.md"]
+
+
+def test_what_a_line_of_the_profile_rests_on_stays(user):
+    write(user, "facts/2020-01-01-tea.md", EVENT)
+    write(user, "facts/2020-01-01-rye.md", EVENT)
+    write(user, "profile.md", "- Had tea. <!-- facts/2020-01-01-tea.md -->\n")
+    assert going(user) == ["facts/2020-01-01-rye.md"]
+
+
+def test_a_summarised_conversation_that_came_back_fades_again(user):
+    path = "sessions/2020/2020-01-01-0930-x.md"
+    write(user, path, "- **Ann** 09:30: I keep bees.\n")
+    sections.note(user, {path: sections.Compacted("0", "summaries/2020/2020-01-x.md", "0", sections.DONE)})
+    assert going(user) == [path]
+    sections.note(user, {path: sections.Compacted("0", "summaries/2020/2020-01-x.md", "0", sections.KEPT)})
+    assert going(user) == []
+
+
+def test_what_stands_and_was_archived_by_older_rules_comes_back(user):
+    """A job's move is undone, not a person's; what is superseded or over stays away, and so does an episode."""
+    texts = {
+        "home": "Lives in Diss.\n",
+        "wedding": "---\nkind: event\nimportance: 9\n---\nMarried Tom.\n",
+        "trip": EVENT,
+        "job": "---\nsuperseded_by: facts/x.md\n---\nA clerk.\n",
+        "loft": "---\nvalid_until: 2021-01-01\n---\nRents a loft.\n",
+    }
+    paths = {name: f"facts/2020/2020-01-01-{name}.md" for name in texts}
+    for name, text in texts.items():
+        write(user, archive.archived(paths[name]), text)
+    recalls.note_all(user, paths.values(), recalls.ARCHIVED, AT - dt.timedelta(30))
+    write(user, "archive/facts/2020/2020-01-01-by-hand.md")
+    assert "next sweep brings it back. It tells what holds" in " ".join(fading.why(user, paths["home"], TODAY))
+    assert [item.why for item in sweeper.plan(user, TODAY).coming] == ["standing", "important"]
+    assert swept(user)["restored"] == [paths["home"], paths["wedding"]]
+    assert swept(user) == {"archived": [], "restored": [], "notes": []}
 
 
 @pytest.mark.parametrize(
     "source", ["facts/a/2020-01-02-b.md", "facts/a/2020-01-02-b.md:3", "[x.md:1, facts/a/2020-01-02-b.md:3]"]
 )
 def test_a_source_of_what_stays_stays_with_its_own_sources(user, source):
+    talk, other = "facts/2020/2020-01-02 a trip.md", "facts/2020/2020-01-04-c.md"
     write(user, "facts/2026-11-19-new.md", f"---\nsource: {source}\n---\nMoved.\n")
-    write(
-        user, "facts/a/2020-01-02-b.md", '---\nsource:\n  - "sessions/2020/2020-01-02 a trip.md:7"\n---\nMoves soon.\n'
-    )
-    write(user, "sessions/2020/2020-01-02 a trip.md", "- **Ann**: I shall move.\n")
-    write(user, "facts/2020-01-03-other.md", "---\nsource: sessions/2020/2020-01-04-c.md:1\n---\nOld.\n")
-    write(user, "sessions/2020/2020-01-04-c.md", "- **Ann**: It is old.\n")
-    assert going(user) == ["facts/2020-01-03-other.md", "sessions/2020/2020-01-04-c.md"]
+    write(user, "facts/a/2020-01-02-b.md", f'---\nkind: plan\nsource:\n  - "{talk}:7"\n---\nMoves soon.\n')
+    write(user, talk, EVENT)
+    write(user, "facts/2020-01-03-other.md", f"---\nkind: event\nsource: {other}:1\n---\nOld.\n")
+    write(user, other, EVENT)
+    assert going(user) == ["facts/2020-01-03-other.md", other]
 
 
 def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(user):
     for name in ("never", "once", "spaced"):
-        write(user, f"facts/2026/2026-07-01-{name}.md")
+        write(user, f"facts/2026/2026-01-01-{name}.md", "---\nimportance: 2\n---\nLikes tea.\n")
     for hour in range(5):
-        recalls.note(user, "facts/2026/2026-07-01-once.md", "open", dt.datetime(2026, 8, 1, hour))
-    for day in (10, 25, 50, 80):
-        recalls.note(user, "facts/2026/2026-07-01-spaced.md", "cited", dt.datetime(2026, 7, 1) + dt.timedelta(day))
-    assert going(user) == ["facts/2026/2026-07-01-never.md", "facts/2026/2026-07-01-once.md"]
+        recalls.note(user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour))
+    for day in (20, 50, 100, 160):
+        recalls.note(user, "facts/2026/2026-01-01-spaced.md", "cited", dt.datetime(2026, 1, 1) + dt.timedelta(day))
+    assert going(user) == ["facts/2026/2026-01-01-never.md", "facts/2026/2026-01-01-once.md"]
 
 
 def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
-    write(user, "facts/2026/2026-07-01-a.md", "Keeps bees.\r\n")
-    write(user, "facts/2026/2026-07-01-b.md")
-    write(user, "archive/facts/2026/2026-07-01-by-hand.md")
-    write(user, "archive/facts/2026/2026-07-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
+    bees = "---\nimportance: 2\n---\nKeeps bees.\r\n"
+    write(user, "facts/2026/2026-01-01-a.md", bees)
+    write(user, "facts/2026/2026-01-01-b.md", bees)
+    write(user, "archive/facts/2026/2026-01-01-by-hand.md")
+    write(user, "archive/facts/2026/2026-01-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
     swept(user)
     assert swept(user, AT + dt.timedelta(1)) == {"archived": [], "restored": [], "notes": []}
     toolbox = user.tools(lambda: AT + dt.timedelta(days=2))
     for name in ("a", "by-hand", "replaced"):
-        toolbox.call("open", {"path": f"facts/2026/2026-07-01-{name}.md"})
-    assert swept(user, AT + dt.timedelta(days=3))["restored"] == ["facts/2026/2026-07-01-a.md"]
-    assert Path(user.root, "facts/2026/2026-07-01-a.md").read_bytes() == b"Keeps bees.\r\n"
+        toolbox.call("open", {"path": f"facts/2026/2026-01-01-{name}.md"})
+    assert swept(user, AT + dt.timedelta(days=3))["restored"] == ["facts/2026/2026-01-01-a.md"]
+    assert Path(user.root, "facts/2026/2026-01-01-a.md").read_bytes() == bees.encode()
     assert swept(user, AT + dt.timedelta(days=4))["archived"] == []
-    assert swept(user, AT + dt.timedelta(days=400))["archived"] == ["facts/2026/2026-07-01-a.md"]
+    assert swept(user, AT + dt.timedelta(days=400))["archived"] == ["facts/2026/2026-01-01-a.md"]
 
 
 def test_a_dry_run_and_the_sweep_agree_and_the_dry_run_touches_nothing(user):
-    for day in range(1, 29):
-        write(user, f"facts/2026/2026-10-{day:02}-x.md")
+    for day in range(1, 31):
+        write(user, f"facts/2026/2026-04-{day:02}-x.md", EVENT)
     before = sorted(user.paths())
     planned = going(user)
+    assert len(planned) == 26
     assert sorted(user.paths()) == before
     assert swept(user)["archived"] == planned
     assert sorted(user.paths()) == sorted([p for p in before if p not in planned] + [f"archive/{p}" for p in planned])
 
 
 def test_a_memory_that_exists_in_both_places_with_two_texts_stays_and_is_named(user):
-    write(user, "facts/2020-01-01-x.md", "One.\n")
+    write(user, "facts/2020-01-01-x.md", EVENT)
     write(user, "archive/facts/2020-01-01-x.md", "Another.\n")
     assert "rename one of the two" in swept(user)["notes"][0]
-    assert Path(user.root, "facts/2020-01-01-x.md").read_text() == "One.\n"
+    assert Path(user.root, "facts/2020-01-01-x.md").read_text() == EVENT
     os.unlink(Path(user.root, "archive/facts/2020-01-01-x.md"))
     os.link(Path(user.root, "facts/2020-01-01-x.md"), Path(user.root, "archive/facts/2020-01-01-x.md"))
     assert swept(user)["notes"] == []  # the two names of a move that was cut off
@@ -128,82 +196,107 @@ def test_a_memory_that_exists_in_both_places_with_two_texts_stays_and_is_named(u
 
 
 def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
-    write(user, "facts/2026/2026-07-01-a.md", "Keeps bees.\r\nno last newline")
+    path, text = "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nKeeps bees.\r\nno last newline"
+    write(user, path, text)
     swept(user)
-    assert maintenance.restore(user, ["facts/2026/2026-07-01-a.md"], AT).said == [
-        "Restored facts/2026/2026-07-01-a.md."
-    ]
-    assert Path(user.root, "facts/2026/2026-07-01-a.md").read_bytes() == b"Keeps bees.\r\nno last newline"
-    assert going(user, TODAY + dt.timedelta(30)) == []
-    assert maintenance.restore(user, ["facts/2026/2026-07-01-a.md"], AT).said[0].endswith("is not in the archive.")
+    assert maintenance.restore(user, [path], AT).said == [f"Restored {path}."]
+    assert Path(user.root, path).read_bytes() == text.encode()
+    assert going(user, TODAY + dt.timedelta(60)) == []
+    assert maintenance.restore(user, [path], AT).said[0].endswith("is not in the archive.")
     with pytest.raises(NotFound):
-        maintenance.restore(user, ["facts/2026/2026-07-01-a.md", "facts/none.md"], AT)
+        maintenance.restore(user, [path, "facts/none.md"], AT)
 
 
 def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
     (tmp_path / "filemem.yaml").write_text("active_days: true\n")
     user = Store(tmp_path).user("ann")
-    write(user, "facts/2026/2026-01-01-a.md")
-    for day in range(1, 24):
-        write(user, f"sessions/2026/2026-01-{day:02}-0930-x.md", "---\npinned: true\n---\n- **Ann**: Hello.\n")
-    assert going(user) == []  # 22 active days after the first: R = 0.111
-    for day in (24, 25):
-        recalls.note(user, "profile.md", "open", dt.datetime(2026, 2, day))
+    write(user, "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nA sneeze.\n")
+    for day in range(1, 43):
+        date = dt.date(2026, 1, 1) + dt.timedelta(day - 1)
+        write(user, f"sessions/2026/{date}-0930-x.md", "- **Ann**: Hello.\n")
+    assert going(user) == []  # 41 active days after the first: R = exp(-41/18) = 0.103
+    recalls.note(user, "profile.md", "open", dt.datetime(2026, 3, 24))
     assert going(user) == ["facts/2026/2026-01-01-a.md"]
 
 
 def test_every_constant_is_a_setting(tmp_path):
-    write(Store(tmp_path).user("ann"), "facts/2026/2026-10-01-a.md")
-    for setting in ("stability_days: 25", "threshold: 0.001", "grace_days: 60"):
+    write(Store(tmp_path).user("ann"), "facts/2026/2026-04-01-a.md", EVENT)
+    for setting in ("stability_days: 250", "threshold: 0.001", "grace_days: 300"):
         (tmp_path / "filemem.yaml").write_text(setting + "\n")
         assert going(Store(tmp_path).user("ann")) == []
     (tmp_path / "filemem.yaml").write_text("spacing_growth: 9\n")
     user = Store(tmp_path).user("ann")
-    recalls.note(user, "facts/2026/2026-10-01-a.md", "open", dt.datetime(2026, 10, 20))
-    assert going(user, dt.date(2027, 3, 1)) == []
+    assert going(user) == ["facts/2026/2026-04-01-a.md"]
+    recalls.note(user, "facts/2026/2026-04-01-a.md", "open", dt.datetime(2026, 10, 20))
+    assert going(user, dt.date(2029, 1, 1)) == []
     (tmp_path / "filemem.yaml").write_text("threshold: 1.5\n")
     with pytest.raises(ConfigError, match="between 0 and 1"):
         going(Store(tmp_path).user("ann"))
 
 
 def test_why_tells_the_numbers_and_what_comes(user):
-    write(user, "facts/2026/2026-11-01-a.md", "---\nimportance: 8\n---\nKeeps bees.\n")
-    recalls.note(user, "facts/2026/2026-11-01-a.md", "open", dt.datetime(2026, 11, 9))
-    said = " ".join(sweeper.why(user, "facts/2026/2026-11-01-a.md", TODAY))
-    assert "importance is 8 of 10" in said
-    assert "stability began at 16.0 days" in said
-    assert "recalled on 1 later day, last on 2026-11-09" in said
-    assert "stability has grown to 25.4 days" in said  # 16 (1 + 1.5 (1 - exp(-8/16)))
-    assert "Retention is 0.649 = exp(-11 / 25.4)" in said
-    assert "falls under 0.1 in 48 days, about 2027-01-07" in said
-    assert going(user, dt.date(2027, 1, 6)) == []
-    assert going(user, dt.date(2027, 1, 7)) == ["facts/2026/2026-11-01-a.md"]
-    swept(user, dt.datetime(2027, 1, 7, 3))
-    said = " ".join(sweeper.why(user, "facts/2026/2026-11-01-a.md", dt.date(2027, 1, 8)))
+    path = "facts/2026/2026-11-01-a.md"
+    write(user, path, "---\nimportance: 1\n---\nSneezed.\n")
+    recalls.note(user, path, "open", dt.datetime(2026, 11, 10))
+    said = " ".join(fading.why(user, path, TODAY))
+    assert "importance is 1 of 10" in said
+    assert "stability began at 18.0 days" in said
+    assert "recalled on 1 later day, last on 2026-11-10" in said
+    assert "stability has grown to 28.6 days" in said  # 18 (1 + 1.5 (1 - exp(-9/18)))
+    assert "Retention is 0.705 = exp(-10 / 28.6)" in said
+    assert "falls under 0.1 in 56 days, about 2027-01-15" in said
+    assert going(user, dt.date(2027, 1, 14)) == []
+    assert going(user, dt.date(2027, 1, 15)) == [path]
+    swept(user, dt.datetime(2027, 1, 15, 3))
+    said = " ".join(fading.why(user, path, dt.date(2027, 1, 16)))
     assert "is in the archive" in said
-    assert "A job archived it on 2027-01-07" in said
+    assert "A job archived it on 2027-01-15. As far as is known it is still true." in said
+
+
+def test_why_tells_a_plan_from_its_day(user):
+    write(user, "facts/2025/2025-11-01-a.md", "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n")
+    said = " ".join(fading.why(user, "facts/2025/2025-11-01-a.md", TODAY))
+    assert "It is of 2026-12-20" in said
+    assert "falls under 0.1 in 237 days, about 2027-07-16" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "sentence"),
+    [
+        ("facts/2020-01-01-a.md", "Likes tea.\n", "It does not fade. It tells what holds"),
+        ("facts/2020-01-01-a.md", "---\npinned: true\n---\nLikes tea.\n", "It does not fade. It is pinned."),
+        (
+            "archive/facts/2020-01-01-a.md",
+            "---\nsuperseded_by: facts/x.md\n---\nA clerk.\n",
+            "It tells what was: it is",
+        ),
+        ("archive/facts/2020-01-01-a.md", "Likes tea.\n", "No job has put it here"),
+        ("facts/2020-01-01-a.md", EVENT, "under the threshold of 0.1, so the next sweep archives it."),
+    ],
+)
+def test_why_says_what_keeps_a_memory_where_it_is(user, path, text, sentence):
+    write(user, path, text)
+    assert sentence in " ".join(fading.why(user, path, TODAY))
 
 
 def test_status_counts_every_memory_once(user):
-    write(user, "facts/2026/2026-11-19-a.md", "Likes tea.\n")
-    write(user, "facts/2026/2026-10-30-b.md", "Likes rye.\n")
+    write(user, "facts/2026/2026-11-19-a.md", "---\nkind: event\n---\nHad tea.\n")
+    write(user, "facts/2026/2026-10-30-b.md", "---\nimportance: 1\n---\nHad rye.\n")
+    write(user, "facts/2026/2026-01-30-d.md", "Likes tea.\n")
     write(user, "archive/facts/2026/2026-01-30-c.md", "Liked rum.\n")
     write(user, "profile.md", "Ann.\n")
     found = status.status(user, AT)
-    assert found.kinds["facts"] == status.Kind(2, 22, 1, 11)
+    assert found.kinds["facts"] == status.Kind(3, 71, 1, 11)
     assert found.kinds["profile"] == status.Kind(1, 5, 0, 0)
     assert sum(found.spread) == 2
-    assert (found.spread[9], found.spread[1]) == (1, 1)
-    assert found.staying == {"profile": 1}
-    assert found.fading == [
-        (dt.date(2026, 11, 23), "facts/2026/2026-10-30-b.md"),
-        (dt.date(2026, 12, 13), "facts/2026/2026-11-19-a.md"),
-    ]
+    assert (found.spread[9], found.spread[3]) == (1, 1)
+    assert found.staying == {"profile": 1, "standing": 1}
+    assert found.fading == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]
     assert "profile" in found.prompt_tokens
 
 
 def test_one_job_at_a_time_and_a_conversation_goes_on(user):
-    write(user, "facts/2020-01-01-x.md")
+    write(user, "facts/2020-01-01-x.md", EVENT)
     with archive.alone(user):
         with pytest.raises(Busy, match="another job is at work on ann's memories"):
             maintenance.sweep(user, AT)
@@ -213,7 +306,7 @@ def test_one_job_at_a_time_and_a_conversation_goes_on(user):
 
 def test_all_users_are_swept_though_one_is_broken(tmp_path):
     for name in ("ann", "bob", "cem"):
-        write(Store(tmp_path).user(name), "facts/2020-01-01-x.md")
+        write(Store(tmp_path).user(name), "facts/2020-01-01-x.md", EVENT)
     Path(tmp_path, "bob", ".filemem").write_text("a file where a folder should be")
     command = [sys.executable, "-c", "from filemem.cli import main; main()", "sweep", "--all-users"]
     done = subprocess.run(

@@ -241,6 +241,16 @@ def test_the_archive_can_be_asked_alone(tools: Toolbox) -> None:
     assert answer.startswith("1 line in 1 of 1 file, 1 of them archived")
 
 
+def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> None:
+    """What something replaced says by what, in every tool, and is not called archived although it lies there."""
+    was = "archive/facts/2025/2025-01-02-rum.md"
+    write(root, {was: f"---\nsuperseded_by: {FACT}\n---\nLikes rum.\n"})
+    for tool, asked in (("grep", {"pattern": "likes rum"}), ("search_files", {"query": "rum"}), ("open", {"path": was})):
+        heading = next(line for line in tools.call(tool, asked).split("\n") if line.startswith(was))
+        assert heading.startswith(f"{was}  Thu 2 January 2025  superseded by {FACT}")
+        assert "archived" not in heading
+
+
 def test_context_lines_are_marked_and_gaps_shown(root: Path, tools: Toolbox) -> None:
     write(root, {"notes.md": "one tea\ntwo\nthree\nfour\nfive tea\n"})
     answer = tools.call("grep", {"pattern": "tea", "path": "notes.md", "context": 1})

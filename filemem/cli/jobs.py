@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from filemem import compaction, maintenance, status, sweeper
+from filemem import compaction, fading, maintenance, status, sweeper
 from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
@@ -144,7 +144,7 @@ def why_command(path: str) -> int:
     Example: filemem why facts/2026/2026-03-14-prefers-oolong-tea.md
     """
     user = the_user()
-    for sentence in sweeper.why(user, split_line(user, path)[0], now().date()):
+    for sentence in fading.why(user, split_line(user, path)[0], now().date()):
         say(sentence)
     return 0
 

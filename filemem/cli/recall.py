@@ -60,7 +60,8 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
             click.echo(dim(more), err=True)
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
-    say_answer(user, answers.grepped(found, {**asked, **({"context": context} if context else {})}))
+    asked |= {"context": context} if context else {}
+    say_answer(user, answers.grepped(user, found, asked, whole=True))
     return 0 if found.total else 1
 
 

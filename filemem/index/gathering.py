@@ -17,6 +17,7 @@ from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, when_of
 from filemem.passages import DAY_HEADING, turn_days, turns
 
+EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
 """A value on one line that YAML reads without fail."""
@@ -179,6 +180,8 @@ def _retells(memory: Memory, source: str, text: str, flags: int) -> bool:
 def _particulars(memory: Memory) -> dict[str, Any]:
     """What the front matter says that ranking and the sweep need, the file's other names, and names given in its links."""
     found: dict[str, Any] = {}
+    if memory.front.get("kind") in EPISODES:
+        found["kind"] = memory.front["kind"]
     for key in RANKED if memory.front else ():
         value = memory.particular(key)
         if isinstance(value, list):

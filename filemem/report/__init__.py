@@ -14,6 +14,7 @@ from typing import NamedTuple
 from filemem import archive, check, recalls, retention, sections, status, sweeper
 from filemem.archive import Progress, unwatched
 from filemem.errors import FilememError
+from filemem.fading import YOUNG, Rules, Standing, after, rules, standings
 from filemem.memory import KINDS, Memory
 from filemem.plain import one_line
 from filemem.problems import Problem
@@ -22,7 +23,7 @@ from filemem.report import links
 from filemem.report.links import Web
 from filemem.status import Status
 from filemem.store import User
-from filemem.sweeper import Plan, Rules, Standing
+from filemem.sweeper import Plan
 
 BINS, ROWS = 48, 6  # of the timeline
 STEPS = (1, 3, 12, 60, 120, 1200)  # months in a bin
@@ -126,9 +127,9 @@ class Report(NamedTuple):
 def gather(user: User, now: dt.datetime, progress: Progress = unwatched) -> Report:
     """The report as of `now`; `progress` is told the files checked, which takes longest."""
     today = now.date()
-    standing = sorted(sweeper.standings(user, today), key=lambda item: item.entry.path)
+    standing = sorted(standings(user, today), key=lambda item: item.entry.path)
     plan, found, trails = sweeper.plan(user, today), status.status(user, now), recalls.trails(user)
-    rule = sweeper.rules(user.config, (item.entry for item in standing), trails)
+    rule = rules(user.config, (item.entry for item in standing), trails)
     soonest, strongest = _lines(user, standing, rule, today)
     moved, unlogged = _moved(user, standing, trails)
     pinned = [item.entry.path for item in standing if item.reason == "pinned"]
@@ -195,16 +196,14 @@ def _month(ordinal: int) -> int:
 # -- how they fade -----------------------------------------------------------------------------------------------
 
 
-def _left(item: Standing, threshold: float) -> int:
+def _left(item: Standing, threshold: float, today: dt.date) -> int:
     """The days until a memory that fades is under the threshold; below 0 where it is so long since."""
-    if item.strength is None:
-        return 0
-    return math.ceil(retention.days_until(item.strength.stability, threshold) - item.strength.days)
+    return math.ceil(item.strength.left(threshold, today)) if item.strength else 0
 
 
 def _fades(item: Standing) -> bool:
     """Is it live, dated and not exempt? One in its days of grace counts as well."""
-    exempt = item.entry.archived or (item.reason and not item.reason.startswith("younger"))
+    exempt = item.entry.archived or item.reason not in ("", YOUNG)
     return item.strength is not None and not exempt
 
 
@@ -213,7 +212,7 @@ def _lines(user: User, standing: list[Standing], rule: Rules, today: dt.date) ->
     alike: dict[tuple[int, dt.date, float], list[Standing]] = {}
     for item in filter(_fades, standing):
         if item.strength:
-            key = (_left(item, rule.curve.threshold), item.strength.last, item.strength.stability)
+            key = (_left(item, rule.curve.threshold, today), item.strength.last, item.strength.stability)
             alike.setdefault(key, []).append(item)
     largest: dict[int, tuple[int, dt.date, float]] = {}
     for key in sorted(alike, key=lambda key: (-len(alike[key]), key)):
@@ -225,7 +224,9 @@ def _lines(user: User, standing: list[Standing], rule: Rules, today: dt.date) ->
 
     def drawn(chosen: list[int]) -> list[Line]:
         keys = [largest[day] for day in chosen]
-        begin = today - dt.timedelta(min(BEHIND, max(((today - last).days for _, last, _ in keys), default=0)))
+        begin = today - dt.timedelta(
+            min(BEHIND, max(((today - last).days for _, last, _ in keys if last < today), default=0))
+        )
         return [_line(user, alike[key], rule, today, begin) for key in keys]
 
     return drawn(soon), drawn(strong)
@@ -233,9 +234,9 @@ def _lines(user: User, standing: list[Standing], rule: Rules, today: dt.date) ->
 
 def _line(user: User, group: list[Standing], rule: Rules, today: dt.date, begin: dt.date) -> Line:
     """The curve of memories that fade alike, from `begin` on, to the day when they fall under the threshold."""
-    left = _left(group[0], rule.curve.threshold)
+    left = _left(group[0], rule.curve.threshold, today)
     points = list(_points(group[0], rule, today, begin, today + dt.timedelta(min(left, AHEAD))))
-    return Line(_title(user, group[0].entry.path), len(group), sweeper.after(today, left), points)
+    return Line(_title(user, group[0].entry.path), len(group), after(today, left), points)
 
 
 def _points(
@@ -244,13 +245,13 @@ def _points(
     """Retention from `begin` or the last recall to `end`, at some sixty days and both ends."""
     if item.strength is None:
         return
-    first = max(begin, item.strength.last)
+    first = max(begin, min(today, item.strength.last))
     days = (end - first).days
     for passed in [*range(0, days, max(1, days // 60)), days]:
         day = first + dt.timedelta(passed)
         gone = rule.elapsed(item.strength.last, day)
         if day > today:
-            gone = item.strength.days + (day - today).days
+            gone = item.strength.days + max(0, (day - max(today, item.strength.last)).days)
         yield day, retention.retention(gone, item.strength.stability)
 
 
