@@ -245,7 +245,11 @@ def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> No
     """What something replaced says by what, in every tool, and is not called archived although it lies there."""
     was = "archive/facts/2025/2025-01-02-rum.md"
     write(root, {was: f"---\nsuperseded_by: {FACT}\n---\nLikes rum.\n"})
-    for tool, asked in (("grep", {"pattern": "likes rum"}), ("search_files", {"query": "rum"}), ("open", {"path": was})):
+    for tool, asked in (
+        ("grep", {"pattern": "likes rum"}),
+        ("search_files", {"query": "rum"}),
+        ("open", {"path": was}),
+    ):
         heading = next(line for line in tools.call(tool, asked).split("\n") if line.startswith(was))
         assert heading.startswith(f"{was}  Thu 2 January 2025  superseded by {FACT}")
         assert "archived" not in heading
