@@ -24,6 +24,8 @@ from filemem.store import User
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
 SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
+WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Would update"}
+NONE_OLD = "Nothing is old enough to be compacted."
 
 
 Expect = Callable[..., None]  # History.expect, with what a job that may be cut off has written or is about to move
@@ -43,14 +45,24 @@ Job = Callable[[Expect], Done]
 
 
 def compact(
-    user: User, at: dt.datetime, model: Model | None, older_than: int | None = None, progress: Progress = unwatched
+    user: User,
+    at: dt.datetime,
+    model: Model | None,
+    older_than: int | None = None,
+    progress: Progress = unwatched,
+    *,
+    dry: bool = False,
 ) -> Done:
-    """Summarise and archive what is old."""
+    """Summarise and archive what is old; `dry`: only say what would be done."""
+    if dry:
+        return _plan_compact(user, at, older_than, progress)
     return _alone(user, at, lambda expect: _compact(user, at, model, older_than, progress, expect))
 
 
-def sweep(user: User, at: dt.datetime, progress: Progress = unwatched) -> Done:
-    """Archive what has faded, bring back what was recalled."""
+def sweep(user: User, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> Done:
+    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
+    if dry:
+        return _plan_sweep(user, at, progress)
     return _alone(user, at, lambda expect: _sweep(user, at, progress, expect))
 
 
@@ -60,20 +72,24 @@ def restore(user: User, paths: Iterable[str], at: dt.datetime) -> Done:
     return _alone(user, at, lambda expect: _restore(user, wanted, at, expect))
 
 
-def maintain(user: User, at: dt.datetime, model: Model | None, progress: Progress = unwatched) -> list[Done]:
-    """Every job, in the order in which each finds what the one before has left."""
-    with archive.alone(user):
-        return [_recorded(user, at, job) for job in steps(user, at, model, progress)]
+def maintain(
+    user: User, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
+) -> list[Done]:
+    """Every job, in the order in which each finds what the one before has left.
 
-
-def steps(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> list[Job]:
-    """The jobs of `maintain`, in its order."""
-    return [
+    `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
+    """
+    if dry:
+        plans = (_plan_consolidate(user, at, model, progress), _plan_compact(user, at, None, progress))
+        return [*plans, _plan_sweep(user, at, progress)]
+    jobs: list[Job] = [
         lambda expect: _consolidate(user, at, model, progress, expect),
         lambda expect: _compact(user, at, model, None, progress, expect),
         lambda expect: _sweep(user, at, progress, expect),
         lambda _: _tidy(user, progress),
     ]
+    with archive.alone(user):
+        return [_recorded(user, at, job) for job in jobs]
 
 
 def _alone(user: User, at: dt.datetime, job: Job) -> Done:
@@ -94,50 +110,88 @@ def _recorded(user: User, at: dt.datetime, job: Job) -> Done:
     return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
 
 
+# -- consolidate -------------------------------------------------------------------------------------------------
+
+
+def _plan_consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
+    """What would be made of what was said."""
+    notes: list[str] = []
+    made: list[Decision] = []
+    for found in consolidation.plan(user, at, listener(model, notes.append), None, progress):
+        made += found.decisions
+        notes += found.notes
+    return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
+
+
 def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> Done:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
-    facts: list[dict[str, str]] = []
-    made: list[Decision] = []
+    made: list[tuple[Decision, str]] = []
     for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
         expect("consolidate", done.paths)
-        made += done.decisions
-        action = {"action": PROPOSE} if done.staged else {}
-        facts += [{"action": one.action, "path": one.path, **action} for one in done.decisions if one.path]
+        made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
         paths += done.paths
         notes += done.notes
-    said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
+    return _remembered(made, notes, paths, SAID)
+
+
+def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[str], words: dict[str, str]) -> Done:
+    """What became, or would become, of what was said."""
+    facts = [{"action": action, "path": one.path} for one, action in made if one.path]
+    said = notes + [f"{words[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in words]
     said = said or ["Nothing new was said."]
-    return Done(
-        "consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), remembering.subject(made)
-    )
+    subject = remembering.subject([one for one, _ in made])
+    return Done("consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), subject)
+
+
+# -- compact -----------------------------------------------------------------------------------------------------
+
+
+def _plan_compact(user: User, at: dt.datetime, older_than: int | None, progress: Progress) -> Done:
+    """Which conversations would be summarised."""
+    found = compaction.plan(user, at.date(), older_than, progress)
+    batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
+    said = [f"{path} would take up {_count(len(taken), 'source')}: {few(taken)}." for path, taken in batches.items()]
+    said += _short(len(found.short))
+    paths = [path for summary, taken in batches.items() for path in (summary, *taken)]
+    facts = {"summaries": batches, "short": [source.path for source in found.short]}
+    return Done("compact", said or [NONE_OLD], facts, paths, "")
 
 
 def _compact(
     user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
 ) -> Done:
     made: list[Compaction] = []
+    short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
         found = compaction.plan(user, at.date(), older_than)
+        compaction.settle(user, found.short)
+        short += [source.path for source in found.short]
         for number, batch in enumerate(found.batches):
             progress(number, len(found.batches))
             expect("compact", moving=_away(source.path for source in batch.sources))
-            made += compaction.apply(user, found._replace(batches=[batch]), at, model)
+            made += compaction.apply(user, found._replace(batches=[batch], short=[]), at, model)
             expect("compact", [item.summary for item in made[-1:]])
         progress(len(found.batches), len(found.batches))
-    said = [sentence for item in made for sentence in compacted(item)] or ["Nothing is old enough to be compacted."]
+    said = [sentence for item in made for sentence in compacted(item)] + _short(len(short))
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
-    kinds = f"{len(sources)} old conversation{'s' * (len(sources) != 1)}"
-    return Done("compact", said, {"summaries": [item._asdict() for item in made]}, paths, f"Summarise {kinds}")
+    facts = {"summaries": [item._asdict() for item in made], "short": short}
+    return Done("compact", said or [NONE_OLD], facts, paths, f"Summarise {_count(len(sources), 'old conversation')}")
+
+
+def _short(count: int) -> list[str]:
+    """A word on what is too short to be summarised."""
+    stay = "stays as it is: its summary would not be" if count == 1 else "stay as they are: a summary would not be"
+    return [f"{_count(count, 'source')} {stay} under half of {'it' if count == 1 else 'them'}."] if count else []
 
 
 def compacted(item: Compaction) -> list[str]:
     """One summary's fate in words."""
     said = []
     if item.sources:
-        count = f"{len(item.sources)} source{'s' * (len(item.sources) != 1)}"
+        count = _count(len(item.sources), "source")
         lost = f"; in the archive only: {few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
@@ -154,6 +208,20 @@ def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
     return [(archive.archived(path), live(path)) for path in paths]
 
 
+# -- sweep -------------------------------------------------------------------------------------------------------
+
+
+def _plan_sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
+    """What would be archived, and what would come back."""
+    found = sweeper.plan(user, at.date(), progress)
+    said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
+    said += [f"{item.path} would come back: {item.why}." for item in found.coming]
+    stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+    going, coming = ([item.path for item in items] for items in (found.going, found.coming))
+    facts = {"going": going, "coming": coming, "staying": found.staying}
+    return Done("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
+
+
 def _sweep(user: User, at: dt.datetime, progress: Progress, expect: Expect) -> Done:
     found = sweeper.plan(user, at.date(), progress)
     expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
@@ -161,11 +229,14 @@ def _sweep(user: User, at: dt.datetime, progress: Progress, expect: Expect) -> D
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
     said += [f"Archived {path}." for path in done.archived]
-    said = said or ["Nothing has faded, and nothing was recalled in the archive."]
+    said = said or ["Nothing has faded, and nothing comes back from the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
-    subject = f"Archive {gone} faded memor{'y' if gone == 1 else 'ies'}" + (f", bring back {back}" if back else "")
+    subject = f"Archive {_count(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
     return Done("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
+
+
+# -- restore, tidy -----------------------------------------------------------------------------------------------
 
 
 def _restore(user: User, paths: list[str], at: dt.datetime, expect: Expect) -> Done:
@@ -182,3 +253,8 @@ def _tidy(user: User, progress: Progress) -> Done:
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
     return Done("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
+
+
+def _count(number: int, noun: str, several: str = "") -> str:
+    """`1 source`, `12 sources`."""
+    return f"{number} {noun if number == 1 else several or noun + 's'}"

@@ -6,7 +6,7 @@
 
 A section is the machine's as long as its bytes are what the machine wrote, told by their digest in `.filemem/compacted.log`;
 one that a person has changed is theirs. That log has a line each time something was compacted, and the last one counts:
-`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it was taken back.
+`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it stays as it is.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import disk
+from filemem import disk, tokens
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
@@ -39,6 +39,11 @@ class Bullet(NamedTuple):
     def __str__(self) -> str:
         who = f"**{self.speaker}**: " if self.speaker else ""
         return f"- {who}{self.text} ({self.path}:{','.join(map(str, self.lines))})\n"
+
+    @property
+    def tokens(self) -> int:
+        """What it adds to a summary."""
+        return tokens.count(str(self))
 
 
 class Compacted(NamedTuple):

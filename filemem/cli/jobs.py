@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
-from filemem import compaction, fading, maintenance, status, sweeper
+from filemem import fading, maintenance, status
 from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
-from filemem.compaction import Batch
 from filemem.errors import FilememError
 from filemem.maintenance import Done
 from filemem.model import Model
 from filemem.model.weary import Weary
-from filemem.plain import few
 from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -55,24 +53,12 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
     Example: filemem compact --older-than 60d --dry-run
     """
 
-    def plan(user: User, show: Show) -> list[Done]:
-        found = compaction.plan(user, now().date(), older_than, show)
-        said = [_planned(batch) for batch in found.batches] or ["Nothing is old enough to be compacted."]
-        facts = {"summaries": {batch.summary: [source.path for source in batch.sources] for batch in found.batches}}
-        return [Done("compact", said, facts, [], "")]
-
     asked = _one(model)
 
     def work(user: User, show: Show) -> list[Done]:
-        return [maintenance.compact(user, now(), asked(user), older_than, _finer(show))]
+        return [maintenance.compact(user, now(), asked(user), older_than, _finer(show), dry=dry_run)]
 
-    return _run(plan if dry_run else work, all_users=all_users, as_json=as_json, label="compacting")
-
-
-def _planned(batch: Batch) -> str:
-    count = len(batch.sources)
-    names = few(source.path for source in batch.sources)
-    return f"{batch.summary} would take up {count} source{'s' * (count != 1)}: {names}."
+    return _run(work, all_users=all_users, as_json=as_json, label="compacting")
 
 
 @click.command("sweep")
@@ -83,40 +69,34 @@ def _planned(batch: Batch) -> str:
 def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
     """Archive what has faded; bring back what was opened or cited in the archive.
 
-    Nothing is deleted: what is archived still answers, and filemem restore brings it back. filemem why says why.
+    Only what was fades: summarised conversations, past events and plans, trifles. Nothing is deleted: what is archived still
+    answers, and filemem restore brings it back. filemem why says why.
 
     Example: filemem sweep --dry-run
     """
 
-    def plan(user: User, show: Show) -> list[Done]:
-        found = sweeper.plan(user, now().date(), show)
-        said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
-        said += [f"{item.path} would come back." for item in found.coming]
-        stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
-        facts = {"going": [i.path for i in found.going], "coming": [i.path for i in found.coming]}
-        return [Done("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts | {"staying": found.staying}, [], "")]
-
     def work(user: User, show: Show) -> list[Done]:
-        return [maintenance.sweep(user, now(), show)]
+        return [maintenance.sweep(user, now(), show, dry=dry_run)]
 
-    return _run(plan if dry_run else work, all_users=all_users, as_json=as_json, label="sweeping")
+    return _run(work, all_users=all_users, as_json=as_json, label="sweeping")
 
 
 @click.command("maintain")
 @_model
 @_all
+@_dry
 @_json
 @shared_options
-def maintain_command(model: str | None, all_users: bool, as_json: bool) -> int:
+def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
-    Example: filemem maintain --all-users
+    Example: filemem maintain --all-users --dry-run
     """
 
     asked = _one(model)
 
     def work(user: User, show: Show) -> list[Done]:
-        return maintenance.maintain(user, now(), asked(user), _finer(show))
+        return maintenance.maintain(user, now(), asked(user), _finer(show), dry=dry_run)
 
     return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
 

@@ -1,5 +1,7 @@
 """Compaction: old conversations are summarised by month, old months by year, and the originals move to the archive.
 
+A section is written only where it is under half of its source; a shorter source stays as it is.
+
 `plan` looks; `apply` writes a section for each source into its summary, moves the originals, asks the summary or the archive
 for the most telling turn of each, and takes back what can no longer be found. A job that is killed leaves sections that the
 log does not have; the next run goes on from them. Every source is logged with its digest, so nothing is done twice, and a
@@ -10,7 +12,7 @@ import datetime as dt
 import functools
 import math
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from filemem import archive, bounded, disk, sections, tokens
@@ -42,6 +44,13 @@ class Source(NamedTuple):
         """Where it lies when it is live: the name by which it is logged and linked."""
         return archive.live(self.memory.path)
 
+    @property
+    def room(self) -> float:
+        """The tokens that its section may have besides its heading; what was summarised once keeps a section."""
+        if self.old and self.old.state == sections.DONE:
+            return math.inf
+        return (tokens.count(self.memory.text) - 1) // 2 - tokens.count(sections.section(self.path, []).decode())
+
 
 class Batch(NamedTuple):
     """A summary, and the sources that it is to take up."""
@@ -51,9 +60,10 @@ class Batch(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a compaction would do, in the order in which it would do it."""
+    """What a compaction would do, in the order in which it would do it; `short` are too short to be summarised."""
 
     batches: list[Batch]
+    short: list[Source]
     today: dt.date
 
 
@@ -90,8 +100,16 @@ def plan(user: User, today: dt.date, older_than: int | None = None, progress: Pr
         if source and not _settled(source, cited, summaries.values()):
             due.append(source)
     progress(len(sessions), len(sessions))
-    months = _batches(user, due, {path: memory.data for path, memory in summaries.items()})
-    return Plan([*months, *_years(user, summaries.values(), known, today)], today)
+    months = list(_months(user, summaries.values(), known, today))
+    short = {source.path: source for source in [*due, *months] if not _fits(source)}
+    due, months = ([source for source in found if source.path not in short] for found in (due, months))
+    batches = _batches(user, due, {path: memory.data for path, memory in summaries.items()})
+    return Plan([*batches, *_years(months, summaries)], list(short.values()), today)
+
+
+def _fits(source: Source) -> bool:
+    """Would any turn alone make a section that is under half of its source?"""
+    return any(bullet.tokens <= source.room for _, bullet in _told(source.memory))
 
 
 def _source(user: User, path: str, known: dict[str, Compacted], before: int) -> Source | None:
@@ -152,7 +170,7 @@ def _home(
     return _where(summary, written)
 
 
-def _where(summary: str, written: dict[str, bytes]) -> str:
+def _where(summary: str, written: Collection[str]) -> str:
     """Where a summary lies: in the archive once it was gathered into that of its year."""
     return archive.archived(summary) if archive.archived(summary) in written else summary
 
@@ -166,19 +184,24 @@ def _day(source: Source) -> dt.date:
     return source.memory.date or dt.date.min
 
 
-def _years(user: User, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date) -> list[Batch]:
-    """The summaries of months that are old enough, or were changed since they were gathered, by year."""
+def _months(user: User, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date) -> Iterator[Source]:
+    """The summaries of months that are old enough, or were changed since they were gathered."""
     last = today.toordinal() - user.config.year_after_days
-    found: dict[str, Batch] = {}
     for memory in summaries:
         source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
         month = sections.month_of(source.path)
         if month is None or month.toordinal() >= last or (source.old and source.old.digest == source.digest):
             continue
         by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
-        if not _told(memory) or (by_hand and not any(sections.find(one.data, source.path) for one in summaries)):
-            continue
-        summary = _where(sections.of_year(month), {memory.path: b"" for memory in summaries})
+        if _told(memory) and not (by_hand and not any(sections.find(one.data, source.path) for one in summaries)):
+            yield source
+
+
+def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
+    """The summaries of months by their year's."""
+    found: dict[str, Batch] = {}
+    for source in months:
+        summary = _where(sections.of_year(sections.month_of(source.path) or dt.date.min), written)
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
     return list(found.values())
 
@@ -188,12 +211,20 @@ def _years(user: User, summaries: Collection[Memory], known: dict[str, Compacted
 
 def apply(user: User, found: Plan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
+    settle(user, found.short)
     out = []
     for batch in found.batches:
         fresh = [source for source in batch.sources if _unchanged(user, source)]
         if fresh:
             out.append(_compact(user, batch._replace(sources=fresh), at, model))
     return out
+
+
+def settle(user: User, short: Iterable[Source]) -> None:
+    """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
+    entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
+    if entries:
+        sections.note(user, entries)
 
 
 def _unchanged(user: User, source: Source) -> bool:
@@ -275,6 +306,8 @@ def _sections(
     talks = [source.memory for source in wanted if source.memory.kind == "sessions"]
     if model is not None and model.name != "offline":
         bullets, notes = _asked(model, talks, share)
+        room = {source.path: source.room for source in wanted}
+        bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
     left = [source for source in wanted if source.path not in bullets]
     bullets |= _extracted(left, turns, share)
     made |= {source.path: sections.section(source.path, bullets[source.path]) for source in wanted}
@@ -302,10 +335,10 @@ def _asked(model: Model, memories: list[Memory], share: float) -> tuple[dict[str
 
 def _extracted(sources: list[Source], turns: list[Said], share: float) -> dict[str, list[Bullet]]:
     """The most telling turns of some conversations, or the most telling bullets of months, by source."""
-    paths = {source.path for source in sources}
+    room = {source.path: source.room for source in sources}
     budget = share * sum(len(source.memory.data) for source in sources)
-    budget -= sum(1 + len(sections.section(path, [])) for path in paths)
-    return {path: [] for path in paths} | extractive.chosen([turn for turn in turns if turn.path in paths], budget)
+    budget -= sum(1 + len(sections.section(path, [])) for path in room)
+    return {path: [] for path in room} | extractive.chosen([turn for turn in turns if turn.path in room], budget, room)
 
 
 def _write(user: User, batch: Batch, made: dict[str, bytes]) -> None:

@@ -10,7 +10,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import archive, dates, redaction, terms
@@ -49,6 +49,9 @@ _ASKED = re.compile(
     r"|(?:什么|哪|谁|几|多少|多久|多大|何时|怎么)[^。！？?]*[？?]",
     re.IGNORECASE,
 )
+
+
+_Key = tuple[str, str, str]  # source, the path that a bullet links to, speaker
 
 
 class Said(NamedTuple):
@@ -115,19 +118,25 @@ def signs(turn: Turn, context: Context, day: dt.date | None, rarity: Callable[[s
     }
 
 
-def chosen(turns: Sequence[Said], budget: float) -> dict[str, list[Bullet]]:
-    """The bullets of the turns that carry the most, by source, within `budget` bytes; the most telling turn of each source
-    at least.
+def chosen(turns: Iterable[Said], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
+    """The bullets of the turns that carry the most, by source, within `budget` bytes in all and the tokens that each source
+    has `room` for; of each source at least the most telling turn that there is room for.
     """
-    kept: dict[tuple[str, str, str], list[Said]] = {}
-    sizes: Counter[tuple[str, str, str]] = Counter()
+    turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
+    kept: dict[_Key, list[Said]] = {}
+    sizes: Counter[_Key] = Counter()
+    spent: dict[str, Counter[_Key]] = {turn.path: Counter() for turn in turns}
     least = {id(turn) for turn in _best(turns).values()}
     for turn in sorted(turns, key=lambda turn: (id(turn) not in least, -_merit(turn))):
         key = turn.path, turn.bullet.path, turn.bullet.speaker
         more = sorted([*kept.get(key, ()), turn], key=lambda said: said.turn.line)
-        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in together(more))
-        if id(turn) in least or (turn.worth and sizes.total() - sizes[key] + size <= budget):
-            kept[key], sizes[key] = more, size
+        bullets = list(together(more))
+        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
+        long = sum(bullet.tokens for bullet in bullets)
+        own = spent[turn.path]
+        fits = own.total() - own[key] + long <= room[turn.path] and sizes.total() - sizes[key] + size <= budget
+        if id(turn) in least or (turn.worth and fits):
+            kept[key], sizes[key], own[key] = more, size, long
     found: dict[str, list[Bullet]] = {}
     for group in sorted(kept.values(), key=lambda group: (group[0].path, group[0].turn.line)):
         found.setdefault(group[0].path, []).extend(together(group))
