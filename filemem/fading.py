@@ -63,7 +63,7 @@ LASTS: dict[str, tuple[Test, str]] = {
     "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
     "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
     "important": (lambda e, _: _importance(e) >= LASTING, f"Its importance is {LASTING} or more."),
-    "conversations that are not summarised": (
+    "not summarised": (
         lambda e, k: e.kind == "sessions" and archive.live(e.path) not in k.summarised,
         "It is a conversation that no summary stands for.",
     ),

@@ -9,6 +9,7 @@ from filemem.passages import turns
 from filemem.store import Store
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
+TALK += "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
 SESSION = "sessions/2026/2026-01-01-0930-a.md"
 SUMMARY = "summaries/2026/2026-01-conversations.md"
 FOLDER = None  # in the place of a file

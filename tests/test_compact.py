@@ -2,25 +2,26 @@
 
 import datetime as dt
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import compaction, dates, maintenance, sections
-from filemem.passages import turns
+from filemem import compaction, dates, maintenance, sections, tokens
+from filemem.passages import format_turn, turns
 from filemem.store import Store
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
 FILL = """\
 - **Ann** 09:30: Good morning, how are you?
-- **assistant** 09:30: Very well, thank you. And you?
+- **assistant** 09:30: Very well, thank you, it is always a pleasure to hear from you. And how are you keeping?
 - **Ann** 09:31: {0}
-- **assistant** 09:31: How nice! Tell me more.
+- **assistant** 09:31: How nice! Tell me more, I should love to hear all about it, and take as long as you like over it.
 - **Ann** 09:32: {1}
-- **assistant** 09:32: I see. Anything else?
+- **assistant** 09:32: I see, thank you for telling me all that. Is there perhaps anything else that I could do for you?
 - **Ann** 09:33: No, that is all. Thanks, bye!
 - **assistant** 09:33: Bye!
 """
@@ -61,6 +62,18 @@ def compact(user, at=AT, model=None):
     return compaction.apply(user, compaction.plan(user, at.date()), at, model)
 
 
+LONG = "It rained and rained and then it rained some more, and the lane was under water all of the way up to the mill house."
+
+
+@pytest.fixture
+def rainy(user):
+    """The user with a second talk in August, so that its summary has more lines than one to choose from."""
+    write(
+        user, "sessions/2026/2026-08-21-0930-the-rain.md", FILL.format(LONG, "Nothing else.") + FILL.format(LONG, "No.")
+    )
+    return user
+
+
 def plain(text):
     return re.sub(r"[\W_]+", "", re.sub(r"\[[^\[\]]*\]", "", text))
 
@@ -80,7 +93,9 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
 def test_answers_that_only_quote_memories_are_not_summarised(user):
     """They stand in the memories already; the question stays."""
     path = "sessions/2026/2026-08-09-0930-hannah.md"
-    quoted = "From your memories:\n\n  - Ann: Yesterday I bought a loom.\n    Mon 3 August 2026, sessions/x.md:3\n"
+    quoted = (
+        "From your memories:\n\n" + "  - Ann: Yesterday I bought a loom.\n    Mon 3 August 2026, sessions/x.md:3\n" * 5
+    )
     write(user, path, f"- **Ann** 09:30: What did I buy from Old Hannah?\n- **assistant** 09:30: {quoted}")
     compact(user)
     assert "What did I buy from Old Hannah?" in read(user, "summaries/2026/2026-08-conversations.md")
@@ -220,7 +235,8 @@ def test_a_full_month_goes_on_by_weeks_and_a_full_week_in_parts(tmp_path):
     assert compaction.plan(user, AT.date()).batches == []
 
 
-def test_old_months_are_gathered_into_their_year_and_lie_whole_in_the_archive(user):
+def test_old_months_are_gathered_into_their_year_and_lie_whole_in_the_archive(rainy):
+    user = rainy
     compact(user)
     months = {path: read(user, path) for path in user.paths() if path.startswith("summaries/")}
     compact(user, AT + dt.timedelta(days=800))
@@ -237,7 +253,8 @@ def test_old_months_are_gathered_into_their_year_and_lie_whole_in_the_archive(us
     assert compaction.plan(user, AT.date() + dt.timedelta(800)).batches == []
 
 
-def test_a_late_edit_reaches_the_month_in_the_archive_and_from_there_the_year(user):
+def test_a_late_edit_reaches_the_month_in_the_archive_and_from_there_the_year(rainy):
+    user = rainy
     compact(user)
     compact(user, AT + dt.timedelta(days=800))
     path = "archive/sessions/2026/2026-08-03-0930-the-loom.md"
@@ -294,6 +311,35 @@ def test_a_number_that_stands_in_a_link_alone_is_in_the_archive_only(user):
         said = re.sub(r"\(sessions/.*?\)|\[.*?\]|^##.*", "", told, flags=re.MULTILINE)
         lost = [detail.split(" ")[0] for detail in done.archive_only]
         assert number in lost or re.search(rf"\b{number}\b", said), number
+
+
+def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
+    """Short talks stay live as they are, and are looked at again only once they were edited."""
+    path = "sessions/2026/2026-08-04-0930-a-walk.md"
+    write(user, path, "- **Ann** 09:30: I walked to Flatford with Ruth.\n- **assistant** 09:30: Kept.\n")
+    planned = compaction.plan(user, AT.date())
+    assert [source.path for source in planned.short] == [path]
+    for done in compact(user):
+        told = sum(tokens.count(read(user, f"archive/{source}")) for source in done.sources)
+        assert 2 * tokens.count(read(user, done.summary)) < told
+    assert Path(user.root, path).exists()
+    assert compaction.plan(user, AT.date()) == compaction.Plan([], [], AT.date())
+    write(user, path, read(user, path) + FILL.format("The miller gave us a tench.", "We fried it in butter."))
+    compact(user)
+    assert Path(user.root, "archive", path).exists()
+
+
+@given(st.lists(st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了", max_size=300)), max_size=8))
+def test_no_section_is_half_as_long_as_its_conversation(turns):
+    """Whatever was said: the section of a conversation, where there is one, has under half of its tokens."""
+    with tempfile.TemporaryDirectory() as root:
+        user = Store(root).user("ann")
+        text = "".join(format_turn(speaker, "09:30", said) for speaker, said in turns)
+        write(user, "sessions/2026/2026-08-04-0930-a.md", text)
+        compact(user)
+        for path in (path for path in user.paths() if path.startswith("summaries/")):
+            assert 2 * tokens.count(read(user, path)) < tokens.count(text)
+        assert len([path for path in user.paths() if path.endswith("-a.md")]) == 1
 
 
 def test_secrets_do_not_reach_a_summary(tmp_path):

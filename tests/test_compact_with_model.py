@@ -23,6 +23,16 @@ Here are the notes:
 """
 
 
+ZH = """\
+- **Ann** 09:30: 早上好。
+- **assistant** 09:30: 早上好，很高兴又见到你，最近过得怎么样，有什么想聊的吗？
+- **Ann** 09:31: {0}
+- **assistant** 09:31: 听起来真不错，能不能再跟我多说一些，慢慢来，不着急，我很想听。
+- **Ann** 09:32: {1}
+- **assistant** 09:32: 好的，谢谢你告诉我这些，还有什么别的事情是我能帮你做的吗？
+"""
+
+
 @pytest.fixture
 def user(tmp_path):
     user = Store(tmp_path).user("ann")
@@ -98,7 +108,7 @@ def test_a_chinese_conversation_is_summarised_in_chinese_and_measured_in_charact
     user = Store(tmp_path).user("ann")
     told = ("上周五我和小明去了苏州的拙政园，门票90元。", "我在读《浮生六记》，女儿七岁了。")
     path = "sessions/2026/2026-06-20-0930-苏州.md"
-    write(user, path, FILL.format(*told))
+    write(user, path, ZH.format(*told))
     good = (
         "- 2026年6月12日 Ann 和小明去了苏州的拙政园，门票90元。（1:3）\n- Ann 的女儿7岁，她在读《浮生六记》。 [1:5]\n"
     )

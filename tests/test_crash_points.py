@@ -18,7 +18,8 @@ from filemem.store import Store
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
 TALK = """\
 - **Ann** 09:30: Good morning! {0}
-- **assistant** 09:31: That sounds lovely. What happened then?
+- **assistant** 09:31: That sounds lovely, I should like to hear all about it, from the first word to the last. And what
+  happened then, after all that, if you do not mind my asking about it so soon?
 - **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
 - **Ann** 09:33: Thanks, bye!
 """
@@ -42,10 +43,10 @@ def store(place):
     user = Store(place / "store").user("ann")
     files = {path: TALK.format(text) for path, text in STORIES.items()}
     files |= {
-        "facts/2026/2026-09-17-eel.md": "Likes eels.\n",
-        "facts/2026/2026-09-18-wool.md": "Buys wool in Diss.",
+        "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
+        "facts/2026/2026-09-18-wool.md": "---\nimportance: 1\n---\nBought wool in Diss.",
         "facts/2026/2026-09-19-key.md": "---\npinned: true\nsource: facts/2026/2026-09-18-wool.md:1\n---\nThe key is 1234.\n",
-        "archive/facts/2026/2026-07-01-bees.md": "Keeps bees.\r\n",
+        "archive/facts/2026/2026-07-01-bees.md": "---\nimportance: 2\n---\nSaw bees.\r\n",
         "archive/facts/2026/2026-07-02-owl.md": "An owl nests in the barn.\n",
         "profile.md": "Ann, weaver.\n",
     }

@@ -84,7 +84,7 @@ def test_a_move_is_moved_back_with_what_was_written_since(mara: User) -> None:
 
 
 def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: User) -> None:
-    """Little of the short fact is left in its archived copy, which says what replaced it; and a sweep lets it be."""
+    """Little of the short fact is left in its archived copy, which says what replaced it; and what a sweep took comes back."""
     first = mara.remember("Ann lives in Porto.", today=START.date()).path
     job(mara, "Remember", first)
     told = remembering.remember(mara, "Ann lives in Faro.", START)
@@ -94,11 +94,14 @@ def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: User
     undo(History(mara), commit, START)
     assert mara.read(first) == b"Ann lives in Porto.\n" and f"archive/{first}" not in mara.paths()
     assert told.memory.path not in mara.paths() and git(mara.root, "status", "--short") == ""
+    job(mara, "Tea", mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"))
     late = START + dt.timedelta(days=400)
     sweeper.apply(mara, plan := sweeper.plan(mara, late.date()), late)
     swept = job(mara, "Sweep", *(path for move in plan.going for path in (move.path, f"archive/{move.path}")))
     undo(History(mara), swept, late)
-    assert first in mara.paths() and not sweeper.plan(mara, late.date() + dt.timedelta(days=1)).going
+    assert [move.path for move in plan.going] == ["facts/2026/2026-11-20-tea.md"]
+    assert {first, "facts/2026/2026-11-20-tea.md"} <= set(mara.paths())
+    assert not sweeper.plan(mara, late.date() + dt.timedelta(days=1)).going
 
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: User) -> None:

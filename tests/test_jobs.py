@@ -1,5 +1,6 @@
 """The jobs from the command line: dry runs say what the real ones do, scripts get JSON, git gets one commit a job."""
 
+import datetime as dt
 import json
 import os
 import shutil
@@ -10,16 +11,18 @@ from pathlib import Path
 import pytest
 from scripted_server import ScriptedServer, fail
 
+from filemem import maintenance
 from filemem.store import Store
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
+TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
 
 
 @pytest.fixture
 def store(tmp_path):
     for path, text in {
         "sessions/2026/2026-09-03-0930-the-loom.md": TALK,
-        "facts/2026/2026-06-01-rye.md": "Likes rye.\n",
+        "facts/2026/2026-06-01-rye.md": "---\nimportance: 1\n---\nHad rye.\n",
         "facts/2026/2026-11-19-tea.md": "Likes tea.\n",
         "profile.md": "Ann, weaver.\n",
     }.items():
@@ -55,7 +58,60 @@ def test_a_dry_run_says_what_the_job_does_and_touches_nothing(store):
     (made,) = lines(store, "compact", "--older-than", "4w")
     assert {item["summary"]: item["sources"] for item in made["summaries"]} == due["summaries"]
     (swept,) = lines(store, "sweep")
-    assert swept["archived"] == [path for path in planned["going"] if path.startswith("facts/")]
+    assert swept["archived"] == planned["going"] == ["facts/2026/2026-06-01-rye.md"]
+
+
+def tree(store):
+    """Every file of the user but the index, which is a cache, with its bytes."""
+    found = {str(path.relative_to(store)): path for path in store.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if "/.filemem/index/" not in name}
+
+
+def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(store):
+    """Then it does that; a dry run needs no job to have ended, and waits for none."""
+    before = tree(store)
+    planned = {job.pop("job"): job for job in lines(store, "maintain", "--dry-run")}
+    said = run(store, "maintain", "--dry-run")
+    assert tree(store) == before
+    assert list(planned) == ["consolidate", "compact", "sweep"]
+    for sentence in (
+        "Would remember facts/2026/2026-09-03-",
+        "summaries/2026/2026-09-conversations.md would take up 1 source: sessions/2026/2026-09-03-0930-the-loom.md.",
+        "facts/2026/2026-06-01-rye.md would be archived: retention 0.000.",
+        "Staying: ",
+    ):
+        assert sentence in said
+    done = {job.pop("job"): job for job in lines(store, "maintain")}
+    assert done["consolidate"]["facts"] == planned["consolidate"]["facts"] != []
+    assert {item["summary"]: item["sources"] for item in done["compact"]["summaries"]} == planned["compact"][
+        "summaries"
+    ]
+    assert done["sweep"]["archived"] == planned["sweep"]["going"]
+
+
+def test_a_dry_run_for_all_users_names_each(store):
+    shutil.copytree(store / "ann", store / "bob")
+    said = run(store, "maintain", "--all-users", "--dry-run")
+    for name in ("ann", "bob"):
+        assert f"{name}: facts/2026/2026-06-01-rye.md would be archived" in said
+    assert "2 of 2 users done." in said
+
+
+def test_address_job_and_lessons_are_live_after_seven_weeks_and_fourteen_months(store):
+    """What tells how things stand is not put away for being old, though nobody asked for it."""
+    kept = {
+        "facts/2026/2026-11-20-home.md": "Lives at 14 Quarry Place.\n",
+        "facts/2026/2026-11-20-job.md": "---\nimportance: 6\n---\nWorks at the dye works.\n",
+        "lessons/2026/2026-11-20-brief.md": "Keep it brief.\n",
+        "lessons/2026/2026-11-20-metric.md": "---\nimportance: 3\n---\nUse metric units.\n",
+    }
+    for path, text in kept.items():
+        (store / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
+        (store / "ann" / path).write_text(text)
+    user = Store(store).user("ann")
+    for day in (dt.datetime(2027, 1, 8, 3), dt.datetime(2028, 1, 20, 3)):
+        maintenance.maintain(user, day, None)
+        assert kept.keys() <= set(user.paths())
 
 
 def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):
@@ -79,11 +135,12 @@ def test_restore_and_why_take_paths_as_a_person_types_them(store):
 
 def test_status_shows_what_fades_in_words_and_as_json(store):
     said = run(store, "status")
-    assert "facts            2 live (22 bytes)" in said
-    assert "Fading within 30 days: 3." in said
+    assert "facts            2 live (42 bytes)" in said
+    assert "Fading within 30 days: 1." in said
+    assert "Not fading: 1 not summarised, 1 profile, 1 standing." in said
     (found,) = lines(store, "status")
     assert found["kinds"]["sessions"]["live"] == 1
-    assert sum(found["spread"]) == 3
+    assert sum(found["spread"]) == 1
 
 
 def test_each_job_is_one_commit_of_its_own_files(store):

@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import check, maintenance, recalls, report, status, sweeper
+from filemem import check, fading, maintenance, recalls, report, status
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.plain import visible
@@ -134,9 +134,14 @@ def busy(user: User) -> None:
     places = "Porto Bergen Coimbra Faro Braga Aveiro Sintra Lisbon Kyoto Oslo".split()
     things = "kettle tuba bridge robe tablet quilt sardine gauge spreadsheet lorry".split()
     for month, (place, thing) in enumerate(zip(places, things, strict=True), 1):
-        write(user, f"facts/2026/2026-{month:02}-03-likes-{month}.md", f"Likes the {thing} of [[Inês]].\n")
+        write(
+            user,
+            f"facts/2026/2026-{month:02}-03-likes-{month}.md",
+            f"---\nimportance: 1\n---\n\nSaw the {thing} of [[Inês]].\n",
+        )
         said = f"- **Ann** 09:30: I bought a {thing} in [[{place}]] with [[Duarte]] for {month}0 euros.\n"
         said += f"- **Bob** 09:31: And how was {place}?\n- **Ann** 09:32: Wet. The {thing} is green and {month} feet long.\n"
+        said += f"- **Bob** 09:33: {'That sounds like a long and happy day, all in all, I would say. ' * 6}\n"
         write(user, f"sessions/2026/2026-{month:02}-05-0930-talk.md", said)
     write(user, "facts/2026/2026-02-01-nuts.md", "---\npinned: true\n---\n\nAllergic to nuts.\n")
     write(user, "archive/facts/2025/2025-02-01-old.md", "By hand.\n")
@@ -236,7 +241,11 @@ def hostile_store(user: User, texts: list[str]) -> None:
     for number, text in enumerate(texts):
         line = " ".join(text.split())
         day = f"2026-11-{number + 1:02}"
-        write(user, f"facts/2026/{day}-a.md", f"{line} and [[{line.replace(']]', '')}]] and [[Porto]].\n")
+        write(
+            user,
+            f"facts/2026/{day}-a.md",
+            f"---\nkind: event\n---\n{line} and [[{line.replace(']]', '')}]] and [[Porto]].\n",
+        )
         write(user, f"sessions/2026/{day}-0930-a.md", f"---\ntitle: {json.dumps(line)}\n---\n- **Ann** 09:30: Hello.\n")
         write(user, f"lessons/2026/{day}-a.md", f"---\nimportance: {json.dumps(line)}\n---\n\n{line}\n")
         name = re.sub(r"[/\\\0-\x1f\x7f-\x9f]", "", line)
@@ -366,22 +375,22 @@ def test_a_long_life_is_shown_by_longer_spans(user: User) -> None:
 def test_what_fades_is_what_why_says(user: User) -> None:
     """Retention, importance and the day, for every row; what a sweep then archives is what was announced for it."""
     busy(user)
-    write(user, "facts/2026/2026-11-05-a.md", "---\nimportance: 3\n---\n\nKeeps bees.\n")
+    write(user, "facts/2026/2026-10-20-a.md", "---\nimportance: 1\n---\n\nSaw bees.\n")
     write(
         user,
         "facts/2026/2026-10-01-b.md",
-        "---\nsource: sessions/2026/2026-09-05-0930-talk.md:2\npinned: true\n---\nB.\n",
+        "---\nsource: facts/2026/2026-09-03-likes-9.md:2\npinned: true\n---\nB.\n",
     )
-    recalls.note(user, "facts/2026/2026-11-05-a.md", "open", dt.datetime(2026, 11, 12))
+    recalls.note(user, "facts/2026/2026-10-20-a.md", "open", dt.datetime(2026, 10, 24))
     found = report.gather(user, AT)
     assert any(row.ends > AT.date() for row in found.fading)
     for row in found.fading:
-        said = " ".join(sweeper.why(user, row.path, AT.date()))
+        said = " ".join(fading.why(user, row.path, AT.date()))
         assert f"Retention is {row.retention:.3f} = " in said
         assert f"importance is {row.importance} " in said
         if row.ends > AT.date():
             assert f"about {row.ends}." in said
-    assert {row.fate for row in found.fading if row.path.endswith("09-05-0930-talk.md")} == {"stays, being cited"}
+    assert {row.fate for row in found.fading if row.path.endswith("09-03-likes-9.md")} == {"stays, being cited"}
     announced = {row.path for row in found.fading if row.fate == "next sweep"}
     swept = maintenance.sweep(user, AT).facts["archived"]
     assert announced == set(swept)
@@ -393,8 +402,8 @@ def test_every_curve_falls_to_its_flag(user: User) -> None:
     for day in range(1, 20):
         write(
             user,
-            f"facts/2026/2026-11-{day:02}-a.md",
-            f"---\nimportance: {1 + day % 10}\n---\n\nA fact of the {day}th.\n",
+            f"facts/2026/2026-10-{day:02}-a.md",
+            f"---\nkind: event\nimportance: {1 + day % 10}\n---\n\nA fact of the {day}th.\n",
         )
     found = report.gather(user, AT)
     lines = [*found.soonest, *found.strongest]
@@ -419,13 +428,13 @@ def test_the_archive_is_accounted_for(user: User) -> None:
     busy(user)
     found = shown(user)
     rows = {row[0]: [number(cell) for cell in row[1:]] for row in found.table("Moved to the archive by a job")}
-    assert rows == {"2026-06-02": [0, 4, 0], "2026-06-09": [6, 0, 1]}
+    assert rows == {"2026-06-02": [0, 4, 0], "2026-06-09": [4, 0, 1]}
     held = sum(kind.archived for kind in status.status(user, AT).kinds.values())
     assert held == sum(swept + compacted - back for swept, compacted, back in rows.values()) + 1
     latest = found.table("Put away last")
     assert len(latest) == held - 1
-    assert {row[1] for row in latest[:5]} == {"2026-06-09"}
-    assert {row[2] for row in latest[:5]} == {"faded"}
+    assert {row[1] for row in latest[:3]} == {"2026-06-09"}
+    assert {row[2] for row in latest[:3]} == {"faded"}
     assert [row[2] for row in latest[-4:]] == [f"summaries/2026/2026-0{n}-conversations.md" for n in (4, 3, 2, 1)]
     assert "1 archived memory stands in no log" in " ".join(found.texts)
     summaries = found.table("Summaries")
