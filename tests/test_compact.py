@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import compaction, dates, maintenance, sections, tokens
@@ -329,6 +329,7 @@ def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
     assert Path(user.root, "archive", path).exists()
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了", max_size=300)), max_size=8))
 def test_no_section_is_half_as_long_as_its_conversation(turns):
     """Whatever was said: the section of a conversation, where there is one, has under half of its tokens."""
