@@ -36,12 +36,12 @@ class Config:
     """Every setting with its default; each field is a key of `filemem.yaml`."""
 
     model: str = ""  # a model's name at the endpoint; empty: answer offline
-    base_url: str = ""  # an OpenAI-compatible endpoint; empty: the openai package's own default
+    base_url: str = ""  # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
     tools: bool = True  # let the model use the four tools; false: it gets the best passages with each message instead
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
-    window_tokens: int = 6000  # recent turns that stand in the prompt
-    summary_tokens: int = 800  # the running summary of what left the window
-    profile_tokens: int = 1000  # profile.md, beyond which it is cut in the prompt
+    window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
+    summary_tokens: int = 800  # tokens of the running summary of what left the window
+    profile_tokens: int = 1000  # tokens of profile.md in the prompt, beyond which it is cut
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer
@@ -55,9 +55,9 @@ class Config:
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
     consolidate: bool = True  # make memories of what was said when a chat ends
-    review: bool = False  # propose them only, for filemem review
+    review: bool = False  # only propose memories, for filemem review to decide
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
-    git_person_edits: str = "leave"  # or "commit": your own uncommitted edits, under your name, before a job's commit
+    git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
 
 def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:

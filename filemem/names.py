@@ -2,6 +2,7 @@
 
 import os
 import unicodedata
+from collections.abc import Iterable
 
 from filemem.errors import Refused
 from filemem.plain import one_line
@@ -30,6 +31,38 @@ def user_folder(root: str, name: str) -> tuple[str, str]:
     if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
         raise Refused(f"{name} cannot be a user: {name} in the store is no folder of its own.")
     return place, name
+
+
+def mistyped(name: str, known: Iterable[str]) -> str:
+    """The known user whose name is a slip away: another case or accent, a letter more, less, other or swapped; else empty.
+
+    One slip in three to five letters, two in more. In a script without small letters a letter says too much for a slip.
+    """
+    plain = _plain(name)
+    for other in known:
+        length = min(len(plain), len(_plain(other)))
+        slips = (length > 2) + (length > 5) if plain.islower() else 0
+        if other != name and _distance(plain, _plain(other)) <= slips:
+            return other
+    return ""
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+
+
+def _distance(one: str, other: str) -> int:
+    """The letters to put in, take out, replace or swap with the next to make `other` of `one`."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        above, row = row, [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
+            if i > 1 and j > 1 and (a, one[i - 2]) == (other[j - 2], b):
+                row[-1] = min(row[-1], before[j - 2] + 1)
+        before = above
+    return row[-1]
 
 
 def wrong_name(name: str) -> str:

@@ -362,10 +362,24 @@ def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) ->
     server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
     done = run(store, server, "-m", "Tea?")
     assert done.returncode == 0
-    assert done.stdout == (
-        'open "facts/hostile.md" -> facts/hostile.md 1 line\ntea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n'
-    )
-    assert done.stderr == ""
+    assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
+    assert done.stderr == 'open "facts/hostile.md" -> facts/hostile.md 1 line\n'
+
+
+def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer) -> None:
+    """Tool calls, notices, what was remembered and what git did are said on standard error."""
+    assert subprocess.run([*FILEMEM, "init", "--git"], env=environment(store), cwd=store, capture_output=True)
+    server.refuses = {"stream"}
+    server.script(calls(("grep", {"pattern": "oolong"})), say("Oolong, still."), fail(400, "no facts"))
+    done = run(store, server, "-m", "I live in Oslo. Which tea do I like?")
+    assert done.stdout == "Oolong, still.\n"
+    for told in ("does not stream", 'grep "oolong" -> 1 line', "remembered facts/"):
+        assert told in done.stderr
+    offline = run(store, None, "-m", "I have a dog called Rex.")
+    assert "remembered facts/" in offline.stderr
+    assert "No model is configured" in offline.stderr
+    assert "remembered" not in offline.stdout
+    assert "search_files" not in offline.stdout
 
 
 # -- without a model ---------------------------------------------------------------------------------------------
@@ -374,7 +388,8 @@ def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) ->
 def test_without_a_model_it_quotes_with_date_and_place_and_says_how_to_have_one(store: Path) -> None:
     done = run(store, None, "-m", "What tea do I like?")
     assert "- Likes oolong tea.\n  Fri 1 May 2026, facts/2026/2026-05-01-oolong.md:1\n" in done.stdout
-    assert done.stdout.startswith('search_files "What tea do I like?" limit=5 -> ')
+    assert done.stdout.startswith("From your memories:\n")
+    assert 'search_files "What tea do I like?" limit=5 -> ' in done.stderr
     assert done.stderr.startswith("No model is configured")
     assert "OPENAI_API_KEY" in done.stderr
 
@@ -392,12 +407,12 @@ def test_without_a_model_chinese_is_answered_in_chinese(store: Path) -> None:
     assert "- 奶奶最喜欢惠明茶，景宁山里的，用玻璃杯泡，看叶子一片一片站起来。\n" in done.stdout
     assert "  2026年6月1日 周一, facts/2026-06-01-奶奶.md:1\n" in done.stdout
     assert "记忆里没有找到" in run(store, None, "-m", "谁会说斯瓦希里语？", "--user", "ben").stdout
-    assert run(store, None, "-m", "今天搬家了。", "--user", "ben").stdout.endswith("记下了。\n")
+    assert run(store, None, "-m", "今天搬家了。", "--user", "ben").stdout == "记下了。\n"
 
 
 def test_without_a_model_nothing_found_is_said_plainly_and_a_statement_is_kept(store: Path) -> None:
     assert "I found nothing about that" in run(store, None, "-m", "Who is Xerxes?").stdout
-    assert run(store, None, "-m", "The lighthouse was closed.").stdout.endswith("\nKept.\n")
+    assert run(store, None, "-m", "The lighthouse was closed.").stdout == "Kept.\n"
 
 
 def test_its_own_answers_are_no_evidence_however_often_it_is_asked(store: Path) -> None:

@@ -1,6 +1,7 @@
 """Every command does what its help says, from any place and for any user; every mistake is one line and exit code 2, never a
 traceback; and it imports no more than it needs."""
 
+import dataclasses
 import json
 import os
 import re
@@ -14,10 +15,12 @@ from typing import Any
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from filemem import config, names
 from filemem.cli import COMMANDS, cli
 from filemem.errors import FilememError
 
@@ -183,6 +186,76 @@ def test_a_new_user_begins_with_the_first_fact(here: Path) -> None:
     assert run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").exit_code == 0
     place = here / "memory_store/ben/facts/2026/2026-11-20-plays-the-tuba.md"
     assert place.read_text() == "Plays the tuba.\n"
+
+
+def test_a_new_user_and_a_new_store_are_announced_in_one_line(here: Path) -> None:
+    assert run("remember", "A", "--user", "ben").stderr == f"New user ben in {here}/memory_store.\n"
+    assert run("remember", "B", "--user", "ben").stderr == ""
+    assert run("--store", "new", "remember", "A", "--user", "ben").stderr == (
+        f"New store {here}/new, with ben as its first user.\n"
+    )
+    assert f"New user zoë in {here}/new.\n" in run("--store", "new", "chat", "-m", "hi", "--user", "zoë").stderr
+    (here / "notes").mkdir()
+    (here / "notes/a.md").write_text("A note.\n")
+    assert "New user eva" in run("import", "markdown", "notes", "--user", "eva").stderr
+
+
+@pytest.mark.parametrize("name", ["maar", "Mara", "marra", "mra", "sara", "márä"])
+@pytest.mark.parametrize("words", [["remember", "A"], ["chat", "-m", "hi"], ["import", "markdown", "notes"]])
+def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
+    here: Path, name: str, words: list[str]
+) -> None:
+    (here / "notes").mkdir()
+    assert f"but mara; take --user mara, or --new-user to begin anew as {name}." in told(run(*words, "--user", name))
+    assert not (here / "memory_store" / name).exists() or name == "Mara"  # where the file system knows no case
+    assert run(*words, "--user", name, "--new-user").exception is None
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "near"),
+    [
+        ("ann", "anne", True),
+        ("ann", "ben", False),
+        ("al", "ed", False),
+        ("al", "AL", True),
+        ("katarina", "caterina", True),
+        ("katarina", "marina", False),
+        ("王伟", "王芳", False),
+        ("小明", "小红", False),
+        ("zoe", "zoë", True),
+        ("ann", "ann", False),
+    ],
+)
+def test_what_counts_as_a_slip(name: str, other: str, near: bool) -> None:
+    assert names.mistyped(name, ["quite-another", other]) == (other if near else "")
+
+
+def test_help_names_the_store_that_is_meant(here: Path) -> None:
+    def shown(**env: str) -> str:
+        return " ".join(run("chat", "--help", **env).output.split())
+
+    assert "else ./memory_store, else /h/.local/share/filemem/memory_store; here memory_store]" in shown(HOME="/h")
+    assert "; here elsewhere]" in shown(FILEMEM_STORE="elsewhere")
+    (here / "memory_store").rename(here / "other")
+    assert "else /x/filemem/memory_store; here /x/filemem/memory_store]" in shown(XDG_DATA_HOME="/x")
+
+
+def test_init_makes_the_store_that_is_meant_with_every_setting_commented_out(here: Path) -> None:
+    for name, words, env in [
+        ("argument", ["init", "argument"], {"FILEMEM_STORE": "variable"}),
+        ("option", ["--store", "option", "init"], {"FILEMEM_STORE": "variable"}),
+        ("variable", ["init"], {"FILEMEM_STORE": "variable"}),
+    ]:
+        assert f"Created {here}/{name}/filemem.yaml." in run(*words, **env).output
+    settings = here / "variable/filemem.yaml"
+    text = settings.read_text()
+    assert config.load(settings.parent) == config.Config()
+    for field in dataclasses.fields(config.Config):
+        assert re.search(rf"(?m)^# [A-Z\"][^\n]*\.\n# {field.name}: \S", text), field.name
+    settings.write_text(re.sub(r"(?m)^# (\w+: )", r"\1", text))
+    assert yaml.safe_load(settings.read_text()).keys() == {field.name for field in dataclasses.fields(config.Config)}
+    changed = {**config._values(str(settings.parent)), "model": "", "base_url": ""}
+    assert config.Config(**changed) == config.Config()
 
 
 # -- commands ----------------------------------------------------------------------------------------------------

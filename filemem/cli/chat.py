@@ -15,7 +15,7 @@ import click
 from filemem import forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli.behind import Behind
-from filemem.cli.common import colours, dim, progress, say, say_aside, say_json, split_line
+from filemem.cli.common import colours, dim, progress, say, say_aside, say_dim, say_json, split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
 from filemem.cli.telling import aside, remembered
@@ -96,22 +96,22 @@ class Chat:
         except KeyboardInterrupt:
             aside("Stopped.", json=self._as_json)
         if not self._as_json and self._talk.transcript.path:
-            say_dim(f"Kept in {self._talk.transcript.path}")
+            _aside(f"Kept in {self._talk.transcript.path}")
         return 0
 
     def _greet(self) -> None:
         place = os.path.relpath(self._talk.user.root)
         place = self._talk.user.root if place.startswith("..") else place
-        say_dim(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
+        _aside(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
         turns = len(self._talk.transcript.turns())
         if turns:
-            say_dim(f"Going on with {self._talk.transcript.path}, {turns} turn{'s' * (turns != 1)}.")
-        say_dim("/help lists the commands, Ctrl-D ends.")
+            _aside(f"Going on with {self._talk.transcript.path}, {turns} turn{'s' * (turns != 1)}.")
+        _aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
         if self._talk.model.name == "offline":
-            click.echo(dim(_fitted(NOTICE, sys.stderr)), err=True)
+            _aside(NOTICE)
 
     def _read(self) -> str | None:
         """The next message; None at the end of input. Lines that were pasted together stay together."""
@@ -188,10 +188,10 @@ class Chat:
                 self._stream(text, thinking=True)
             case Called():
                 self._line_end()
-                say_dim(call_line(event))
+                _aside(call_line(event))
             case Notice(text):
                 self._line_end()
-                say_dim(text)
+                _aside(text)
 
     def _stream(self, text: str, *, thinking: bool) -> None:
         """Show a piece of the answer, or dim of what the model thinks; empty lines at either end are left out."""
@@ -283,9 +283,9 @@ def _fitted(text: str, stream: TextIO) -> str:
     return wrapped(text, _width()) if stream.isatty() else text
 
 
-def say_dim(text: str) -> None:
-    """Print one line in the background."""
-    click.echo(dim(_fitted(visible(text), sys.stdout)))
+def _aside(text: str) -> None:
+    """Say what is no answer."""
+    say_dim(_fitted(visible(text), sys.stderr))
 
 
 def _needed(argument: str, example: str) -> str:

@@ -12,26 +12,13 @@ from typing import Any
 
 import click
 
-from filemem.cli.options import chosen
+from filemem.cli.options import chosen, store_path
 from filemem.cli.trusting import the_trust
 from filemem.errors import FilememError
 from filemem.folder import Folder
+from filemem.names import mistyped
 from filemem.plain import few, visible
 from filemem.store import Store, User, local_now
-
-
-def store_path(given: str | None) -> str:
-    """Where the store is: as chosen, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
-    if given or os.environ.get("FILEMEM_STORE"):
-        return given or os.environ["FILEMEM_STORE"]
-    if os.path.isdir("memory_store"):
-        return "memory_store"
-    home = os.path.expanduser("~")
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support", "filemem", "memory_store")
-    return os.path.join(
-        os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), "filemem", "memory_store"
-    )
 
 
 def the_store() -> Store:
@@ -58,6 +45,26 @@ def the_user(*, must_exist: bool = True) -> User:
     return _then(user)
 
 
+def a_user() -> User:
+    """The user of this call, who may be new; raises FilememError where a new name is a slip away from another's."""
+    user = the_user(must_exist=False)
+    near = "" if user.exists() or chosen("new_user") else mistyped(user.name, user.store.users())
+    if near:
+        raise FilememError(
+            f"there is no user {user.name} in {user.store.root}, but {near}; "
+            f"take --user {near}, or --new-user to begin anew as {user.name}."
+        )
+    return user
+
+
+def welcome(user: User) -> None:
+    """Say where the memories of a new user, or of a new store, are going to be."""
+    if not os.path.isdir(user.store.root):
+        say_dim(f"New store {user.store.root}, with {user.name} as its first user.")
+    elif not user.exists():
+        say_dim(f"New user {user.name} in {user.store.root}.")
+
+
 def _then(user: User) -> User:
     """The user as of the day that --as-of names, with a word about the commit; as they are now without it."""
     moment: dt.datetime | None = chosen("as_of")
@@ -65,7 +72,7 @@ def _then(user: User) -> User:
         return user
     past = user.as_of(moment if moment.time() != dt.time() else moment.date())
     note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
-    click.echo(dim(visible(note)), err=True)
+    say_dim(note)
     return past
 
 
@@ -126,9 +133,14 @@ def colours(stream: Any = None) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def dim(text: str) -> str:
-    """`text` in the background, on a terminal."""
-    return click.style(text, dim=True) if colours() else text
+def dim(text: str, stream: Any = None) -> str:
+    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
+    return click.style(text, dim=True) if colours(stream) else text
+
+
+def say_dim(text: str) -> None:
+    """Say in the background what is no answer: on standard error."""
+    click.echo(dim(visible(text), sys.stderr), err=True)
 
 
 def linked(user: Folder, path: str, text: str) -> str:
@@ -147,13 +159,13 @@ def say(text: str = "") -> None:
 def say_aside(note: str) -> None:
     """Say in the background how git fared, where there is anything to say."""
     if note:
-        click.echo(dim(visible(f"git: {note}")), err=True)
+        say_dim(f"git: {note}")
 
 
 def say_working(what: str) -> None:
     """Say in the background, on a terminal only, what takes a while."""
     if sys.stderr.isatty():
-        click.echo(dim(f"{what} …"), err=True)
+        say_dim(f"{what} …")
 
 
 def say_json(value: Any) -> None:

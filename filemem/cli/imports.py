@@ -4,8 +4,8 @@ import os
 
 import click
 
-from filemem.cli.common import now, progress, say, say_aside, say_json, the_store, the_user
-from filemem.cli.options import shared_options
+from filemem.cli.common import a_user, now, progress, say, say_aside, say_json, the_store, welcome
+from filemem.cli.options import new_user_option, shared_options
 from filemem.cli.trusting import settled
 from filemem.history import History
 from filemem.importers import FORMATS, Report, import_file
@@ -19,6 +19,7 @@ SHOWN = 10  # lines of each list in the report
 @click.option("--dry-run", is_flag=True, help="Only report what would be taken.")
 @click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too.")
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
+@new_user_option
 @shared_options
 def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_secrets: bool) -> int:
     """Take in conversations and notes from elsewhere.
@@ -29,11 +30,14 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_s
 
     Example: filemem import chatgpt conversations.json
     """
-    user = None if format_ == "locomo" else the_user(must_exist=False).name
+    user = None if format_ == "locomo" else a_user()
     store = the_store()
     settled(store)
+    if user and not dry_run:
+        welcome(user)
     with progress("importing") as show:
-        report = import_file(store, format_, file, user=user, seen=show, dry_run=dry_run, with_secrets=with_secrets)
+        name = user.name if user else None
+        report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)
     if as_json:
         say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
     else:

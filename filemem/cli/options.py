@@ -3,6 +3,8 @@
 import datetime as dt
 import functools
 import importlib
+import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,10 +26,34 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic in newer ver
             self.fail(f"{value!r} is no date; write it as 2026-11-20 or 2026-11-20T09:30.", param, ctx)
 
 
+def store_path(given: str | None) -> str:
+    """Where the store is: as chosen, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
+    if given or os.environ.get("FILEMEM_STORE"):
+        return given or os.environ["FILEMEM_STORE"]
+    return "memory_store" if os.path.isdir("memory_store") else data_folder()
+
+
+def data_folder() -> str:
+    """The store of a person who names none."""
+    home = os.path.expanduser("~")
+    share = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    if sys.platform == "darwin":
+        share = os.path.join(home, "Library", "Application Support")
+    return os.path.join(share, "filemem", "memory_store")
+
+
+class _StoreOption(click.Option):
+    """--store, whose help names the store that is meant where it is left out."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.help = f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}; here {store_path(None)}]."
+        return super().get_help_record(ctx)
+
+
 def shared_options(command: F) -> F:
     """--store, --user, --today and --trust, accepted before and after a command's name; the later one counts."""
 
-    @click.option("--store", metavar="FOLDER", help="The store [FILEMEM_STORE, else ./memory_store].")
+    @click.option("--store", cls=_StoreOption, metavar="FOLDER", help="The store.")
     @click.option(
         "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
     )
@@ -60,6 +86,17 @@ def as_of_option(command: F) -> F:
 
     what = "What was believed at the end of that day, from git."
     named = click.option("--as-of", type=Moment(), metavar="DATE", expose_value=False, callback=keep, help=what)
+    return named(command)
+
+
+def new_user_option(command: F) -> F:
+    """--new-user, for a command with which a user may begin."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        ctx.ensure_object(dict)["new_user"] = value
+
+    what = "Begin as a new user, however close the name is to another's."
+    named = click.option("--new-user", is_flag=True, expose_value=False, callback=keep, help=what)
     return named(command)
 
 

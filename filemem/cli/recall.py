@@ -11,9 +11,9 @@ from filemem.cli.answering import say_answer
 from filemem.cli.common import (
     colours,
     complete_path,
-    dim,
     now,
     say,
+    say_dim,
     say_json,
     split_line,
     the_user,
@@ -57,7 +57,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
                 say_json({"path": line.path, "line": line.line, "text": line.text, "archived": _archived(line)})
         if found.next_offset:
             more = f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
-            click.echo(dim(more), err=True)
+            say_dim(more)
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
     asked |= {"context": context} if context else {}

@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from filemem import archive, consolidation
-from filemem.cli.common import now, progress, say, say_json, the_store, the_user
-from filemem.cli.options import shared_options
+from filemem.cli.common import a_user, now, progress, say, say_json, the_store, the_user, welcome
+from filemem.cli.options import new_user_option, shared_options
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, lines, remembered, waiting
@@ -27,6 +27,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 @click.option("--pinned", is_flag=True, help="Never fades.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
 @click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too.")
+@new_user_option
 @shared_options
 def remember_command(text: tuple[str, ...], **how: Any) -> int:
     """Keep one fact.
@@ -36,7 +37,9 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
 
     Example: filemem remember "Prefers oolong tea."
     """
-    for line in remembered(the_user(must_exist=False), " ".join(text), **how)[1]:
+    user = a_user()
+    welcome(user)
+    for line in remembered(user, " ".join(text), **how)[1]:
         say(line)
     return 0
 

@@ -1,8 +1,10 @@
 """Commands that set up and put right: init, remember, edit, check, users."""
 
+import json
 import os
 import re
 import shlex
+from importlib import resources
 
 import click
 
@@ -12,22 +14,18 @@ from filemem.cli.common import (
     progress,
     say,
     say_json,
-    store_path,
     the_store,
     the_user,
 )
-from filemem.cli.options import chosen, shared_options
+from filemem.cli.options import chosen, shared_options, store_path
 from filemem.errors import FilememError
 from filemem.history import conflicts, set_up
 from filemem.problems import Problem
 from filemem.store import Store
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-SETTINGS = """\
-# Settings of this store. Every key is optional; remove the # to change one.
-# model: gpt-4o-mini              # a model's name at the endpoint; without one, answers are quotes
-# base_url: http://localhost:8080/v1   # an OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY
-"""
+SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
+SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
 
 
 @click.command("init")
@@ -39,13 +37,14 @@ SETTINGS = """\
 def init_command(folder: str | None, with_git: bool) -> int:
     """Create a store.
 
-    It lies in FOLDER, ./memory_store where none is named, and begins with a commented settings file.
+    It lies in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
+    settings, commented out.
 
     With --git, in a store that exists too, a commit follows each conversation and job; only memories are ever committed.
 
     Example: filemem init ~/memories --git
     """
-    root = Store(folder or chosen("store") or "memory_store").root
+    root = Store(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
     _create(root, as_well=with_git)
     for home in _homes(Store(root)) if with_git else ():
         for sentence in set_up(home, (Store(root).users() or ["me"])[0], now()):
@@ -73,11 +72,21 @@ def _create(root: str, *, as_well: bool) -> None:
     if os.path.lexists(root) and not os.path.isdir(root):
         raise FilememError(f"{root} is no folder; name another place.")
     disk.make_folder(root)
-    disk.create(settings, SETTINGS.encode())
+    disk.create(settings, _settings().encode())
     say(f"Created {settings}.")
     if Store(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
     say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
+
+
+def _settings() -> str:
+    """Every setting with its default, commented out under a sentence of what it does."""
+    schema = json.loads((resources.files("filemem") / "schemas" / "settings.schema.json").read_text(encoding="utf-8"))
+    parts = [SETTINGS]
+    for key, told in schema["properties"].items():
+        says, value = told["description"], SHOWN.get(key) or json.dumps(told["default"])
+        parts.append(f"\n# {says[:1].upper()}{says[1:]}.\n# {key}: {value}\n")
+    return "".join(parts)
 
 
 @click.command("check")

@@ -11,8 +11,8 @@ import click
 from filemem import prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
-from filemem.cli.common import now, say, say_aside, say_json, the_user
-from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.common import a_user, now, say, say_aside, say_json, the_user, welcome
+from filemem.cli.options import as_of_option, new_user_option, shared_options
 from filemem.cli.telling import after_talk
 from filemem.cli.trusting import settled
 from filemem.history import History
@@ -47,6 +47,7 @@ def the_model(user: User, name: str | None) -> Model:
 @_model
 @_resume
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
+@new_user_option
 @shared_options
 def chat_command(message: str | None, model: str | None, resume: bool, as_json: bool) -> int:
     """Talk with an assistant that remembers.
@@ -55,8 +56,9 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
 
     Example: filemem chat -m "What tea does Mara like?"
     """
-    user = the_user(must_exist=False)
+    user = a_user()
     going_on = transcript.latest(user) if resume else None
+    welcome(user)
     conversation = Conversation(user, the_model(user, model), now, going_on)
     talk = Chat(conversation, as_json=as_json)
     with _recorded(conversation):

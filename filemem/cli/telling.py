@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-import click
-
 from filemem import archive, consolidation
 from filemem.agent import Conversation
-from filemem.cli.common import dim, now, say_aside, say_json
+from filemem.cli.common import now, say_aside, say_dim, say_json
 from filemem.consolidation import Applied, Decision, Listener, remembering
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
 from filemem.history import Before, History
 from filemem.memory import Memory
-from filemem.plain import one_line, visible
+from filemem.plain import one_line
 from filemem.store import User
 
 _WORDS = {
@@ -113,7 +111,7 @@ def show(user: User, session: str, done: Applied, before: Before, *, json: bool)
             say_json(as_json(one, staged=done.staged))
         elif not json:
             for line in lines(one, staged=done.staged):
-                click.echo(dim(visible(line)))
+                say_dim(line)
     for note in done.notes:
         aside(note, json=json)
     committed(user, done, session, before)
@@ -124,4 +122,4 @@ def aside(sentence: str, *, json: bool) -> None:
     if json:
         say_json({"event": "notice", "text": sentence})
     else:
-        click.echo(dim(visible(sentence)), err=True)
+        say_dim(sentence)
