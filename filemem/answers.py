@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
+LONGEST_TITLE = 100  # characters shown of a note's title
 GREP_TOKENS = 4000  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 SUPERSEDED = "superseded by"
@@ -211,7 +212,9 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
         for hit in part:
             if hit.path != path:
                 path = hit.path
-                out.append(path if path in headed else heading(path, hit.when, _put_away(path, hit.note), hit.note))
+                named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
+                notes = (named, _put_away(path, hit.note), hit.note)
+                out.append(path if path in headed else heading(path, hit.when, *notes))
                 headed.add(path)
             if hit.before and (path, hit.before.line) not in shown:
                 shown.add((path, hit.before.line))

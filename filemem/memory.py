@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from filemem.passages import Passage, paragraphs, turns, whole
+from filemem.passages import Passage, paragraphs, top_heading, turns, whole
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -26,12 +26,15 @@ PARTICULARS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone origin".split()
 )  # front matter that describes the memory and says nothing to search for
 
+NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
+
 RESTS_ON = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 _PLAIN_FRONT = re.compile(
     r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
 )  # as every session has it that filemem writes: nothing to search for, nothing broken
+_NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
 
@@ -207,37 +210,82 @@ class Memory:
         return [(n, match[1].strip()) for n, line in enumerate(self.lines, 1) for match in _LINK.finditer(line)]
 
     @functools.cached_property
+    def title(self) -> str:
+        """What the memory is called: its `title`, else the heading over all its text, else its file's name without a date."""
+        return next(filter(None, self._titles), "")
+
+    @functools.cached_property
+    def _titles(self) -> tuple[str, ...]:
+        """Its own titles, empty where it has none, and the words of its file's name."""
+        given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
+        name = self.path.rpartition("/")[2]
+        dated = _DATE.match(name) if when_of(name) else None
+        stem = name[dated.end() if dated else 0 :].rpartition(".")[0]
+        return given, top_heading(self.lines, self._body), re.sub("[-_ ]+", " ", stem).strip()
+
+    @property
+    def titled(self) -> bool:
+        """Is this a note, which speaks of what its title says without naming it again?"""
+        return self.kind not in (*KINDS, "profile")
+
+    @functools.cached_property
+    def told_title(self) -> str:
+        """The title of a note, empty where its path says the same."""
+        path = set(re.split(r"[\W_]+", self.path.casefold()))
+        told = self.titled and not path.issuperset(filter(None, re.split(r"[\W_]+", self.title.casefold())))
+        return self.title if told else ""
+
+    @functools.cached_property
     def passages(self) -> list[Passage]:
-        """The file cut into what a search returns, in order."""
-        if self.is_yaml and (entries := list(self._yaml_passages())):
-            return entries
+        """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
         front = {} if self._plain else self.front
-        context = " ".join(text for key, value in front.items() if key not in PARTICULARS for text in _texts(value))
+        entries = list(self._entries()) if front or self.is_yaml else []
+        found = [] if entries and self.is_yaml else self._text_passages()
+        if not found and not entries and self.front_end:
+            found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
+        named = "" if self.is_yaml else " ".join(text for key in front if key in NAMING for text in _texts(front[key]))
+        if named and (found or entries):
+            first = (found or entries)[0]
+            (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())
+        if not self.titled:
+            return [*(_under(passage, self.title) for passage in entries), *found]
+        about = " ".join(dict.fromkeys(word for title in self._titles for word in title.split()))
+        return [_under(passage, about) for passage in (*entries, *found)]
+
+    def _text_passages(self) -> list[Passage]:
+        """The body cut into turns, else for a fact left whole, else cut into paragraphs."""
         found = list(turns(self.lines, self._body, self.day)) if self.kind in SPOKEN else []
         if self.kind in ("facts", "lessons") and not found:
             found = list(whole(self.lines, self._body))
-        found = found or list(paragraphs(self.lines, self._body))
-        if not found and self.front_end:
-            found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
-        if found and context:
-            first = found[0]
-            found[0] = first._replace(context=f"{first.context} {context}".strip())
-        return found
+        return found or list(paragraphs(self.lines, self._body))
 
-    def _yaml_passages(self) -> Iterator[Passage]:
-        """A passage for each key of a YAML mapping, but those that describe the memory; nothing where it is broken."""
+    def _entries(self) -> Iterator[Passage]:
+        """A passage for each key of the front matter, or of a YAML memory, but those that describe the memory or name it; nothing
+        where it is broken."""
         mapping = self._loaded[0] or {}
-        starts = [n for n, line in enumerate(self.lines, 1) if mapping and line[:1] not in ("", " ", "\t", "#", "-")]
-        for start, after in itertools.pairwise([*starts, len(self.lines) + 1]):
-            end = start + len("\n".join(self.lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
-            key, _, rest = self.lines[start - 1].partition(":")
+        lines = self.lines if self.is_yaml else self.lines[: self.front_end - 1]
+        above = 0 if self.is_yaml else 1
+        starts = [n for n, line in enumerate(lines[above:], above + 1) if mapping and line[:1] not in _NO_KEY]
+        for start, after in itertools.pairwise([*starts, len(lines) + 1]):
+            end = start + len("\n".join(lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
+            key, _, rest = lines[start - 1].partition(":")
             key = key.strip().strip("\"'")
-            if key in PARTICULARS:
+            if key in PARTICULARS or (key in NAMING and not self.is_yaml):
                 continue
             value = mapping.get(key)
-            said = "\n".join([rest, *self.lines[start:end]]) if value is None else ", ".join(_texts(value))
+            if value is None or (end == start and not isinstance(value, str | list | dict)):
+                said = "\n".join([rest, *lines[start:end]])  # as it was written: YAML reads 07:30 and 0770 as numbers
+            else:
+                said = ", ".join(_texts(value))
             if said.strip():
-                yield Passage(start, end, "", "", ("" if key == "text" else f"{key}: ") + said.strip())
+                yield Passage(start, end, "", "", ("" if self.is_yaml and key == "text" else f"{key}: ") + said.strip())
+
+
+def _under(passage: Passage, title: str) -> Passage:
+    """A passage with the words of a title that are not over it yet."""
+    known = passage.context.casefold().split()
+    more = " ".join(word for word in title.split() if word.casefold() not in known)
+    return passage._replace(context=f"{more} {passage.context}".strip()) if more else passage
 
 
 def kind_of(path: str) -> str:

@@ -153,3 +153,18 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
             if not start:
                 start, said = number, []
             said.append(line)
+
+
+def top_heading(lines: list[str], after: int) -> str:
+    """The heading that stands over all of the body: before any text of it, and of a higher rank than any other; else empty."""
+    top, rank, fenced = "", 7, False
+    for line in lines[after:]:
+        fenced ^= line.startswith(("```", "~~~"))
+        heading = None if fenced else _HEADING.match(line)
+        if not top and line.strip():
+            if not heading:
+                return ""
+            top, rank = line.strip("# "), heading.end()
+        elif heading and heading.end() <= rank:
+            return ""
+    return top

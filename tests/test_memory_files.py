@@ -225,9 +225,15 @@ def test_a_date_with_a_time_counts_as_its_day() -> None:
     assert found.problems == []
 
 
-def test_nested_values_of_unknown_keys_are_searched_along() -> None:
-    found = memory("---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\n---\nMoves in May.\n")
-    assert found.passages == [Passage(6, 6, "", "", "Moves in May.", "name: Ines city: Bergen")]
+def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_the_memory() -> None:
+    found = memory(
+        "---\nimportance: 5\npeople:\n  - {name: Ines, city: Bergen}\nat: 07:30\nempty:\ntags: [sea]\n---\nMoves in May.\n"
+    )
+    assert found.passages == [
+        Passage(3, 4, "", "", "people: name: Ines, city: Bergen", "tea"),
+        Passage(5, 5, "", "", "at: 07:30", "tea"),
+        Passage(9, 9, "", "", "Moves in May.", "sea"),
+    ]
     alone = memory("---\ntags: [tea]\n---\n")
     assert places(alone) == [(1, 3, "tags: [tea]")]
 
@@ -303,12 +309,12 @@ def test_turns_are_the_passages_of_a_session() -> None:
 def test_paragraphs_items_and_headings_are_the_passages_of_notes() -> None:
     text = "Intro\nmore\n\n# Tea\n\n- oolong\n  from Fujian\n- sencha\n1. one\n\n## Empty\n## Last\nword\n"
     assert memory(text, "notes.md").passages == [
-        Passage(1, 2, "", "", "Intro\nmore", ""),
-        Passage(6, 7, "", "", "- oolong\n  from Fujian", "Tea"),
-        Passage(8, 8, "", "", "- sencha", "Tea"),
-        Passage(9, 9, "", "", "1. one", "Tea"),
-        Passage(11, 11, "", "", "Empty", ""),
-        Passage(13, 13, "", "", "word", "Last"),
+        Passage(1, 2, "", "", "Intro\nmore", "notes"),
+        Passage(6, 7, "", "", "- oolong\n  from Fujian", "notes Tea"),
+        Passage(8, 8, "", "", "- sencha", "notes Tea"),
+        Passage(9, 9, "", "", "1. one", "notes Tea"),
+        Passage(11, 11, "", "", "Empty", "notes"),
+        Passage(13, 13, "", "", "word", "notes Last"),
     ]
 
 

@@ -41,7 +41,7 @@ LARGE = 2_048  # files: a segment with more is merged only once half of its pass
 _MANIFEST, _LOCK = "manifest", "lock"
 _SEGMENT = re.compile(r"[0-9a-f]{16}\.segment")
 _SOURCES = (
-    *("memory.py", "front.py", "terms.py", "data/same.txt", "data/traditional.txt"),
+    *("memory.py", "passages.py", "front.py", "terms.py", "data/same.txt", "data/traditional.txt"),
     *("index/building.py", "index/gathering.py", "index/segments.py"),
 )
 

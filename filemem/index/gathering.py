@@ -23,7 +23,6 @@ _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"
 """A value on one line that YAML reads without fail."""
 _PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin|confidence): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
 _LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
-_HEADING = re.compile(r"#{1,6}\s+(.*)")
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 
@@ -189,7 +188,7 @@ def _particulars(memory: Memory) -> dict[str, Any]:
         elif value is not None:
             found[key] = value.isoformat() if isinstance(value, dt.date) else value
     if memory.aliases:
-        found["names"] = [_title(memory), *memory.aliases]
+        found["names"] = [memory.title, *memory.aliases]
     if "|" in memory.text and (links := _LINK_TEXT.findall(memory.text)):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
     return found
@@ -201,12 +200,3 @@ def _days(days: list[dt.date | None]) -> dict[str, Any]:
         return {}
     starts = [place for place, day in enumerate(days) if day != (days[place - 1] if place else None)]
     return {"days": [(place, day.toordinal() if (day := days[place]) else 0) for place in starts]}
-
-
-def _title(memory: Memory) -> str:
-    """What a memory is about: its first heading, else the words of its file's name."""
-    for line in memory.lines[memory.front_end :]:
-        if match := _HEADING.match(line):
-            return match[1].strip()
-    stem = memory.path.rpartition("/")[2].rpartition(".")[0]
-    return re.sub(r"^[\d-]+(?=[^\W\d_])|[-_]+", " ", stem).strip()

@@ -121,6 +121,7 @@ class Candidate:
             before=before if before and leans(passage, before) else None,
             sources=self.sources,
             newer=self.newer,
+            title=memory.told_title,
         )
 
 

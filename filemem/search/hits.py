@@ -27,7 +27,8 @@ class Hit(NamedTuple):
     """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
 
     `date` is its own day, `when` that of its file. `shown` is the part of the text that an answer shows, as places in it;
-    `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what replaced it.
+    `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what replaced it;
+    `title` that of a note whose path does not tell it.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Hit(NamedTuple):
     before: Passage | None
     sources: tuple[str, ...]
     newer: str
+    title: str
 
 
 def leans(passage: Passage, before: Passage) -> bool:

@@ -1,0 +1,68 @@
+"""A note's front matter is searched as `key: value`, and its title is what all of it speaks of."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from filemem import Store
+from filemem.memory import Memory
+
+NOW = dt.datetime(2026, 11, 20, 9, 30)
+NOTES = {
+    "notes/Anna.md": "---\nbirthday: 1990-04-17\nphone: 0770123456\nhome:\n  city: Porto\n---\nLikes the sea.\n",
+    "notes/People/安娜.md": "---\n生日: 1988-02-03\n电话: 13912345678\n---\n喜欢乌龙茶。\n",
+    "notes/2026-05-04-rome.md": "# Our week in Italy\n\n## Hotel\n\nAlbergo del Sole.\n\n## Costs\n\n- train 120 euro\n",
+    "notes/todo.md": "---\ntitle: Tax return\ndue: 2026-12-15\n---\n- [ ] collect receipts\n",
+    "sessions/2026/2026-05-01-0930-hello.md": "- **Ann**: Whose birthday is it?\n- **Bob**: 我不知道她的生日。\n",
+}
+
+
+def ask(root: Path, query: str) -> list[str]:
+    for path, text in NOTES.items():
+        where = root / "ann" / path
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(text)
+    return Store(root).user("ann").tools(lambda: NOW).call("search_files", {"query": query}).split("\n")
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "line"),
+    [
+        ("When is Anna's birthday?", "notes/Anna.md", "   2  birthday: 1990-04-17"),
+        ("Anna's phone", "notes/Anna.md", "   3  phone: 0770123456"),
+        ("Which city is Anna's home?", "notes/Anna.md", "   4  home: city: Porto"),
+        ("安娜的生日是什么时候？", "notes/People/安娜.md", "   2  生日: 1988-02-03"),
+        ("安娜的电话是多少？", "notes/People/安娜.md", "   3  电话: 13912345678"),
+        ("When is the tax return due?", 'notes/todo.md  "Tax return"', "   3  due: 2026-12-15"),
+        ("hotel in Italy", 'notes/2026-05-04-rome.md  Mon 4 May 2026  "Our week in Italy"', "   5  Albergo del Sole."),
+        ("train to Rome", 'notes/2026-05-04-rome.md  Mon 4 May 2026  "Our week in Italy"', "   9  - train 120 euro"),
+    ],
+)
+def test_a_note_answers_strongly_for_what_its_title_and_keys_say(
+    tmp_path: Path, query: str, path: str, line: str
+) -> None:
+    counted, first, *shown = ask(tmp_path, query)
+    assert "; strong match: 100%" in counted
+    assert first == path
+    assert line in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "title"),
+    [
+        ("notes/Anna.md", "Likes the sea.\n", "Anna"),
+        ("notes/a.md", "# Anna Lind\n\n## Home\nPorto\n", "Anna Lind"),
+        ("notes/a.md", "---\ntitle: Anna L.\n---\n# Anna Lind\n", "Anna L."),
+        ("notes/my_notes-on-tea.txt", "", "my notes on tea"),
+        ("notes/2026-05-04-walk.md", "", "walk"),
+        ("notes/2026-05-04.md", "Rain.\n", ""),
+        ("notes/Anna.md", "## Home\nPorto\n\n## Work\nA school.\n", "Anna"),
+        ("notes/Anna.md", "Porto\n\n# Later\nLisbon\n", "Anna"),
+        ("notes/how-to.md", "# How to\n\n```\n# a comment\n```\n", "How to"),
+    ],
+)
+def test_the_title_is_a_key_or_the_heading_over_all_or_the_name_without_its_date(
+    path: str, text: str, title: str
+) -> None:
+    assert Memory(path, text.encode()).title == title
