@@ -1,12 +1,13 @@
 """Every problem in one user's files: what is wrong, where, and how to put it right."""
 
+import os
 import re
 from collections.abc import Callable
 
 from filemem.consolidation import grounds
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.forget.wording import NAMELESS
+from filemem.folder import BOOKKEEPING, Folder
+from filemem.forget.wording import MARK, NAMELESS
 from filemem.history import conflicts
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
@@ -24,7 +25,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
     paths = folder.paths()
     known = set(paths)
     lengths: dict[str, int] = {}
-    found = list(folder.strays())
+    found = [*folder.strays(), *_cut_off(folder)]
     for done, path in enumerate(paths, 1):
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -38,6 +39,14 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
     return sorted([*found, *grounds.problems(folder)])
+
+
+def _cut_off(folder: Folder) -> list[Problem]:
+    """A forgetting that was killed: what it set out to delete may stand somewhere still."""
+    if not os.path.lexists(folder.bookkeeping(MARK)):
+        return []
+    remedy = "give the same filemem forget again, which finishes it"
+    return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
 
 
 def _copies(path: str) -> list[Problem]:

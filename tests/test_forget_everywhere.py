@@ -11,7 +11,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import Store, User
 from filemem.cli import cli
-from filemem.forget.purge import objects
+from filemem.forget.objects import every as objects
 from filemem.history import History, set_up
 from filemem.passages import format_turn
 

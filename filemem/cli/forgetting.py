@@ -7,19 +7,22 @@ from collections.abc import Iterable
 
 import click
 
-from filemem import disk, forget
+from filemem import forget
 from filemem.archive import live
 from filemem.cli.common import complete_path, now, progress, say, say_aside, say_json, say_working, split_line, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError, NotFound
-from filemem.forget import Item, Plan, erasure, purge
+from filemem.forget import Item, Plan, erasure, journal, purge
 from filemem.forget.erasure import Done
-from filemem.forget.purge import Target
+from filemem.forget.journal import Job
+from filemem.forget.purge import Held
+from filemem.forget.rewriting import Target
 from filemem.forget.wording import SENTENCE, Wording
-from filemem.history import History
-from filemem.plain import one_line
+from filemem.history import Before, History
+from filemem.plain import few, one_line
 from filemem.store import User
 
+SHOWN = 10  # places that still say it
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 
 
@@ -49,22 +52,37 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not how["as_json"])):
         raise FilememError(ASK)
     user = the_user(must_exist=not how["purge_history"])
+    cut_off = _finish_earlier(user, how)
     if not given:
-        return _forget_user(user, how)
-    if erasure.unfinished(user) and not how["dry_run"]:
-        with user.locked():
-            erasure.clear(user)
-    asked, gone = _named(user, path, how) if path else ([], "")
+        return cut_off if cut_off is not None and not user.exists() else _forget_user(user, how)
     with progress("looking") as show:
+        asked, gone = _named(user, path, how, cut_off) if path else ([], "")
         wanted = forget.candidates(user, about, show) if about else asked
     asked = _choose(wanted, how) if about else asked
     found = forget.plan(user, asked, about or "")
-    target = Target(History(user), found.wording, False, every=len(asked) == len(wanted))
-    past = purge.learn(target, gone) if how["purge_history"] and target.every else set()
+    every = len(asked) == len(wanted)
+    past = set[str]()
+    if how["purge_history"] and every:
+        purge.require(History(user))
+        past = purge.learn(Target(History(user), found.wording, False, every), gone)
     if not asked and not past and (wanted or not _beside(user, found)):
-        say("Nothing was deleted." if wanted else "Nothing was found.")
-        return 1
-    return _carry_out(user, found, target, past, how)
+        if cut_off is None:
+            say("Nothing was deleted." if wanted else "Nothing was found.")
+        return 1 if cut_off is None else cut_off
+    return _carry_out(user, Job(found, False, every, how["purge_history"]), past, how)
+
+
+def _finish_earlier(user: User, how: dict[str, bool]) -> int | None:
+    """Finish what was cut off, as it had been confirmed; the exit code of that, None where there was nothing."""
+    job = journal.unfinished(user)
+    if job is None:
+        return None
+    if how["dry_run"]:
+        say("An earlier forgetting was cut off; the next one without --dry-run finishes it first.")
+        return None
+    if not how["as_json"]:
+        say("Finishing a forgetting that was cut off.")
+    return _do(user, job, None, how)
 
 
 def _beside(user: User, found: Plan) -> bool:
@@ -72,13 +90,13 @@ def _beside(user: User, found: Plan) -> bool:
     return any(line.startswith(f"{user.name}/") for line in erasure.remaining(user, found.wording))
 
 
-def _named(user: User, given: str, how: dict[str, bool]) -> tuple[list[Item], str]:
+def _named(user: User, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
     """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
     name, line = split_line(user, given)
     try:
         return [forget.at(user, user.locate(name), line)], ""
     except NotFound:
-        if line is not None or not how["purge_history"]:
+        if cut_off is None and (line is not None or not how["purge_history"]):
             raise
         return [], live(name)
 
@@ -124,8 +142,9 @@ def show_plan(found: Plan) -> Iterable[str]:
     yield from found.notes
 
 
-def _carry_out(user: User, found: Plan, target: Target, past: set[str], how: dict[str, bool]) -> int:
-    """Show, ask, delete, report; `past` are the memories that the history tells it of."""
+def _carry_out(user: User, job: Job, past: set[str], how: dict[str, bool]) -> int:
+    """Show, ask, delete, report; `past` is what the history tells it in."""
+    found = job.plan
     if how["as_json"]:
         for item in found.items:
             say_json({"event": "plan", **item._asdict()})
@@ -134,17 +153,44 @@ def _carry_out(user: User, found: Plan, target: Target, past: set[str], how: dic
             say(line)
     if how["dry_run"]:
         return 0
-    paths = [*found.whole, *found.lines, *found.moved]
     if how["purge_history"]:
-        purge.require(target.history, paths)
-    if (found.items or found.moved) and not how["yes"] and not click.confirm("Delete all this for good?"):
-        say("Nothing was deleted.")
+        purge.require(History(user))
+    if not _confirmed("Delete all this for good?", user, how):
         return 1
-    done = erasure.apply(user, found, now())
-    _report(done, erasure.remaining(user, found.wording), how)
+    return _do(user, *erasure.begin(user, job, now()), how)
+
+
+def _confirmed(question: str, user: User, how: dict[str, bool]) -> bool:
+    """Does the person mean it?"""
+    if how["purge_history"] and not how["yes"]:
+        where = History(user).repository.where
+        say(f"Commits in {where} get new names; its reflog is emptied, and what nothing names is pruned.")
+    if how["yes"] or click.confirm(question):
+        return True
+    say("Nothing was deleted.")
+    return False
+
+
+def _do(user: User, job: Job, before: Before | None, how: dict[str, bool]) -> int:
+    """Carry a job out, from the start or from where it was cut off, search for what is left, and report."""
+    wording = job.plan.wording
+    owned = job.all and os.path.lexists(os.path.join(user.root, ".git"))
+    done = erasure.remove_user(user, job, now()) if job.all else erasure.erase(user, job, now(), before)
+    history, said, held = History(user), list[str](), None
+    if job.purge and not owned and history.home:
+        say_working("Rewriting the history")
+        target = purge.target_of(history, job)
+        purged = purge.purge(target)
+        said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
+        held = purge.search(target)
+    elif not (job.purge and owned):
+        said = purge.remembers(history, wording, job.paths, everything=job.all)
+        said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
+    still = erasure.remaining(user, wording)
+    (erasure.end_user if job.all else journal.end)(user)
+    _report(done, still, said, held, how)
     say_aside(done.note)
-    _git(target, paths, how)
-    return 1 if done.stayed else 0
+    return 1 if done.stayed or (held and held.own) else 0
 
 
 def _past(paths: set[str]) -> Iterable[str]:
@@ -154,13 +200,15 @@ def _past(paths: set[str]) -> Iterable[str]:
     yield from (f"  {one_line(path)}" for path in sorted(paths))
 
 
-def _report(done: Done, still: list[str], how: dict[str, bool]) -> None:
+def _report(done: Done, still: list[str], said: list[str], held: Held | None, how: dict[str, bool]) -> None:
     """What went, what stayed, what still says it."""
+    lines = [*said, *(_held(held) if held else ()), "Backups, where there are any, have it too."]
     if how["as_json"]:
         say_json({"event": "done", **done._asdict(), "still": still})
-        return
-    for line in report(done, still):
+    for line in [*report(done, still), *lines] if not how["as_json"] else ():
         say(line)
+    for line in lines if how["as_json"] else ():
+        say_json({"event": "notice", "text": line})
 
 
 def report(done: Done, still: list[str]) -> Iterable[str]:
@@ -177,27 +225,16 @@ def report(done: Done, still: list[str]) -> Iterable[str]:
         yield "No file of the store says it any more."
 
 
-def _git(target: Target, paths: list[str], how: dict[str, bool]) -> None:
-    """Purge the history where that was asked for, else tell what git remembers."""
-    said: list[str]
-    if how["purge_history"]:
-        repository = target.history.repository
-        what = f"This gives commits in {repository.where} new names, empties its reflog and prunes what nothing names."
-        if how["yes"] or click.confirm(f"{what} Rewrite its history?"):
-            say_working("Rewriting the history")
-            purged = purge.purge(target)
-            said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
-        else:
-            said = ["The history was left as it is."]
-    else:
-        said = purge.remembers(target.history, target.wording, paths, everything=target.all)
-        said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
-    said.append("Backups, where there are any, have it too.")
-    for sentence in said:
-        if how["as_json"]:
-            say_json({"event": "notice", "text": sentence})
-        else:
-            say(sentence)
+def _held(held: Held) -> Iterable[str]:
+    """What a search of the whole repository has shown."""
+    for line in held.own[:SHOWN]:
+        yield f"Git still says it: {line}"
+    if len(held.own) > SHOWN:
+        yield f"Git still says it in {len(held.own) - SHOWN} more places."
+    if held.others:
+        yield f"{len(held.others)} places of the repository that are none of this user's say it too: {few(held.others)}."
+    if not held.own:
+        yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and files were searched."
 
 
 def _forget_user(user: User, how: dict[str, bool]) -> int:
@@ -207,7 +244,7 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
         return _forget_gone(user, history, how)
     owned = os.path.lexists(os.path.join(user.root, ".git"))
     if how["purge_history"] and not owned:
-        purge.require(history, user.paths())
+        purge.require(history)
     paths = user.paths()
     what = f"{len(paths)} memories of {user.name} in {user.root}, with archive, recalls, traces and index"
     if owned:
@@ -218,18 +255,10 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
         say(f"{what}.")
     if how["dry_run"]:
         return 0
-    if not how["yes"] and not click.confirm(f"Delete everything of {user.name} for good?"):
-        say("Nothing was deleted.")
+    if not _confirmed(f"Delete everything of {user.name} for good?", user, how):
         return 1
-    wording = _wording(user, paths)
-    target = Target(history, wording, True)
-    told = history.found is not None and bool(history.inside or history.home) and not (owned and how["purge_history"])
-    done = erasure.remove_user(user, now(), with_git=how["purge_history"])
-    _report(done, erasure.remaining(user, wording), how)
-    say_aside(done.note)
-    if told:
-        _git(target, paths, {**how, "purge_history": how["purge_history"] and not owned})
-    return 0
+    job = Job(Plan([], dict.fromkeys(paths, ""), {}, {}, _wording(user, paths), []), True, True, how["purge_history"])
+    return _do(user, *erasure.begin(user, job, now()), how)
 
 
 def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
@@ -241,17 +270,16 @@ def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
     if how["dry_run"]:
         say("\n".join(told))
         return 0
-    purge.require(history, [])
-    _git(target, [], how)
-    return 0
+    purge.require(history)
+    job = Job(Plan([], {}, {}, {}, Wording(), []), True, True, True)
+    return _do(user, *erasure.begin(user, job, now()), how) if _confirmed("Purge it?", user, how) else 1
 
 
 def _wording(user: User, paths: list[str]) -> Wording:
     """What the memories of a user say, to look for it elsewhere."""
     wording = Wording()
     for path in paths:
-        memory = user.memory(path)
-        if len(memory.data) <= disk.PAGE * 1000:
-            for passage in memory.passages:
-                wording.add(passage.text, SENTENCE)
+        memory = forget.bounded(user, path)
+        for passage in memory.passages:
+            wording.add(passage.text, SENTENCE)
     return wording

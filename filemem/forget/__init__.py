@@ -4,6 +4,7 @@ A memory goes with the turns that it came from, with what was distilled from the
 what repeats it word for word. Of a conversation, a summary, the profile or a note only the lines in question go.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -24,9 +25,12 @@ from filemem.transcript import ASSISTANT, first_words
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
 _NAMED = re.compile(r"\S*/\S+\.\w+(?::\d[\d,-]*)?|\b\d{4}-\d\d-\d\d-[^\s\]]+")  # a memory, by its path or its name
+_LONGEST_NAME = 1000  # characters of a word that may name a memory
+_CITED = re.compile(r"[^\s,:][^,:]*\.\w+:\d[\d,-]*")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d(?:-\d{4})?-")
 
 ASKED, ITS_NAME = "as asked", "its name"
+MOST = 0.75  # of the words of a request in somebody's own words
 
 
 class Item(NamedTuple):
@@ -45,12 +49,12 @@ class Item(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is to go: whole files by path with their bytes, the asked ones last; lines by path; sessions that told it in
-    their name, with a new one. `notes` are sentences on what a person must look at.
+    """What is to go: whole files by path with the digest of their bytes; lines by path; sessions that told it in their
+    name, with a new one. `notes` are sentences on what a person must look at.
     """
 
     items: list[Item]
-    whole: dict[str, bytes]
+    whole: dict[str, str]
     lines: dict[str, list[Cut]]
     moved: dict[str, str]
     wording: Wording
@@ -76,7 +80,13 @@ def asked(memory: Memory, wording: Wording) -> list[Item]:
 
 def asks(text: str, wording: Wording) -> bool:
     """Does a text hold all the words asked for, the names of other memories in it aside?"""
-    return wording.asks(_NAMED.sub(" ", text))
+    if "/" not in text and "-" not in text:
+        return wording.asks(text)
+    return wording.asks(re.sub(r"\S+", lambda word: _nameless_word(word[0]), text))
+
+
+def _nameless_word(word: str) -> str:
+    return _NAMED.sub(" ", word) if len(word) <= _LONGEST_NAME else word
 
 
 def named_so(path: str, wording: Wording) -> bool:
@@ -108,7 +118,7 @@ def told(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
 
 def at(user: User, path: str, line: int | None) -> Item:
     """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
-    memory = user.memory(path)
+    memory = bounded(user, path)
     if line is None:
         return whole(memory)
     passage = _passage(memory, line)
@@ -117,21 +127,21 @@ def at(user: User, path: str, line: int | None) -> Item:
     return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
 
 
-def plan(user: User, asked: list[Item], about: str = "") -> Plan:
+def plan(user: User, asked: list[Item], about: str = "", share: float = 1.0) -> Plan:
     """Everything that goes with what is asked for; nothing is changed."""
-    gathering = _Gathering(user, Wording(about))
+    gathering = _Gathering(user, Wording(about, share))
     for item in asked:
         gathering.ask(item)
     gathering.follow()
     leftovers, notes = _leftovers(user, gathering.wording)
-    whole = {item.path: disk.read(os.path.join(user.root, item.path)) for item in leftovers}
-    whole |= {path: gathering.memories[path].data for path in reversed(gathering.whole)}
+    gone = {item.path: digest(os.path.join(user.root, item.path)) for item in leftovers}
+    gone |= {path: _digest(user, gathering.memories[path]) for path in gathering.whole}
     passages = sorted(item for found in gathering.lines.values() for item in found.values())
     items = [*gathering.whole.values(), *passages, *leftovers]
     lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
     return Plan(
         items=items,
-        whole=whole,
+        whole=gone,
         lines={path: sorted(found) for path, found in lines.items() if found},
         moved=gathering.moved,
         wording=gathering.wording,
@@ -139,12 +149,36 @@ def plan(user: User, asked: list[Item], about: str = "") -> Plan:
     )
 
 
+def mentions(user: User, words: str) -> Plan:
+    """What would go, were somebody to say "forget that …" with these words: every memory and turn with the telling ones of
+    them (three quarters, where there are more than three), the request's own turn too, and what was made of these turns.
+    """
+    wording = Wording(words, MOST)
+    return plan(user, [item for memory in _memories(user) for item in asked(memory, wording)], words, MOST)
+
+
+def digest(path: str) -> str:
+    """The SHA-256 of a plain file's bytes, of any size."""
+    with open(disk.open_regular(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest(user: User, memory: Memory) -> str:
+    return hashlib.sha256(memory.data).hexdigest() if memory.data else digest(user.absolute(memory.path))
+
+
 def _memories(folder: Folder) -> Iterator[Memory]:
     for path in folder.paths():
         try:
-            yield folder.memory(path)
+            yield bounded(folder, path)
         except (FilememError, OSError):
             continue
+
+
+def bounded(folder: Folder, path: str) -> Memory:
+    """A memory; one that is too large to be read has no text here, and can go as a whole."""
+    data = folder.read(path, LARGEST + 1)
+    return Memory(path, data if len(data) <= LARGEST else b"")
 
 
 def _passage(memory: Memory, line: int) -> Passage | None:
@@ -199,9 +233,8 @@ class _Gathering:
             self._take(item)
             named = []
         if memory.kind == "summaries" and item.line and not self.wording.about:  # else each says by itself what goes
-            named = re.findall(
-                r"[^\s()\[\],:][^()\[\],:]*\.\w+:\d[\d,-]*", "\n".join(memory.lines[item.line - 1 : item.end])
-            )
+            parts = re.split(r"[()\[\]]", "\n".join(memory.lines[item.line - 1 : item.end]))
+            named = [name for part in parts if len(part) <= _LONGEST_NAME for name in _CITED.findall(part)]
         for entry in named:
             self._take_source(item, entry)
 
@@ -352,10 +385,10 @@ def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
     for path in other_files(user.root):
         name = path.rpartition("/")[2]
         try:
-            data = disk.read(os.path.join(user.root, path), LARGEST)
+            told = wording.stands_in(disk.read(os.path.join(user.root, path), LARGEST))
         except (FilememError, OSError):
             continue
-        if not wording.stands_in(data):
+        if not told:
             continue
         if name.startswith(disk.TEMPORARY):
             found.append(Item(path, 0, 0, "", "left by a write that was cut off"))

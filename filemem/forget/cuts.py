@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from filemem.errors import Refused
 from filemem.forget.wording import FORGOTTEN
+from filemem.passages import TURN_HEAD
 
 _ITEM = r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+(?:\[[ xX]\][ \t]+)?)?"
-_KEPT = re.compile(rf"\ufeff?(?:- \*\*.+?\*\*(?: \d{{1,2}}:\d{{2}})?:[ ]?|{_ITEM})")
+_KEPT = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}[ ]?|{_ITEM})")
 _KEY = re.compile(r"\ufeff?[\w\"'-]+[ \t]*:[ \t]*")
 
 

@@ -1,7 +1,6 @@
 """Deletion on request, second half: what `forget.plan` found goes, and with it all that filemem keeps beside the memories.
 
-What was asked for goes last of the memories, so that after a kill the same command finds it and finishes; a mark, which
-`filemem check` reports, stays until the caches are gone as well.
+The journal says what is under way, and each step may be taken twice: a forgetting that was cut off is carried out again.
 """
 
 import contextlib
@@ -9,22 +8,23 @@ import datetime as dt
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from filemem import archive, disk, recalls, trace
 from filemem import index as indexes
-from filemem.errors import FilememError
+from filemem.errors import Changed, FilememError, NotFound, Refused
 from filemem.folder import BOOKKEEPING
-from filemem.forget import Plan, cuts
-from filemem.forget.wording import Wording
-from filemem.history import POSTPONED, Before, History, asof, worktree
+from filemem.forget import Plan, cuts, digest, journal, other_files
+from filemem.forget.journal import Job
+from filemem.forget.wording import MARK, Wording
+from filemem.history import POSTPONED, Before, History, asof
 from filemem.importers import origins
-from filemem.memory import Memory, kind_of
+from filemem.memory import LARGEST, Memory, kind_of
 from filemem.plain import one_line
 from filemem.store import User
 
-MARK = "forgetting"
 _CACHES = (indexes.FOLDER, asof.FOLDER)
 
 
@@ -40,44 +40,47 @@ class Done(NamedTuple):
 
 def apply(user: User, found: Plan, at: dt.datetime) -> Done:
     """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
-    history = History(user)
-    edits = {path: data for path, data in history.before(at).edits.items() if path not in found.whole}
+    job, edits = begin(user, Job(found), at)
+    done = erase(user, job, at, edits)
+    journal.end(user)
+    return done
+
+
+def begin(user: User, job: Job, at: dt.datetime) -> tuple[Job, Before]:
+    """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these."""
+    edits = History(user).before(at).edits
+    edits = {path: data for path, data in edits.items() if path not in job.plan.whole}
+    job = job._replace(edited=tuple(edits))
+    journal.begin(user, job)
+    return job, Before(edits)
+
+
+def erase(user: User, job: Job, at: dt.datetime, before: Before | None = None) -> Done:
+    """Carry a job out in the files, and commit that; without `before` it is one that was cut off."""
+    found = job.plan
     with archive.alone(user), user.locked():
-        mark(user)
         beside = _records(user, found)
         redacted, stayed = _redact(user, found)
         renamed = _rename(user, found)
         deleted, changed = _delete(user, found.whole)
+        _delete_temporaries(user, found)
         beside += clear(user)
     stayed += changed
-    what = [_count(number, noun) for number, noun in ((len(deleted), "file"), (len(redacted), "passage")) if number]
-    subject = f"Forget {' and '.join(what) or 'what records told'}"
-    touched = [*found.whole, *found.lines, *renamed]
-    note = history.record(subject, touched, {"Job": "forget"}, at, Before(edits)).note
+    counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
+    subject = f"Forget {' and '.join(_count(*count) for count in counts if count[0]) or 'what records told'}"
+    before = before or Before(dict.fromkeys(job.edited))
+    note = History(user).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
     return Done(deleted, redacted, beside, stayed, note)
 
 
-def mark(user: User) -> None:
-    """Note that something is being forgotten; without a word of what."""
-    disk.write(user.bookkeeping(MARK), b"")
-
-
-def unfinished(user: User) -> bool:
-    """Was a forgetting cut off?"""
-    return os.path.lexists(user.bookkeeping(MARK))
-
-
 def clear(user: User) -> list[str]:
-    """Delete the index and what was laid out of the past, then the mark; says what went."""
+    """Delete the index and what was laid out of the past; says what went."""
     said = []
     if os.path.isdir(user.bookkeeping(indexes.FOLDER)):
         user.index.discard()
         said.append("the index, which the next question builds anew")
     if asof.drop_all(user):
         said.append("the copies of past days")
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(user.bookkeeping(MARK))
-    disk.sync_folder(user.bookkeeping(""))
     return said
 
 
@@ -90,11 +93,12 @@ def _redact(user: User, found: Plan) -> tuple[list[str], list[str]]:
     stayed: list[str] = []
     for path, wanted in found.lines.items():
         try:
-            user.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted))  # type: ignore[misc]
-            redacted += [f"{path}:{cut.line}" for cut in wanted]
-            data = user.read(path)
-            if kind_of(path) == "summaries" and not any(passage for passage in _said(path, data)):
-                worktree.remove(user.absolute(path), data)
+            if user.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
+                redacted += [f"{path}:{cut.line}" for cut in wanted]
+            if kind_of(path) == "summaries" and not any(_said(path, user.read(path))):
+                _remove(user.absolute(path), digest(user.absolute(path)))
+        except NotFound:  # moved, or gone, when the job was cut off
+            continue
         except (FilememError, OSError) as error:
             stayed.append(f"{path} stays as it is: {error}")
     return redacted, stayed
@@ -123,17 +127,45 @@ def _rename(user: User, found: Plan) -> list[str]:
     return touched
 
 
-def _delete(user: User, whole: dict[str, bytes]) -> tuple[list[str], list[str]]:
+def _delete(user: User, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     """Delete files that are still what they were; returns those deleted, and sentences on those that stay."""
     deleted: list[str] = []
     stayed: list[str] = []
-    for path, data in whole.items():
+    for path, known in whole.items():
         try:
-            worktree.remove(os.path.join(user.root, path), data)
+            _remove(os.path.join(user.root, path), known)
             deleted.append(path)
+        except (NotFound, FileNotFoundError):
+            continue
         except (FilememError, OSError) as error:
             stayed.append(f"{path} stays as it is: {error}")
     return deleted, stayed
+
+
+def _delete_temporaries(user: User, found: Plan) -> None:
+    """Delete what a write that was cut off has left in the folders, where it tells of what went."""
+    old = [line.encode() for cuts_ in found.lines.values() for cut in cuts_ for line in cut.old if line.strip()]
+    cut_off = [path for path in other_files(user.root) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
+    for path in cut_off:
+        where = os.path.join(user.root, path)
+        with contextlib.suppress(FilememError, OSError):
+            data = disk.read(where, LARGEST)
+            if found.wording.stands_in(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
+                os.unlink(where)
+
+
+def _remove(path: str, known: str) -> None:
+    """Delete a file whose bytes have a digest; raises Changed, with the file in its place, where they have another."""
+    if digest(path) == known:
+        aside = disk.temporary_in(os.path.dirname(path))
+        os.rename(path, aside)
+        if digest(aside) == known:
+            os.unlink(aside)
+            disk.sync_folder(os.path.dirname(path))
+            return
+        with contextlib.suppress(FileExistsError):  # saved anew meanwhile: what was moved aside is left for `check`
+            disk.rename_new(aside, path)
+    raise Changed(f"{path} has just been changed; it was left as it is, try again.")
 
 
 # -- beside the memories -----------------------------------------------------------------------------------------
@@ -141,9 +173,9 @@ def _delete(user: User, whole: dict[str, bytes]) -> tuple[list[str], list[str]]:
 
 def _records(user: User, found: Plan) -> list[str]:
     """Take it out of recalls, imports, traces, what was typed, and every other record."""
-    for path, data in found.whole.items():
-        if path[0] != ".":
-            origins.forget(user, Memory(path, data))
+    for path in found.whole:
+        with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
+            origins.forget(user, Memory(path, disk.read(os.path.join(user.root, path), LARGEST)))
     said = []
     for name in sorted(_kept(user)):
         stem = os.path.splitext(os.path.basename(name))[0]
@@ -251,33 +283,40 @@ def _job(line: bytes, wording: Wording) -> bytes | None:
 # -- a whole user ------------------------------------------------------------------------------------------------
 
 
-def remove_user(user: User, at: dt.datetime, *, with_git: bool) -> Done:
-    """Delete a user's folder; a repository of its own stays unless `with_git`."""
+def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
+    """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
     history = History(user)
     owned = os.path.lexists(os.path.join(user.root, ".git"))
     history.before(at)
-    paths = user.paths()
     with archive.alone(user), user.locked():
-        for name in sorted(os.listdir(user.root), key=lambda name: name == BOOKKEEPING):
-            where = os.path.join(user.root, name)
-            if name == ".git" and not with_git:
-                continue
-            if os.path.isdir(where) and not os.path.islink(where):
-                shutil.rmtree(where)
-            else:
-                os.unlink(where)
-        if not os.listdir(user.root):
-            os.rmdir(user.root)
-    disk.sync_folder(user.store.root)
+        for name in sorted(os.listdir(user.root)):
+            if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
+                _remove_all(os.path.join(user.root, name))
+        for name in os.listdir(user.bookkeeping("")):
+            if name != MARK:
+                _remove_all(user.bookkeeping(name))
+        disk.sync_folder(user.root)
     note = ""
-    if not (owned and with_git):
-        note = history.record(
-            "Forget the memories of one user", [*paths, recalls.NAME], {"Job": "forget"}, at, Before()
-        ).note
-    left = user.bookkeeping("")
-    if not owned and os.path.isdir(left):  # a commit that must wait has left a note of what went
-        shutil.rmtree(user.root)
-    return Done([f"{one_line(user.name)}, {_count(len(paths), 'memory')}"], [], [], [], note)
+    if not (owned and job.purge):
+        subject = "Forget the memories of one user"
+        note = history.record(subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, Before()).note
+    return Done([f"{one_line(user.name)}, {_count(len(job.plan.whole), 'memory')}"], [], [], [], note)
+
+
+def end_user(user: User) -> None:
+    """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
+    journal.end(user)
+    shutil.rmtree(user.bookkeeping(""), ignore_errors=True)  # locks, and the note of a commit that must wait
+    if not os.listdir(user.root):
+        os.rmdir(user.root)
+    disk.sync_folder(user.store.root)
+
+
+def _remove_all(where: str) -> None:
+    if os.path.isdir(where) and not os.path.islink(where):
+        shutil.rmtree(where)
+    else:
+        os.unlink(where)
 
 
 def _count(number: int, noun: str) -> str:
@@ -289,20 +328,35 @@ def _count(number: int, noun: str) -> str:
 
 
 def remaining(user: User, wording: Wording) -> list[str]:
-    """Every file under the store, the repositories aside, that still says it, in its bytes or its name."""
-    found = []
-    for folder, folders, names in os.walk(user.store.root):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in names:
-            where = os.path.join(folder, name)
-            path = os.path.relpath(where, user.store.root)
-            try:
-                data = disk.read(where)
-            except (FilememError, OSError):
-                continue
-            line = wording.stands_in(data) or wording.stands_in(
-                os.fsencode(os.path.splitext(name)[0].replace("-", " "))
-            )
-            if line:
-                found.append(f"{one_line(path)}: {one_line(line, 80)}")
-    return sorted(found)
+    """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
+    with the line that does."""
+    root = user.store.root
+    found = still_saying(root, wording, but=(".git",), aside=user.bookkeeping(MARK))
+    return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
+
+
+def still_saying(root: str, wording: Wording, but: Collection[str] = (), aside: str = "") -> dict[str, str]:
+    """The files under a folder that say it, or cannot be read, each with the line that does; folders named `but`, and the
+    file `aside`, are passed over."""
+    unread: list[OSError] = []
+    places = []
+    for folder, folders, names in os.walk(root, onerror=unread.append):
+        folders[:] = [name for name in folders if name not in but]
+        places += [os.path.join(folder, name) for name in names]
+    found = {where: line for where in sorted(places) if where != aside and (line := _line_of(where, wording))}
+    return found | {str(error.filename): "cannot be listed, so nobody knows what it says" for error in unread}
+
+
+def _line_of(where: str, wording: Wording) -> str:
+    """What a file says of it in its name or bytes, or why it cannot be searched; empty for nothing."""
+    name = os.path.splitext(os.path.basename(where))[0]
+    try:
+        said = wording.stands_in(os.fsencode(name.replace("-", " ")))
+        if said or not stat.S_ISREG(os.lstat(where).st_mode):  # a link, a pipe: no bytes of this folder
+            return said
+        with open(disk.open_regular(where), "rb") as file:
+            return wording.stands_in_file(file)
+    except (NotFound, FileNotFoundError):
+        return ""
+    except (Refused, OSError):
+        return "cannot be read, so nobody knows what it says"

@@ -1,15 +1,14 @@
-"""Forgetting in git: which commits still tell of it, and this repository's own branches and tags rewritten without it.
+"""Forgetting in git: what still tells of it there, and this repository's own history rewritten without it.
 
-The history is streamed through git's own export and import. Only the commits from the first that tells of it on get new
-names; branches and tags move in one step, and only where nobody has moved them meanwhile. Then what nothing names any more
-is pruned, and every object that is left is searched.
+The new history is the old one with every version of every memory cleaned, the last one too, and so is the index; a person's
+other changes stay as they are. Only commits from the first that tells of it on get new names, and branches and tags move in
+one step, where nobody has moved them meanwhile. Then what nothing names is pruned and every byte searched. Each step may be
+taken twice, so a purge that was cut off is finished by doing it again.
 """
 
 import contextlib
+import fnmatch
 import os
-import re
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -17,55 +16,47 @@ from filemem import forget
 from filemem.archive import archived, live
 from filemem.errors import FilememError
 from filemem.folder import BOOKKEEPING
-from filemem.forget import cuts, erasure, export
-from filemem.forget.export import Change, Commit
-from filemem.forget.wording import FORGOTTEN, LINE, SENTENCE, Wording
+from filemem.forget import erasure, objects
+from filemem.forget.journal import Job
+from filemem.forget.objects import LONG, Objects
+from filemem.forget.rewriting import Rewriting, Target, versions
+from filemem.forget.wording import LINE, SENTENCE, Wording
 from filemem.history import History
-from filemem.history.git import GitError, environment, fields, spec
+from filemem.history.git import GitError, fields, nul, spec
 from filemem.history.repository import Repository
 from filemem.memory import LARGEST, Memory
-from filemem.plain import one_line
+from filemem.plain import few, one_line
 
-_LONG = 3600.0  # seconds
-_TIP = "refs/filemem/purge"
-
-
-class Target(NamedTuple):
-    """What is to leave the history: everything of the user's (`all`), or what the wording tells of; with `every`, all that
-    holds the words asked for, and not just what was chosen of it."""
-
-    history: History
-    wording: Wording
-    all: bool
-    every: bool = False
-
-    def place(self, path: str) -> str | None:
-        """A path of the repository as the new history has it; None where it goes."""
-        inside = self.history.inside
-        if inside and not path.startswith(inside + "/"):
-            return path
-        if self.all:
-            return None
-        own = self.history.own(path)
-        new = self.wording.names.get(live(own), live(own))
-        return path[: len(path) - len(live(own))] + new if new else None
+_MADE_AGAIN = ("FETCH_HEAD", "ORIG_HEAD")  # names of the old history, which git writes anew when it needs them
+_LEFT_BY_GIT = (
+    "*_EDITMSG MERGE_MSG SQUASH_MSG EDIT_DESCRIPTION MERGE_RR rr-cache/* gitk.cache fast_import_crash_*".split()
+)  # what was typed or shown once
 
 
 class Purged(NamedTuple):
-    """What was rewritten: the number of commits with a new name, the branches and tags; sentences on what is left."""
+    """What was rewritten: the number of commits with a new name, the branches and tags; sentences on what else was done."""
 
     commits: int
     refs: list[str]
     notes: list[str]
 
 
+class Held(NamedTuple):
+    """What in a repository says it: the user's own and nobody's, and other people's; how many objects and files were
+    searched."""
+
+    own: list[str]
+    others: list[str]
+    searched: int
+
+
 # -- before ------------------------------------------------------------------------------------------------------
 
 
-def require(history: History, paths: Iterable[str]) -> Repository:
+def require(history: History) -> Repository:
     """The repository, where its history can be rewritten; raises FilememError with the obstacle and its remedy."""
     repository = history.require()
-    folder = repository.text("rev-parse", "--path-format=absolute", "--git-common-dir")
+    folder = _common(repository)
     obstacles = {
         "it has several work trees; remove them with git worktree remove": repository.text("worktree", "list").count(
             "\n"
@@ -77,39 +68,37 @@ def require(history: History, paths: Iterable[str]) -> Repository:
         "it borrows objects from another repository": os.path.exists(os.path.join(folder, "objects/info/alternates")),
         "it has stashed changes; apply or drop them": repository.text("for-each-ref", "refs/stash"),
         "it has replacement refs; remove them with git replace -d": repository.text("for-each-ref", "refs/replace"),
-        "there are staged changes; commit them": repository.ask("diff", "--cached", "--quiet", "HEAD").code,
+        f"another git is at work; where none is, delete {folder}/index.lock": os.path.lexists(
+            os.path.join(folder, "index.lock")
+        ),
     }
     for words, there in obstacles.items():
         if there:
-            raise FilememError(f"the history of {repository.where} cannot be rewritten: {words}. Nothing was changed.")
-    known = repository.tree(repository.head(), history.inside)
-    dirty = sorted({path for path in paths if history.path(path) in known} & set(history.edited()))
-    if dirty:
-        raise FilememError(f"{', '.join(dirty[:3])} has changes that are not committed; commit them, then try again.")
+            raise FilememError(f"the history of {repository.where} cannot be rewritten: {words}. Then try again.")
     return repository
+
+
+def _common(repository: Repository) -> str:
+    return repository.text("rev-parse", "--path-format=absolute", "--git-common-dir")
 
 
 def remembers(history: History, wording: Wording, paths: Iterable[str], *, everything: bool = False) -> list[str]:
     """Sentences on what git still has: commits here, and the remotes that may have them."""
     try:
         repository = history.found
-        if repository is None or not repository.head():
+        if repository is None:
             return []
         specs = [spec(history.inside)] if everything else [spec(history.path(path)) for path in _both(wording, paths)]
-        out = (
-            repository.text("log", "--all", "--full-history", "--format=%h %cs", "--no-renames", "--", *specs)
-            if specs
-            else ""
-        )
+        log = ("log", "--all", "--full-history", "--format=%h %cs", "--no-renames", "--", *specs)
+        out = repository.text(*log) if specs and repository.head() else ""
         commits = out.split("\n") if out else []
+        held = search(Target(history, wording, everything)).own if wording and not commits else []
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
-    if not commits:
-        return []
-    said = [
-        f"Git remembers {'it' if len(commits) == 1 else 'them'}: {len(commits)} commits, {commits[-1]} to {commits[0]}."
-    ]
-    return said + remotes(repository)
+    if commits:
+        them = "it" if len(commits) == 1 else "them"
+        return [f"Git remembers {them}: {len(commits)} commits, {commits[-1]} to {commits[0]}.", *remotes(repository)]
+    return [f"Git remembers it: {few(held)}."] if held else []
 
 
 def _both(wording: Wording, paths: Iterable[str]) -> list[str]:
@@ -131,236 +120,178 @@ def remotes(repository: Repository) -> list[str]:
 
 def learn(target: Target, gone: str = "") -> set[str]:
     """Add to the wording what old versions of the memories say that holds the words asked for, and all that the memory
-    `gone` ever said; returns the live paths of these, and a word on messages that say it. Raises GitError."""
+    `gone` ever said; returns the live paths of these, and a word on what else of git's says it. Raises GitError."""
     history, wording = target.history, target.wording
-    today = {live(history.own(path)) for path in history.repository.tree(history.repository.head(), history.inside)}
     found: set[str] = set()
-    for path, _, data in _read(history.repository, _versions(target)):
-        memory = Memory(history.own(path), data)
-        own = live(memory.path)
-        if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
-            continue
-        items = [forget.whole(memory)] if own == gone else forget.asked(memory, wording)
-        found |= {own} if items else set()
-        for item in items if items and items[0].why != forget.ITS_NAME else ():
-            if not item.line and own not in today:
-                wording.names[own] = ""
-            for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
-                if own == gone:
-                    wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
-                else:
-                    wording.add_asked(text)
-        if own not in today and own not in wording.names and forget.named_so(own, wording):
-            wording.names[own] = forget.nameless(own, today | {*wording.names.values()})
-    said = history.repository.text("log", "--branches", "--tags", "--format=%B", "--", spec(history.inside))
-    return found | ({"the messages of commits"} if any(map(wording.asks, said.split("\n"))) else set())
+    here = {live(path) for path in history.user.paths()}
+    with objects.opened(history.repository) as read:
+        for path, oid in _all_versions(target, read):
+            data = read.read(oid).data
+            memory = Memory(history.own(path), data)
+            own = live(memory.path)
+            if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
+                continue
+            items = [forget.whole(memory)] if own == gone else forget.asked(memory, wording)
+            found |= {own} if items else set()
+            for item in items if items and items[0].why != forget.ITS_NAME else ():
+                if not item.line and own not in here:
+                    wording.names[own] = ""
+                for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
+                    if own == gone:
+                        wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
+                    else:
+                        wording.add_asked(text)
+            if own not in here and own not in wording.names and forget.named_so(own, wording):
+                wording.names[own] = forget.nameless(own, here | {*wording.names.values()})
+    log = ("log", "--all", "--format=%B", "--", spec(history.inside)) if history.repository.head() else ("version",)
+    if any(map(wording.asks, history.repository.text(*log).split("\n"))):
+        found.add("the messages of commits")
+    return found or set(search(target).own if wording else ())
+
+
+def _all_versions(target: Target, read: Objects) -> Iterator[tuple[str, str]]:
+    """The path and blob of every version of the user's files, in commits and in the index."""
+    repository = target.history.repository
+    yield from versions(target, read, repository.text("rev-list", "--all").split())
+    for _, oid, _, path in _staged(target):
+        yield path, oid
+
+
+def _staged(target: Target) -> list[tuple[str, str, str, str]]:
+    """The index, as far as it is the user's: mode, blob, stage and path."""
+    inside = target.history.inside
+    out = fields(target.history.repository.run("ls-files", "--stage", "-z", "--full-name", "--", spec(inside)))
+    entries = (line.partition("\t") for line in out)
+    return [(*facts.split(" "), path) for facts, _, path in entries if not facts.startswith("160000")]  # type: ignore[misc]
 
 
 # -- rewriting ---------------------------------------------------------------------------------------------------
 
 
 def purge(target: Target) -> Purged:
-    """Rewrite this repository's branches and tags, prune what they held before, and search what is left.
+    """Rewrite this repository's refs and index, and prune what they held before; `search` tells what is left then.
 
-    Raises FilememError, with every branch as it was, where what is to go has not been committed as deleted, or a branch moves.
+    Raises FilememError where something is in the way, or a branch moves; done again, it goes on from there.
     """
-    repository = target.history.require()
-    head = repository.tree(repository.head(), target.history.inside)
-    standing = [path for path in head if target.place(path) != path]
-    if standing:
-        raise FilememError(f"{standing[0]} is still in the last commit; commit its deletion, then try again.")
-    blobs = _rewritten_blobs(target, {(path, entry.oid) for path, entry in head.items()})
-    with tempfile.TemporaryDirectory() as aside:
-        marks = os.path.join(aside, "marks")
-        options = ("--no-data", "--signed-tags=strip", "--tag-of-filtered-object=rewrite", "--reencode=no")
-        stream = repository.run(
-            "fast-export", *options, f"--export-marks={marks}", "--branches", "--tags", timeout=_LONG
-        )
-        old = export.marks(marks)
-        commits = [_clean(commit, target, blobs) for commit in export.commits(stream)]
-        new = _imported(repository, commits, old, os.path.join(aside, "new"))
-    names = {old[mark].decode(): oid.decode() for mark, oid in new.items()}
-    first = [
-        old[commit.mark].decode() for commit, _ in commits if commit.mark in new and not {*commit.parents} & {*new}
+    repository = require(target.history)
+    with target.history.alone():
+        with objects.opened(repository) as read:
+            rewriting = Rewriting(target, read)
+            for commit in repository.text("rev-list", "--topo-order", "--reverse", "--all").split():
+                rewriting.commit(commit)
+            updates, said = _updates(repository, rewriting)
+            staged = _staged_anew(target, rewriting)
+            read.write()
+        repository.note_purged(oid for oid, new in rewriting.commits.items() if new != oid)
+        _stage(repository, staged)
+        if updates:
+            repository.run("update-ref", "--no-deref", "--stdin", stdin=os.fsencode("".join(updates.values())))
+        _prune(repository, target.wording)
+    changed = sum(new != oid for oid, new in rewriting.commits.items())
+    moved = [ref.split("/", 2)[2] for ref in updates if not ref.startswith("refs/remotes/")]
+    again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
+    return Purged(changed, moved, [*said, *(f"{sentence} {again}" for sentence in remotes(repository))])
+
+
+def _updates(repository: Repository, rewriting: Rewriting) -> tuple[dict[str, str], list[str]]:
+    """Commands that let every ref name its new commit, and drop copies of remote branches that hold the old history."""
+    updates: dict[str, str] = {}
+    said = []
+    for line in repository.text("for-each-ref", "--format=%(objectname) %(objecttype) %(refname) %(symref)").split(
+        "\n"
+    ):
+        oid, kind, ref, symbolic = line.split(" ", 3) if line else ("", "", "", "")
+        new = rewriting.tag(oid) if kind == "tag" else rewriting.commits.get(oid, oid)
+        if new == oid:
+            continue
+        if ref.startswith("refs/remotes/"):
+            updates[ref] = f"delete {ref}{'' if symbolic else ' ' + oid}\n"
+            said.append(f"Dropped {ref.removeprefix('refs/remotes/')}, this repository's copy of a remote branch.")
+        elif not symbolic:
+            updates[ref] = f"update {ref} {new} {oid}\n"
+    return updates, said
+
+
+def _staged_anew(target: Target, rewriting: Rewriting) -> list[str]:
+    """What `git update-index --index-info` needs to be told, so that the index is clean as well."""
+    entries = _staged(target)
+    new = {entry: rewriting.file(entry[3], entry[1]) for entry in entries}
+    changed = {path for (mode, oid, stage, path), after in new.items() if after != (path, oid)}
+    gone = [f"0 {'0' * len(entries[0][1])}\t{path}" for path in sorted(changed)]
+    kept = [
+        f"{mode} {after[1]} {stage}\t{after[0]}"
+        for (mode, _, stage, path), after in new.items()
+        if path in changed and after
     ]
-    refs = _move_refs(repository, names, target.wording) if names else []
-    if names:
-        repository.note_purged(names)
-    notes = _prune(repository, first)
-    return Purged(len(names), refs, notes + _left(target))
+    return gone + kept
 
 
-def _clean(commit: Commit, target: Target, blobs: dict[tuple[str, str], str]) -> tuple[Commit, bool]:
-    """A commit without what is to go, and whether that makes it another."""
-    changes: list[Change] = []
-    written = {target.place(change.path) for change in commit.changes if change.oid}
-    for change in commit.changes:
-        place = target.place(change.path)
-        if place is not None and (change.oid or place not in written):  # else it is deleted where it gets its new name
-            changes.append(Change(place, change.mode, blobs.get((change.path, change.oid), change.oid)))
-    inside, message = target.history.inside, commit.message
-    if not inside or any(change.path.startswith(inside + "/") for change in commit.changes):
-        said = message.decode("utf-8", "surrogateescape")
-        message = target.wording.blanked(said).encode("utf-8", "surrogateescape")
-    cleaned = commit._replace(changes=changes, message=message)
-    return cleaned, cleaned != commit
+def _stage(repository: Repository, lines: list[str]) -> None:
+    if lines:
+        repository.run("update-index", "-z", "--index-info", stdin=nul(lines))
+    repository.ask("update-index", "--clear-resolve-undo")
 
 
-def _imported(
-    repository: Repository, commits: list[tuple[Commit, bool]], old: dict[bytes, bytes], marks: str
-) -> dict[bytes, bytes]:
-    """Write the commits that are others now, and those after them; returns each one's new name by its mark.
-
-    A commit of which nothing is left is passed over, unless it is a merge or the first.
-    """
-    instead: dict[bytes, bytes] = {}
-    out: list[bytes] = []
-    for commit, changed in commits:
-        if not changed and not any(parent in instead for parent in commit.parents):
-            continue
-        parents = [instead.get(parent, old.get(parent, parent)) for parent in commit.parents]
-        emptied = changed and not commit.changes and len(parents) == 1
-        instead[commit.mark] = parents[0] if emptied else commit.mark
-        if emptied:
-            continue
-        out.append(commit.block(_TIP, parents))
-    options = ("--quiet", "--force", "--date-format=raw-permissive", f"--export-marks={marks}")
-    if out:
-        repository.run("fast-import", *options, stdin=b"".join(out), timeout=_LONG)
-    made = export.marks(marks) if out else {}
-    return {mark: made.get(name, name) for mark, name in instead.items()}
-
-
-def _rewritten_blobs(target: Target, standing: set[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """New blobs for the versions of the user's files that tell of it, by path and old blob; what stands now is left alone."""
-    if target.all:
-        return {}
-    repository = target.history.repository
-    found = {}
-    for path, oid, data in _read(repository, [key for key in _versions(target) if key not in standing]):
-        cleaned = _cleaned(target, path, data)
-        if cleaned != data:
-            found[path, oid] = repository.text("hash-object", "-w", "--stdin", "--no-filters", stdin=cleaned)
-    return found
-
-
-def _versions(target: Target) -> list[tuple[str, str]]:
-    """Every version of the user's files in the history that is not to go as a whole: its path and blob."""
-    raw = ("--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--format=")
-    history = target.history
-    out = history.repository.run("log", "--branches", "--tags", *raw, "--", spec(history.inside), timeout=_LONG)
-    parts = iter([part for part in fields(out) if part])
-    found: dict[tuple[str, str], None] = {}
-    for facts in parts:
-        path = next(parts)
-        oid = facts.lstrip("\n").split(" ")[3]
-        if oid.strip("0") and target.place(path) is not None:
-            found[path, oid] = None
-    return list(found)
-
-
-def _read(repository: Repository, wanted: list[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
-    """The blobs' bytes as they are stored, a few hundred at a time."""
-    for start in range(0, len(wanted), 500):
-        some = wanted[start : start + 500]
-        out = repository.run(
-            "cat-file", "--batch", stdin=b"".join(oid.encode() + b"\n" for _, oid in some), timeout=_LONG
-        )
-        at = 0
-        for path, oid in some:
-            end = out.index(b"\n", at)
-            size = int(out[at:end].split(b" ")[2])
-            yield path, oid, out[end + 1 : end + 1 + size]
-            at = end + size + 2
-
-
-def _cleaned(target: Target, path: str, data: bytes) -> bytes:
-    """An old version of a file without what is to go."""
-    own = target.history.own(path)
-    if own.startswith(BOOKKEEPING + "/"):
-        return erasure.record_without(own.partition("/")[2], data, target.wording)[0]
-    memory, wording = Memory(own, data), target.wording
-
-    def goes(text: str) -> bool:
-        return FORGOTTEN not in text and (wording.repeats(text) or (target.every and forget.asks(text, wording)))
-
-    if len(data) <= LARGEST and (wording.repeats(memory.text) or (target.every and wording.asks(memory.text))):
-        wanted = forget.told(memory, goes)
-        with contextlib.suppress(FilememError):
-            data = cuts.apply(data, [forget.cut(memory, item) for item in wanted])
-    return wording.renamed(data)
-
-
-def _move_refs(repository: Repository, names: dict[str, str], wording: Wording) -> list[str]:
-    """Let branches and tags name the new commits, all or none; raises GitError where one has moved."""
-    tree = repository.text("rev-parse", "HEAD^{tree}")
-    head = repository.head()
-    if repository.text("rev-parse", f"{names.get(head, head)}^{{tree}}") != tree:
-        raise GitError("the rewritten history does not end in the files of today; nothing was changed.")
-    listed = repository.text(
-        "for-each-ref", "--format=%(objectname) %(objecttype) %(refname)", "refs/heads", "refs/tags"
-    )
-    lines, refs = [], []
-    for line in listed.split("\n"):
-        oid, kind, ref = line.split(" ", 2)
-        new = names.get(oid) if kind == "commit" else _new_tag(repository, oid, names, wording)
-        if new and new != oid:
-            lines.append(f"update {ref} {new} {oid}\n")
-            refs.append(ref.partition("/")[2].partition("/")[2])
-    repository.run("update-ref", "--stdin", stdin=os.fsencode("".join(lines)))
-    repository.ask("update-ref", "-d", _TIP)
-    return refs
-
-
-def _new_tag(repository: Repository, oid: str, names: dict[str, str], wording: Wording) -> str:
-    """An annotated tag of a commit that has a new name, without its signature; empty where it may stay."""
-    text = os.fsdecode(repository.run("cat-file", "tag", oid))
-    match = re.match(r"object (\w+)\ntype commit\n", text)
-    if not match or match[1] not in names:
-        return ""
-    head, _, body = text.partition("\n\n")
-    body = wording.blanked(re.sub(r"-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", "", body, flags=re.DOTALL))
-    new = f"{head.replace(match[1], names[match[1]], 1)}\n\n{body}"
-    return repository.text("mktag", "--no-strict", stdin=os.fsencode(new))
-
-
-# -- after -------------------------------------------------------------------------------------------------------
-
-
-def _prune(repository: Repository, first: list[str]) -> list[str]:
-    """Let go of what the old history was named by, reflogs too, and prune what nothing names; sentences on what that was."""
-    said = []
-    for oid in first[:50]:
-        for ref in repository.text("for-each-ref", "--format=%(refname)", f"--contains={oid}").split():
-            if ref.startswith("refs/remotes/"):
-                repository.ask("update-ref", "--no-deref", "-d", ref)
-                said.append(f"Dropped {ref.removeprefix('refs/remotes/')}, this repository's copy of a remote branch.")
-            else:
-                said.append(f"{ref} still holds the old history; delete it with git update-ref -d {ref}.")
-    for name in ("FETCH_HEAD", "ORIG_HEAD"):
+def _prune(repository: Repository, wording: Wording) -> None:
+    """Let go of all that named the old history beside refs and index, and of what nothing names."""
+    folder = _common(repository)
+    for name in _MADE_AGAIN:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(repository.folder, name))
-    repository.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", timeout=_LONG)
-    repository.run("gc", "--prune=now", "--quiet", timeout=_LONG)
-    for sentence in remotes(repository):
-        said.append(
-            f"{sentence} Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
-        )
-    return list(dict.fromkeys(said))
+            os.unlink(os.path.join(folder, name))
+    for where in erasure.still_saying(folder, wording, but=("objects",)):
+        inside = os.path.relpath(where, folder)
+        if any(fnmatch.fnmatch(inside, pattern) for pattern in _LEFT_BY_GIT):
+            os.unlink(where)
+    repository.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", timeout=LONG)
+    own = ("-c", "gc.bigPackThreshold=0", "-c", "gc.cruftPacks=false")  # else they keep what nothing names
+    repository.run(*own, "gc", "--prune=now", "--quiet", "--force", timeout=LONG)
 
 
-def _left(target: Target) -> list[str]:
-    """Every object of the repository that still tells of it, but for the files that stand today and other people's."""
-    repository = target.history.repository
-    mine = {entry.oid for entry in repository.tree(repository.head(), target.history.inside).values()}
-    said = []
-    for oid, kind, data in objects(repository):
-        told = oid not in mine and (
-            _names_it(target.wording, data) if kind == "tree" else bool(target.wording.stands_in(data))
-        )
-        if told:
-            said.append(f"The {kind} {oid[:12]} still says it; another user's memories may, and a pack that git keeps.")
-    return said
+# -- what still says it ------------------------------------------------------------------------------------------
+
+
+def search(target: Target) -> Held:
+    """Read every object and every file of the repository, and say what of it tells. A version that a file of the store is
+    today is left out: it is for a search of the store to name."""
+    repository, wording = target.history.repository, target.wording
+    count, told = 0, dict[str, str]()
+    for oid, kind, data in objects.every(repository):
+        count += 1
+        if _names_it(wording, data) if kind == "tree" else wording.stands_in(data):
+            told[oid] = kind
+    here = erasure.still_saying(target.history.user.store.root, wording, but=(".git",)) if told else ()
+    listed = "".join(f"{where}\n" for where in here if "\n" not in where)
+    for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():
+        told.pop(oid, None)
+    own, others = _described(target, told) if told else ([], [])
+    folder = _common(repository)
+    files = erasure.still_saying(folder, wording, but=("objects",))
+    own += [
+        f"{one_line(os.path.relpath(where, repository.where))}: {one_line(line, 80)}" for where, line in files.items()
+    ]
+    count += sum(len(names) for at, _, names in os.walk(folder) if "/objects" not in at[len(folder) :])
+    return Held(own, others, count)
+
+
+def _described(target: Target, told: dict[str, str]) -> tuple[list[str], list[str]]:
+    """What each object is that tells of it: the user's and what nothing names, then other people's."""
+    repository, inside = target.history.repository, target.history.inside
+    out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
+    lines = (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))
+    places = {oid: path for oid, _, path in lines if oid in told}
+    touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
+    own: list[str] = []
+    others: list[str] = []
+    for oid, kind in told.items():
+        path = places.get(oid)
+        if path is None:
+            own.append(f"{kind} {oid[:12]}, which no branch, tag or index names")
+        elif kind in ("commit", "tag"):
+            (own if kind == "tag" or oid in touching else others).append(f"the message of {kind} {oid[:12]}")
+        else:
+            mine = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
+            (own if mine else others).append(f"{kind} {oid[:12]}, {one_line(path) or 'the top folder'}")
+    return own, others
 
 
 def _names_it(wording: Wording, tree: bytes) -> bool:
@@ -368,13 +299,6 @@ def _names_it(wording: Wording, tree: bytes) -> bool:
     return any(b" " + name + b"\0" in tree for name in names if len(name) > len("0000-00-00.md"))
 
 
-def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:
-    """Every object in the repository, reachable or not: its name, kind and bytes."""
-    command = ["git", "-C", repository.where, "cat-file", "--batch-all-objects", "--batch", "--buffer", "--unordered"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(os.environ)) as process:
-        assert process.stdout
-        while header := process.stdout.readline():
-            oid, kind, size = header.decode().split()
-            yield oid, kind, process.stdout.read(int(size) + 1)[:-1]
-    if process.returncode:
-        raise GitError(f"git cannot list its objects: exit code {process.returncode}.")
+def target_of(history: History, job: Job) -> Target:
+    """What of a job is to leave the history."""
+    return Target(history, job.plan.wording, job.all, job.every, job.plan.lines)

@@ -1,19 +1,27 @@
 """What is to be forgotten, as it may stand elsewhere: the text, the words asked for, and the names of files that told it."""
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
 
 from filemem import terms
 from filemem.memory import ARCHIVE, decode
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
 NAMELESS = "forgotten"  # in the place of a name
+MARK = "forgetting"  # the journal's file
 LINE, SENTENCE = 10, 24  # columns from which on a line of a memory, or a sentence of any text, is told from small talk
+PIECE = 1000  # characters: a longer text is known by so many of its first
+WINDOW, OVERLAP = (
+    1 << 22,
+    1 << 16,
+)  # bytes of a file searched at a time, and again with the next; a PIECE fits, as JSON too
 MANY = 300  # texts above which whole lines and sentences are compared, instead of looking for each text everywhere
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?(?:\[[ xX]\][ \t]+)?")
-_SPEAKER = re.compile(r"^\*\*[^*\n]+\*\*(?: \d{1,2}:\d{2})?:[ \t]*")
-_CITATION = re.compile(r"[ \t]*\([^()]*\.\w+:[\d, -]+[^()]*\)[ \t]*$")
+_SPEAKER = re.compile(r"^\*\*[^*\n]+\*\*(?: \d{4}-\d\d-\d\d)?(?: \d{1,2}:\d{2})?:[ \t]*")
+_CITED = re.compile(r"\.\w+:[\d, -]+")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _WORD = re.compile(r"\w+")
@@ -22,14 +30,34 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d.*[^\d-]")
 
 
 class Wording:
-    """Texts, words and names to look for. `names` gives for the live path of a file the one that it gets, or nothing."""
+    """Texts, words and names to look for. `names` gives for the live path of a file the one that it gets, or nothing.
 
-    def __init__(self, about: str = "") -> None:
+    `share` is how much of the words asked for a text must hold, where they are more than three.
+    """
+
+    def __init__(self, about: str = "", share: float = 1.0) -> None:
         self.about = folded(about)
-        self._stems = _stems(about)
+        self.share = share
+        self._units = _units(about)
         self.texts: set[str] = set()
         self.words: set[str] = set()  # that stand nowhere else in the memories; they give it away in a record
         self.names: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        """Is there anything to look for? What is very short would be found everywhere."""
+        return bool(self.about or self.texts or self.names)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        sets = {"texts": sorted(self.texts), "words": sorted(self.words), "names": self.names}
+        return {"about": self.about, "share": self.share, **sets}
+
+    @staticmethod
+    def of(state: Mapping[str, Any]) -> "Wording":
+        """The wording of which this is the state."""
+        wording = Wording(state["about"], state["share"])
+        wording.texts, wording.words, wording.names = set(state["texts"]), set(state["words"]), dict(state["names"])
+        return wording
 
     def add(self, text: str, least: int = LINE) -> None:
         """Look for the lines of a text that are at least so many columns wide, and for its longer sentences."""
@@ -45,7 +73,7 @@ class Wording:
 
     def add_whole(self, text: str) -> None:
         """Look for a text as one piece."""
-        whole = folded(_bare(text))
+        whole = folded(_bare(text))[:PIECE]
         if width(whole) >= LINE:
             self.texts.add(whole)
 
@@ -65,8 +93,11 @@ class Wording:
 
     def _asks(self, text: str) -> bool:
         other = folded(text)
-        whole = all(_has(word, other) for word in self.about.split())
-        return whole or bool(self._stems and self._stems <= _stems(text))
+        if all(_has(word, other) for word in self.about.split()):
+            return True
+        least = len(self._units) if len(self._units) <= 3 else math.ceil(len(self._units) * self.share)
+        stems = _stems(text)
+        return bool(least) and sum(not stems.isdisjoint(unit) for unit in self._units) >= least
 
     def hints(self, text: str) -> bool:
         """Does a text hold a word that only this had?"""
@@ -78,13 +109,29 @@ class Wording:
         return self.repeats(text) or self.asks(text) or self.hints(text) or self.renamed(data) != data
 
     def stands_in(self, data: bytes) -> str:
-        """The first line of a file's bytes that still says it, on one line; empty where none does."""
-        text = decode(data)
+        """The first line of bytes that still says it, on one line; empty where none does."""
+        if not data.strip(b"\0"):
+            return ""
+        readings = dict.fromkeys((decode(data), data.decode(errors="ignore")))  # bytes that are no text hold some, too
+        return next(filter(None, map(self._line_in, readings)), "")
+
+    def _line_in(self, text: str) -> str:
         repeated = self.repeats(text)
         if not (repeated or self.asks(text)):
             return ""
         lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.asks(line)))
         return next(lines, text[:200] if repeated else "")
+
+    def stands_in_file(self, file: BinaryIO) -> str:
+        """The same for an open file of any size."""
+        tail = mark = b""
+        while piece := file.read(WINDOW):
+            line = self.stands_in((mark if tail else b"") + tail + piece)
+            if line:
+                return line
+            mark = mark or (piece[:2] if not tail and piece[:2] in (b"\xff\xfe", b"\xfe\xff") else b"")
+            tail = (tail + piece)[-OVERLAP:]
+        return ""
 
     def renamed(self, data: bytes) -> bytes:
         """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
@@ -107,7 +154,7 @@ class Wording:
         return "\n".join(self._blanked(line) for line in lines)
 
     def _blanked(self, line: str) -> str:
-        plain = folded(line)
+        plain = folded(line)[-PIECE:]
         starts = [match.start() for match in re.finditer(r"(?<!\w)\w|[^\x00-\x7f]", plain)]
         ends = [plain[start:].rstrip("… ") for start in starts]
         cut = any(width(end) >= LINE and text.startswith(end) for end in ends for text in self.texts)
@@ -147,9 +194,24 @@ def lines_named(text: str) -> set[int]:
     return found
 
 
-def _stems(text: str) -> frozenset[str]:
+def _stems(text: str) -> set[str]:
     """What the words of a text are compared by, stop words aside."""
-    return frozenset(terms.stem(token) for token in terms.tokens(text) if token not in terms.STOP)
+    return {terms.stem(token) for token in set(terms.tokens(text)) if token not in terms.STOP}
+
+
+def _units(text: str) -> list[set[str]]:
+    """What a text must hold to be about some words: one of each set. A CJK character counts with a neighbour of its own."""
+    units: list[set[str]] = []
+    for word in dict.fromkeys(terms.words(text)):
+        if not terms.is_cjk(word):
+            units += [{terms.stem(word)}] if word not in terms.STOP else []
+            continue
+        telling = [char if char not in terms.STOP else " " for char in word]
+        for at, char in enumerate(telling):
+            pairs = {"".join(telling[start : start + 2]) for start in (at - 1, at) if start >= 0}
+            pairs = {pair for pair in pairs if len(pair) == 2 and " " not in pair}
+            units += [pairs or {char}] if char != " " else []
+    return units
 
 
 def _has(words: str, text: str) -> bool:
@@ -162,12 +224,14 @@ def _has(words: str, text: str) -> bool:
 
 def _parts(line: str) -> Iterable[str]:
     bare = _bare(line)
-    return (folded(bare), *map(folded, _SENTENCES.split(bare)))
+    return (folded(part)[:PIECE] for part in (bare, *_SENTENCES.split(bare)))
 
 
 def _bare(line: str) -> str:
     """A line without what marks it as an item, heading, turn or citation."""
-    return _CITATION.sub("", _SPEAKER.sub("", _MARKS.sub("", line)))
+    bare = _SPEAKER.sub("", _MARKS.sub("", line))
+    before, _, cited = bare.rstrip().rpartition("(")
+    return before.rstrip() if cited.endswith(")") and _CITED.search(cited[:PIECE]) else bare
 
 
 def _stem(path: str) -> str:

@@ -1,0 +1,63 @@
+"""What a forgetting has set out to do, written down before it begins: one that is cut off is finished by the next.
+
+It tells what is to be forgotten, so it is the last file that goes, and lies where git never looks.
+"""
+
+import contextlib
+import json
+import os
+from typing import NamedTuple
+
+from filemem import disk
+from filemem.errors import NotFound
+from filemem.forget import Plan
+from filemem.forget.cuts import Cut
+from filemem.forget.wording import MARK, Wording
+from filemem.store import User
+
+
+class Job(NamedTuple):
+    """A plan; whether it is about everything of a user (`all`), whether all that holds the words asked for goes (`every`) or
+    only what was chosen of it, whether git's history is rewritten; and the files in which a person had uncommitted changes.
+    """
+
+    plan: Plan
+    all: bool = False
+    every: bool = False
+    purge: bool = False
+    edited: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> list[str]:
+        """Every path that the plan touches, new names too."""
+        return [*self.plan.whole, *self.plan.lines, *self.plan.moved, *self.plan.moved.values()]
+
+
+def begin(user: User, job: Job) -> None:
+    """Write the job down, durably."""
+    plan = job.plan
+    kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
+    user.make()
+    disk.write(user.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept}).encode())
+
+
+def unfinished(user: User) -> Job | None:
+    """The job that was cut off, if any; one of which nothing can be read is finished by doing nothing more."""
+    try:
+        data = disk.read(user.bookkeeping(MARK))
+    except NotFound:
+        return None
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        kept = json.loads(data)
+        plan = kept["plan"]
+        lines = {path: [Cut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()}
+        found = Plan([], plan["whole"], lines, plan["moved"], Wording.of(plan["wording"]), [])
+        return Job(found, kept["all"], kept["every"], kept["purge"], tuple(kept["edited"]))
+    return Job(Plan([], {}, {}, {}, Wording(), []))
+
+
+def end(user: User) -> None:
+    """Forget the job, which has come to its end."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(user.bookkeeping(MARK))
+        disk.sync_folder(user.bookkeeping(""))
