@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from filemem.redaction import redact
 
 HERE = Path(__file__).parent
-FILES = ("secrets.txt", "secrets-second.txt", "secrets-third.txt")
+FILES = ("secrets.txt", "secrets-second.txt", "secrets-third.txt", "secrets-fourth.txt")
 ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",

@@ -132,6 +132,8 @@ def asked(text: str) -> Iterator[Span]:
     done = 0
     for request in _requests().finditer(text) if any(word in text.lower() for word in one_of("no")) else ():
         start, end = request.span()
+        if start < done:
+            continue
         begin = max(done, start - _NEAR)
         begins = [begin, begin, *(match.end() for match in _SENTENCE.finditer(text, begin, start))]
         windows = [(begins[-1], start), (begins[-2], begins[-1])]

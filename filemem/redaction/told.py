@@ -251,7 +251,13 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     (
         CODE,
         "code codigo",
-        r"\b‹my›\s(?:(?!‹no-secret›\b)\w{2,20}\s)?(?:code|codigo|kode)‹link›([0-9]{4,8})(?![\w-])",
+        r"(?:\b‹my›\s|^|(?<=[.!?\n]\s)|(?<=\n))(?:(?!‹no-secret›\b)\w{2,20}\s){0,2}(?:code|codigo|kode)‹link›([0-9]{4,8}|‹groups›)(?![\w-])",
+        _code,
+    ),
+    (
+        CODE,
+        "code pin",
+        r"\b‹place›\b‹within›{0,40}?\b(?:use|enter|type|press|dial|with|tippe|marca)\s(?:the\s)?(?:code|pin)\s([0-9]{3,8})(?![\w-])",
         _code,
     ),
     (CODE, "opens", r"\b‹place›\s‹opens›\s‹digits›", _code),
@@ -280,6 +286,9 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         r"""(?<!\S)["'`“]?(‹char›{4,64}(?<!["'`,]))["'`”]?\s+(?:‹is›\s+‹my›|‹as›(?:\s+‹my›)?)\s+(?:[\w-]{1,20}\s+){0,2}?(?:‹noun›|pin)\b""",
         _strong_said,
     ),
+    (PASSWORD, "password password-short", r"‹noun›(?![ _-]?‹about›\b)‹within›{1,40}?‹link›‹beside›", _mixed),
+    (PASSWORD, "pass", r"\bpass‹of it›‹sign›‹beside›", _mixed),
+    (PASSWORD, "network", r"(?<![A-Za-z])‹network›‹link›[\w.@+-]{1,40}\s{0,2}[/|]\s{0,2}‹beside›", _mixed),
     (PASSWORD, "password-weak", r"\b‹password-weak›‹of it›‹link›‹value›", _strong_said),
     # A name and a password side by side; a second password after one that was found.
     (
@@ -300,7 +309,7 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     (
         PASSWORD,
         "log sign",
-        r"\b(?:log(?:ged)?\s?(?:in|on)(?:to)?|sign(?:ed)?\s?in)\b‹within›{0,60}?\s‹and›\s+‹whose›‹beside›",
+        r"\b(?:log(?:ged)?\s?(?:in|on)(?:to)?|sign(?:ed)?\s?in)\b‹within›{0,60}?\s‹and›\s+(?:[\w.@+-]{1,40}(?:\s+‹and›\s+|\s?[/,]\s?))?‹whose›‹beside›",
         _mixed,
     ),
     (

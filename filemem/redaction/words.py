@@ -9,9 +9,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-_ACCENTS = dict(
-    zip("áàâãäåíìîïóòôõöúùûüñçÁÀÂÃÄÅÍÌÎÏÓÒÔÕÖÚÙÛÜÑÇ", "aaaaaaiiiiooooouuuuncAAAAAAIIIIOOOOOUUUUNC", strict=True)
-)
+_PLAIN_OF = ("áàâãäåéèêëíìîïóòôõöúùûüñç", "aaaaaaeeeeiiiiooooouuuunc")
+_ACCENTS = dict(zip(_PLAIN_OF[0] + _PLAIN_OF[0].upper(), _PLAIN_OF[1] + _PLAIN_OF[1].upper(), strict=True))
+_IS = re.compile(r"(?<!\w)[éèÉÈ](?!\w)")  # "is" in Portuguese and Italian, which without its accent would be "and"
 
 
 @cache
@@ -54,7 +54,7 @@ def one_of(role: str) -> frozenset[str]:
 
 def shadow(text: str, done: str) -> str:
     """The text folded, what matches the pattern `done` blanked."""
-    folded = text if text.isascii() else text.translate(_plain())
+    folded = text if text.isascii() else _IS.sub("=", text).translate(_plain())
     return blanked(folded, [match.span() for match in re.finditer(done, folded)])
 
 

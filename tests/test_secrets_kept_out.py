@@ -1,0 +1,153 @@
+"""A secret that a person tells stays out of every file: what is remembered, imported, said and typed, and the git diary.
+
+Whoever wants it kept says so, and is told how.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from scripted_server import ScriptedServer, say
+from terminal import Terminal
+
+from filemem import Store
+from filemem.cli import cli
+from filemem.errors import FilememError
+
+SECRET = "Tulip-Garden-42"
+TOLD = f"My wifi password is {SECRET} and the router is upstairs."
+FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as endpoint:
+        yield endpoint
+
+
+def run(folder: Path, *args: str) -> Result:
+    places = ["--store", str(folder / "store"), "--user", "ann"]
+    return CliRunner().invoke(cli, [*args, *places], standalone_mode=False)
+
+
+def holding(folder: Path, text: str) -> list[Path]:
+    """The files under the folder in which the text stands."""
+    return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_remember_takes_a_secret_out_and_says_how_to_keep_it(tmp_path: Path) -> None:
+    said = run(tmp_path, "remember", TOLD).output
+    assert "Taken out: password; filemem remember --with-secrets keeps it all." in said
+    assert holding(tmp_path, "My wifi password is [redacted: password] and the router is upstairs.")
+    assert not holding(tmp_path, SECRET)
+
+
+def test_a_secret_that_is_to_be_kept_is(tmp_path: Path) -> None:
+    said = run(tmp_path, "remember", "--with-secrets", TOLD).output
+    assert "Taken out" not in said
+    assert holding(tmp_path, SECRET)
+
+
+def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path: Path) -> None:
+    error = run(tmp_path, "remember", "ghp_" + "a1B2c3D4e5F6" * 3).exception
+    assert isinstance(error, FilememError)
+    assert "a secret and nothing else (token)" in str(error)
+    assert "--with-secrets" in str(error)
+    assert not list((tmp_path / "store").rglob("*.md"))
+
+
+def test_a_program_that_remembers_takes_secrets_out_as_well(tmp_path: Path) -> None:
+    ann = Store(tmp_path / "store").user("ann")
+    assert SECRET not in ann.remember(TOLD).text
+    assert SECRET in ann.remember(f"The code word is {TOLD}", with_secrets=True).text
+
+
+def test_a_store_that_is_set_not_to_redact_keeps_what_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FILEMEM_TRUST", "1")
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / "filemem.yaml").write_text("redact: false\n")
+    assert SECRET in Store(tmp_path / "store").user("ann").remember(TOLD).text
+
+
+def test_the_diary_of_git_does_not_tell_it(tmp_path: Path) -> None:
+    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    place = tmp_path / "store"
+    (place / "ann").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=place, check=True)
+    (place / "ann/profile.md").write_text("# Ann\n")
+    subprocess.run(["git", "add", "."], cwd=place, check=True)
+    subprocess.run(["git", *identity, "commit", "-qm", "Begin"], cwd=place, check=True)
+    run(tmp_path, "remember", TOLD)
+    shown = subprocess.run(["git", "log", "-p", "--all"], cwd=place, capture_output=True, text=True, check=True).stdout
+    assert SECRET not in shown
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "router.md").write_bytes(f"# Router\r\nLogin: admin / {SECRET}\r\nIt stands upstairs.\r\n".encode())
+    (folder / "tea.md").write_bytes(b"Caf\xe9 cr\xe8me at four.")
+    return folder
+
+
+def test_a_note_is_imported_without_its_secrets_and_the_report_says_so(tmp_path: Path, notes: Path) -> None:
+    said = run(tmp_path, "import", "markdown", str(notes)).output
+    assert "note: router.md: taken, but one secret was left out: password; --with-secrets takes all" in said
+    kept = (tmp_path / "store/ann/notes/router.md").read_bytes()
+    assert kept == b"# Router\r\nLogin: admin / [redacted: password]\r\nIt stands upstairs.\r\n"
+    assert (tmp_path / "store/ann/notes/tea.md").read_bytes() == b"Caf\xe9 cr\xe8me at four."
+    assert not holding(tmp_path / "store", SECRET)
+
+
+def test_a_second_import_finds_nothing_new(tmp_path: Path, notes: Path) -> None:
+    run(tmp_path, "import", "markdown", str(notes))
+    assert run(tmp_path, "import", "markdown", str(notes)).output == (
+        "0 added, 0 updated, 2 unchanged, 0 turns taken in.\n"
+    )
+
+
+def test_a_dry_run_says_what_would_be_left_out(tmp_path: Path, notes: Path) -> None:
+    assert "left out: password" in run(tmp_path, "import", "markdown", str(notes), "--dry-run").output
+
+
+def test_a_note_that_is_to_keep_its_secrets_does(tmp_path: Path, notes: Path) -> None:
+    assert "left out" not in run(tmp_path, "import", "markdown", str(notes), "--with-secrets").output
+    assert holding(tmp_path / "store", SECRET)
+
+
+def test_a_conversation_is_imported_without_them_too(tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
+    assert "secrets were left out: password" in run(tmp_path, "import", "openai-jsonl", str(talk)).output
+    assert not holding(tmp_path / "store", SECRET)
+
+
+def test_lines_typed_in_a_chat_are_kept_without_secrets_old_ones_too(tmp_path: Path, server: ScriptedServer) -> None:
+    pytest.importorskip("readline")
+    server.default = say("Noted.")
+    history = tmp_path / "store/ann/.filemem/history"
+    history.parent.mkdir(parents=True)
+    history.write_text("my pin is 4921\nhello there\n")
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+    env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
+    with Terminal([*FILEMEM, "chat", "--store", "store", "--user", "ann"], env, str(tmp_path)) as term:
+        term.expect("\n> ")
+        term.type(f"{TOLD}\r")
+        term.expect("Taken out of what is kept: password.")
+        term.expect("Noted.\n> ")
+        term.type("\x04")
+        assert term.end() == 0
+    assert history.read_text().splitlines() == [
+        "my pin is [redacted: code]",
+        "hello there",
+        TOLD.replace(SECRET, "[redacted: password]"),
+    ]
+    assert not holding(tmp_path / "store", SECRET)
