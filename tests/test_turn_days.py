@@ -7,10 +7,12 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem import Store, Toolbox
+from filemem.cli import cli
 from filemem.folder import Folder
 from filemem.memory import Memory
 from filemem.passages import format_turn, turn_days, turns
@@ -163,3 +165,27 @@ def test_a_hit_tells_a_program_its_own_day(tmp_path: Path) -> None:
     tools(tmp_path, {TALK: RAIN + NEXT})
     hits = Store(tmp_path).user("ann").search_files("heron", today=NOW.date())
     assert (hits[0].date, hits[0].when and hits[0].when.date) == (dt.date(2026, 11, 21), dt.date(2026, 11, 20))
+
+
+def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> None:
+    def said(text: str, at: str, *options: str) -> None:
+        store = ["--store", str(tmp_path), "--user", "ann", "--today", at]
+        assert CliRunner().invoke(cli, ["chat", "-m", text, *options, *store]).exit_code == 0
+
+    said("It was a grey day.", "2026-11-20T23:55")
+    said("I saw a whale yesterday.", "2026-11-22T00:10", "--resume")
+    (talk,) = (tmp_path / "ann").glob("sessions/2026/*.md")
+    assert "- **ann** 2026-11-22 00:10: I saw a whale yesterday.\n- **assistant** 00:10: " in talk.read_text()
+    shown = Store(tmp_path).user("ann").tools(lambda: NOW).call("search_files", {"query": "whale"})
+    assert "ann 2026-11-22 00:10: I saw a whale yesterday [21 November 2026]." in shown
+
+
+def test_a_question_whose_year_nothing_tells_looks_on_both_days(tmp_path: Path) -> None:
+    user = Store(tmp_path).user("ann")
+    tools(
+        tmp_path,
+        {f"sessions/{year}/{year}-04-20-0900-x.md": f"- **Ann** 09:00: Number {year}.\n" for year in (2026, 2027)},
+    )
+    for question, years in (("20 April?", {"2026", "2027"}), ("What did we do on 20 April?", {"2026"})):
+        hits = user.search_files(question, today=dt.date(2026, 12, 1))
+        assert {hit.text[7:11] for hit in hits if hit.parts.get("date")} == years

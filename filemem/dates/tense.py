@@ -13,20 +13,21 @@ from filemem.dates.datewords import CJK, MON, WEEKDAY_NAME, regex
 PAST, COMING, UNSETTLED = -1, 1, 0
 
 _END = (
-    r"[.!?;:()\"“”\n\[\]]|\s[-–—]\s|[—…]|,\s{1,3}(?:so|then|or)\b"
+    r"[.!?;:()\"“”\n]|(?<!\[)\[(?!\[)|(?<!\])\](?!\])|\s[-–—]\s|[—…]|,\s{1,3}(?:so|then|or)\b"
     r"|\b(?:and|but|because|which|who|that|when|while|though|although|whereas|where|than|what|how|why|after|before)\s"
 )
 _DOUBT = (
     r"\b(?:if|unless|would|could|should|might|may|wish\w*|imagin\w+|suppos\w+|used\sto|usually|always|every|each|often|"
-    r"normally|sometimes|typically|generally|whenever|pretend\w*|dream\w*|like|born|birthday|birth|anniversary|"
+    r"normally|sometimes|typically|generally|whenever|pretend\w*|dream\w*|like|"
     r"once|back\sthen|as\sa\s(?:kid|child)|years?|about|regarding|instead|rather)\b|['’]d\b"
 )
 _ELSEWHEN = (
     r"\b(?:(?:last|past|previous|that|next|following)\s(?:week|month|year|spring|summer|fall|autumn|winter)|ago|(?:19|20)\d\d|"
     r"yesterday|tomorrow)\b|[上下][个個]?[周週月星礼]|[去前明]年|那年|天前|年前|昨天|\d年"
 )  # what is told of another time has its own Mondays
+_EVERY_YEAR = r"\b(?:born|birth\w*|b-?day|anniversar\w*)|[生诞]日|纪念日|出生"
 _YEARLY = (
-    r"\b(?:birth\w*|b-?day|anniversar\w*|annual\w*|yearly|(?!last|first|best)\w+\sday|holiday|festival"
+    r"\b(?:annual\w*|yearly|(?!last|first|best)\w+\sday|holiday|festival"
     r"|season|christmas|easter|eve)\b"
 )
 _ADVERBS = (
@@ -103,7 +104,9 @@ _LIST = (
 
 def direction(text: str, start: int, end: int, *, weekly: bool) -> int:
     """PAST, COMING or UNSETTLED for the date at `text[start:end]`; `weekly` if it is a weekday, which may be any week's."""
-    if regex(_ELSEWHEN).search(text, max(0, start - 200), start):
+    if regex(_ELSEWHEN).search(text, max(0, start - 200), start) or regex(_EVERY_YEAR).search(
+        _sentence(text, start, end)
+    ):
         return UNSETTLED
     if regex(CJK).search(text, start, end):
         return _chinese(text, start, end, weekly=weekly)
@@ -129,6 +132,13 @@ def direction(text: str, start: int, end: int, *, weekly: bool) -> int:
     if preposition == "since":
         return UNSETTLED if regex(r"\s(?:is|was|are|were|will)\b").match(after) else PAST
     return _by_verb(before, after, preposition, weekly=weekly)
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    """The sentence around a place, as far as 200 characters."""
+    ends = [match.end() for match in regex(r"[.!?。！？\n]\s?").finditer(text, max(0, start - 200), start)]
+    stop = regex(r"[.!?。！？\n]").search(text, end, end + 200)
+    return text[max([0, start - 200, *ends]) : stop.start() if stop else end + 200]
 
 
 def _quoted(text: str, start: int) -> bool:
@@ -172,6 +182,8 @@ def _verbs(clause: str) -> Iterator[tuple[str, re.Match[str]]]:
 
 def _owns(verb: str, rest: str) -> bool:
     """Is a date behind a verb in the past, with `rest` between them, that verb's own?"""
+    if regex(r"(?:did|was|were)(?:n['’]t)?$").match(verb):  # did we meet
+        rest = regex(r"^\s(?:i|we|he|she|they|you|it)\b").sub("", rest)
     if (
         "," in rest
         or len(rest.split()) > 9
@@ -188,7 +200,7 @@ def _owns(verb: str, rest: str) -> bool:
 # --- Chinese ---------------------------------------------------------------------------------------------------------
 
 _CLAUSE = r"[，。！？；：,.!?;:\n“”\"（）()]|然后|但是?|因为|所以"
-_ZH_DOUBT = r"[每如若假]|要是|以后|经常|总是|一般|通常|平时|应该|可能|也许|大概|生日|纪念日|出生|[吗么嘛]|还是|或"
+_ZH_DOUBT = r"[每如若假]|要是|以后|经常|总是|一般|通常|平时|应该|可能|也许|大概|[吗么嘛]|还是|或"
 _ZH_COMING = (
     r"(?:打算|准备|计划|约好|约在|约了|定在|订在|定了|订了|改到|改成|改在|改签"
     "|推到|推迟到|延到|挪到|提前到|预约|预计|买了|报名)"
