@@ -79,6 +79,11 @@ class Conversation:
         self._passages: str | None = None  # what a search for the last message found, where the model gets that
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
+    def ask_from_now_on(self, model: Model) -> None:
+        """Go on with another model."""
+        self.model = model
+        self._unused = 0
+
     def say(self, text: str, listen: Listener) -> str:
         """Keep what the person said, answer it, keep the answer; returns the answer.
 

@@ -62,7 +62,12 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Send keys; \\r is Enter, \\x03 Ctrl-C, \\x04 Ctrl-D."""
-        os.write(self._master, text.encode())
+        data = text.encode()
+        while data:  # a terminal takes no more at once than the program has read
+            if select.select([self._master], [], [], 0.01)[0]:
+                self._more(time.monotonic())
+            if select.select([], [self._master], [], PATIENCE)[1]:
+                data = data[os.write(self._master, data[:1024]) :]
 
     def expect(self, text: str) -> str:
         """Wait for a text on the screen, behind what was expected last; returns what came up to its end."""
@@ -84,6 +89,10 @@ class Terminal:
             if text in self.screen[self._read :]:
                 break
         return self.expect(text)
+
+    def signal(self, number: int) -> None:
+        """Send the program a signal."""
+        self._process.send_signal(number)
 
     def end(self) -> int:
         """Wait for the program to end by itself; returns its exit code."""

@@ -495,3 +495,144 @@ def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: S
     assert process.returncode == 130
     assert errors == b"Stopped; what had come is kept in the session.\n"
     assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer, number: int) -> None:
+    server.script(hang("Half"))
+    command, env = [*FILEMEM, "chat", "-m", "Tell me"], environment(store, server)
+    with subprocess.Popen(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.read(4) == b"Half"
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert b"Traceback" not in errors
+    assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
+
+
+def test_a_signal_to_end_at_the_prompt_leaves_the_terminal_in_order(store: Path, server: ScriptedServer) -> None:
+    server.script(say("Yes."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Remember the tea\r")
+        term.expect("Yes.\n> ")
+        term.signal(signal.SIGTERM)
+        assert term.end() == 128 + signal.SIGTERM
+        assert "Traceback" not in term.screen
+    assert session(store) == "- **ann**: Remember the tea\n- **assistant**: Yes.\n"
+    assert "Remember the tea" in (store / "memory_store/ann/.filemem/history").read_text()
+
+
+# -- messages of any length --------------------------------------------------------------------------------------
+
+LONG = "".join(f"Line {n} of the report says that the pier is 茶 sound.\n" for n in range(4000)) + "What was line 7 on?"
+
+
+@pytest.mark.parametrize("options", [["-m", "-"], []])
+def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: ScriptedServer, options: list[str]) -> None:
+    assert len(LONG) > 200_000
+    server.script(say("Read."))
+    done = run(store, server, *options, given=LONG)
+    assert (done.returncode, done.stdout) == (0, "Read.\n")
+    assert server.requests[0].body["messages"][-1]["content"] == LONG
+    assert session(store).replace("\n  ", "\n").startswith(f"- **ann**: {LONG}\n")
+    offline = run(store, None, *options, given=f"{LONG}\nWhat tea do I like?")
+    assert offline.returncode == 0
+    assert offline.stdout.strip()
+    assert "Error" not in offline.stdout + offline.stderr
+
+
+def test_a_long_message_fits_the_command_line(store: Path, server: ScriptedServer) -> None:
+    text = LONG[:100_000]
+    server.script(say("Read."))
+    assert run(store, server, f"--message={text}").stdout == "Read.\n"
+    assert server.requests[0].body["messages"][-1]["content"] == text.strip()
+
+
+@pytest.mark.parametrize("brackets", [True, False], ids=["bracketed", "raw"])
+def test_a_long_paste_is_one_message(store: Path, server: ScriptedServer, brackets: bool) -> None:
+    text = LONG[:30_000].strip()
+    server.script(say("Read."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type(f"\x1b[200~{text}\x1b[201~\r" if brackets else f"{text}\r")
+        term.expect("Read.\n> ")
+    assert said(server) == text
+    assert len(server.requests) == 1
+
+
+# -- sessions and models -----------------------------------------------------------------------------------------
+
+
+def test_resume_names_a_session_by_its_path_or_a_part_of_its_name(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes.")
+    for day, text in [("2026-11-20", "My bicycle is blue."), ("2026-11-21", "My boat is blue."), ("2026-11-22", "茶")]:
+        run(store, server, "-m", text, "--today", day)
+    bicycle = "sessions/2026/2026-11-20-0000-my-bicycle-is-blue.md"
+    names = [bicycle, "bicycle", "BICYCLE", "2026-11-20", f"memory_store/ann/{bicycle}", "my-bicycle-is-blue.md"]
+    for name in names:
+        assert run(store, server, "-m", "And?", "--resume", name, "--today", "2026-11-23").returncode == 0, name
+    assert (store / "memory_store/ann" / bicycle).read_text().count("- **") == 2 + 2 * len(names)
+    assert run(store, server, "--resume", "--message=And?", "--today", "2026-11-24").returncode == 0
+    assert "And?" in next((store / "memory_store/ann/sessions").rglob("*茶.md")).read_text()
+    several = run(store, server, "-m", "And?", "--resume", "blue")
+    assert several.returncode == 2
+    assert (
+        several.stderr
+        == f"filemem: blue fits 2 sessions; say which: {bicycle.replace('20-0000-my-bicycle', '21-0000-my-boat')}, {bicycle}.\n"
+    )
+    none = run(store, server, "-m", "And?", "--resume", "tuba")
+    assert none.returncode == 2
+    assert "no session of ann is called tuba; the latest are sessions/2026/2026-11-22-0000-茶.md, " in none.stderr
+    assert run(store, server, "-m", "And?", "--resume", "../ben/x").returncode == 2
+    assert run(store, server, "-m", "And?", "--resume", FACT).returncode == 2
+
+
+def test_a_session_in_the_archive_is_resumed_there(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes.")
+    run(store, server, "-m", "My bicycle is blue.", "--today", "2026-11-20")
+    [path] = (store / "memory_store/ann/sessions").rglob("*.md")
+    place = store / "memory_store/ann/archive/sessions/2026" / path.name
+    place.parent.mkdir(parents=True)
+    path.rename(place)
+    assert run(store, server, "-m", "And?", "--resume", "bicycle").returncode == 0
+    assert place.read_text().count("- **") == 4
+
+
+def test_a_resumed_session_shows_its_last_turns(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes,\nindeed.")
+    for text in ("My bicycle is blue.", "My boat is red.", "x" * 999):
+        run(store, server, "-m", text, *(["--resume"] if text[0] != "M" or "boat" in text else []))
+    with chat(store, server, "--resume", "bicycle", columns=400) as term:
+        shown = term.expect("\n> ")
+    assert "6 turns.\nann: My boat is red.\nassistant: Yes, indeed.\nann: xxx" in shown
+    assert "bicycle is blue." not in shown
+    assert "x" * 300 not in shown
+
+
+def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServer) -> None:
+    server.default = say("Yes.")
+    run(store, server, "-m", "My bicycle is blue.", "--today", "2026-11-20T09:30")
+    with chat(store, server, columns=200, FILEMEM_MODEL="gpt-x") as term:
+        term.expect("\n> ")
+        steps = [
+            ("/search which oolong?", f"{FACT}  Fri 1 May 2026\n   1  Likes oolong tea.\n"),
+            ("/search", "say for what, as in: /search What tea do I like?\n"),
+            ("/sessions", "2026-11-20 09:30    2 turns  sessions/2026/2026-11-20-0930-my-bicycle-is-blue.md\n"),
+            ("/model", "gpt-x answers.\n"),
+            ("/model gpt-y", "From now on gpt-y answers.\n"),
+            ("Hello?", "Yes.\n"),
+            ("/model offline", "From now on offline answers.\nNo model is configured"),
+        ]
+        for typed, answer in steps:
+            term.type(f"{typed}\r")
+            term.expect(answer)
+            term.expect("> ")
+        term.type("Which oolong do I like?\r")
+        term.expect(f"{FACT}:1")
+        term.type("/quit\r")
+        assert term.end() == 0
+    assert [
+        request.body["model"] for request in server.requests if request.body["messages"][-1]["content"] == "Hello?"
+    ] == ["gpt-y"]

@@ -14,6 +14,8 @@ import click
 
 from filemem import forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.cli import sessions
+from filemem.cli.answering import say_answer
 from filemem.cli.behind import Behind
 from filemem.cli.common import colours, dim, progress, say, say_aside, say_dim, say_json, split_line
 from filemem.cli.editing import edited
@@ -23,15 +25,18 @@ from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError
 from filemem.forget import erasure
 from filemem.forget.wording import Wording
-from filemem.model import OpenAIModel
+from filemem.model import Model, OpenAIModel
 from filemem.model.offline import NOTICE
-from filemem.plain import visible
+from filemem.plain import one_line, visible
 from filemem.redaction import redact
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
 
 HELP = """\
+/search WORDS   the best passages for some words or a question
+/sessions       the latest conversations; filemem chat --resume NAME goes on with one
+/model [NAME]   which model answers, or have another one answer; offline quotes only
 /memory         what is in the prompt, with token counts
 /remember TEXT  keep one fact
 /forget PATH    delete a memory and what tells of it, after a question
@@ -40,14 +45,17 @@ HELP = """\
 /quit           end; so does Ctrl-D
 
 Ctrl-C stops an answer. Tab completes a command or a path."""
+LAST_TURNS = 4  # that a resumed session shows
+LAST_WORDS = 300  # characters shown of each
 _NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
 
 
 class Chat:
     """One conversation shown in the terminal, or as JSON events."""
 
-    def __init__(self, talk: Conversation, *, as_json: bool) -> None:
+    def __init__(self, talk: Conversation, make_model: Callable[[str], Model], *, as_json: bool) -> None:
         self._talk = talk
+        self._make_model = make_model
         self._as_json = as_json
         self._open_line = False  # is the cursor behind text that streamed?
         self._thinking = False  # was that text a thought?
@@ -57,15 +65,21 @@ class Chat:
         self._behind = Behind(talk, as_json=as_json)
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
+            "/search": self._search,
+            "/sessions": lambda _: self._sessions(),
+            "/model": self._model,
             "/memory": lambda _: self._memory(),
             "/remember": self._remember,
             "/forget": self._forget,
             "/open": self._open,
             "/edit": self._edit,
         }
-        if isinstance(talk.model, OpenAIModel):
-            talk.model.on_notice = lambda text: self._hear(Notice(text))
-            talk.model.on_thought = lambda text: self._hear(Thought(text))
+        self._listen()
+
+    def _listen(self) -> None:
+        if isinstance(self._talk.model, OpenAIModel):
+            self._talk.model.on_notice = lambda text: self._hear(Notice(text))
+            self._talk.model.on_thought = lambda text: self._hear(Thought(text))
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -104,9 +118,11 @@ class Chat:
         place = self._talk.user.root if place.startswith("..") else place
         _aside(f"{self._talk.user.name}, {self._talk.model.name}. Memories are in {place}.")
         self._say_if_offline()
-        turns = len(self._talk.transcript.turns())
+        turns = self._talk.transcript.turns()
         if turns:
-            _aside(f"Going on with {self._talk.transcript.path}, {turns} turn{'s' * (turns != 1)}.")
+            _aside(f"Going on with {self._talk.transcript.path}, {len(turns)} turn{'s' * (len(turns) != 1)}.")
+        for turn in turns[-LAST_TURNS:]:
+            _aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
         _aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
@@ -222,6 +238,26 @@ class Chat:
             say(_fitted(visible(text), sys.stdout))
 
     # -- slash commands ------------------------------------------------------------------------------------------
+
+    def _search(self, words: str) -> None:
+        if not words:
+            raise FilememError("say for what, as in: /search What tea do I like?")
+        found = self._talk.tools.call("search_files", {"query": words})
+        if self._as_json:
+            self._say(found)
+        else:
+            say_answer(self._talk.user, found)
+
+    def _sessions(self) -> None:
+        self._say("\n".join(sessions.listed(self._talk.user)) or "There is none yet; this one begins with a message.")
+
+    def _model(self, name: str) -> None:
+        if name:
+            self._talk.ask_from_now_on(self._make_model(name))
+            self._listen()
+        self._say(f"{'From now on ' * bool(name)}{self._talk.model.name} answers.")
+        if name:
+            self._say_if_offline()
 
     def _memory(self) -> None:
         system, turns = self._talk.view()

@@ -13,6 +13,7 @@ from filemem.agent import Conversation
 from filemem.cli.chat import Chat
 from filemem.cli.common import a_user, now, say, say_aside, say_json, the_user, welcome
 from filemem.cli.options import as_of_option, new_user_option, shared_options
+from filemem.cli.sessions import resumed
 from filemem.cli.telling import after_talk
 from filemem.cli.trusting import settled
 from filemem.history import History
@@ -21,7 +22,13 @@ from filemem.model.offline import OfflineModel
 from filemem.store import User
 
 _model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
-_resume = click.option("--resume", is_flag=True, help="Go on with the last session.")
+_resume = click.option(
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[SESSION]",
+    help="Go on with a session: its path or a part of its name; the last one where none is named.",
+)
 
 
 def the_model(user: User, name: str | None) -> Model:
@@ -49,7 +56,7 @@ def the_model(user: User, name: str | None) -> Model:
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
 @new_user_option
 @shared_options
-def chat_command(message: str | None, model: str | None, resume: bool, as_json: bool) -> int:
+def chat_command(message: str | None, model: str | None, resume: str | None, as_json: bool) -> int:
     """Talk with an assistant that remembers.
 
     Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
@@ -57,10 +64,10 @@ def chat_command(message: str | None, model: str | None, resume: bool, as_json: 
     Example: filemem chat -m "What tea does Mara like?"
     """
     user = a_user()
-    going_on = transcript.latest(user) if resume else None
+    going_on = resumed(user, resume)
     welcome(user)
     conversation = Conversation(user, the_model(user, model), now, going_on)
-    talk = Chat(conversation, as_json=as_json)
+    talk = Chat(conversation, lambda name: the_model(user, name), as_json=as_json)
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
             code = talk.run()
@@ -93,7 +100,7 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 @click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
 @as_of_option
 @shared_options
-def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
+def prompt_command(model: str | None, resume: str | None, as_json: bool) -> int:
     """Print what the model would see now.
 
     Every word of it, with the tokens of each section.
@@ -101,7 +108,7 @@ def prompt_command(model: str | None, resume: bool, as_json: bool) -> int:
     Example: filemem prompt --resume
     """
     user = the_user(must_exist=False)
-    talk = Conversation(user, the_model(user, model), now, transcript.latest(user) if resume else None)
+    talk = Conversation(user, the_model(user, model), now, resumed(user, resume))
     system, turns = talk.view()
     messages = prompt.messages(system, turns)
     if as_json:
