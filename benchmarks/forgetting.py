@@ -87,7 +87,8 @@ def table(scores: Scores) -> str:
 
 
 def large(root: str, count: int) -> User:
-    """A user with that many small memories over two years, and a log of ten times as many recalls."""
+    """A user with that many small memories over two years, a third of the facts events and as many plans, and a log of ten
+    times as many recalls."""
     user, chance, start = Store(root).user("ann"), random.Random(1), dt.date(2025, 1, 1)
     paths = []
     for number in range(count):
@@ -96,7 +97,8 @@ def large(root: str, count: int) -> User:
         paths.append(f"{kind}/{day:%Y/%m}/{day}-memory-{number}.md")
         place = Path(user.root, paths[-1])
         place.parent.mkdir(parents=True, exist_ok=True)
-        front = f"---\nimportance: {chance.randint(1, 10)}\nsource: sessions/2026/talk-{number}.md:3\n---\n"
+        front = f"---\nimportance: {chance.randint(1, 10)}\nsource: sessions/2026/talk-{number}.md:3\n"
+        front += f"{chance.choice(['', 'kind: event', 'kind: plan'])}\n---\n"
         place.write_text((front if kind != "sessions" else "") + f"- **Ann**: Likes tea number {number}.\n")
     user.make()
     with open(user.bookkeeping(recalls.NAME), "w") as log:
@@ -140,7 +142,7 @@ def many(count: int) -> None:
         for number in range(count):
             user = Store(root).user(f"user{number}")
             for name in ("a", "b", "c"):
-                user.create(f"facts/2026/2026-01-01-{name}.md", "Likes tea.\n")
+                user.create(f"facts/2026/2026-01-01-{name}.md", "---\nkind: event\n---\nHad tea.\n")
         start, busy = time.perf_counter(), _processor()
         command = [*COMMAND, "sweep", "--all-users", "--store", root, "--today", "2026-11-20"]
         subprocess.run(command, check=True, capture_output=True)

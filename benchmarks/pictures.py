@@ -45,12 +45,13 @@ def text(x: float, y: float, said: str, anchor: str = "start") -> str:
 # -- the curve ---------------------------------------------------------------------------------------------------
 
 
-GRADES = {2: "2", 5: "5", 10: "importance 10"}  # each label where its curve has fallen to 30 %
+GRADES = {1: "1", 3: "3", 5: "5", 7: "importance 7"}  # each label where its curve has fallen to 30 %
+STEP = 3  # days between two points of a curve
 
 
 def curve() -> str:
-    """Retention over a hundred days: three importances without a recall, and one memory that is recalled three times."""
-    left, top, across, down, days = 60, 24, 620, 300, 100
+    """Retention over 360 days: four importances without a recall, and one memory that is recalled three times."""
+    left, top, across, down, days = 60, 24, 620, 300, 360
 
     def place(day: float, kept: float) -> str:
         return f"{left + across * day / days:.1f},{top + down * (1 - kept):.1f}"
@@ -59,7 +60,7 @@ def curve() -> str:
         born = dt.date(2026, 1, 1)
         asked = [born + dt.timedelta(day) for day in recalls]
         points = []
-        for day in range(days + 1):
+        for day in range(0, days + 1, STEP):
             today = born + dt.timedelta(day)
             before = strength(born, [d for d in asked if d < today], today, importance)
             points.append(place(day, before.retention))
@@ -70,30 +71,32 @@ def curve() -> str:
     fall = top + down * (1 - DEFAULT.threshold)
     parts = [f'<path class="axis" d="M{left},{top} V{top + down} H{left + across}"/>']
     parts += [text(left - 8, top + down * (1 - part / 4) + 4, f"{25 * part} %", "end") for part in range(5)]
-    parts += [text(left + across * day / days, top + down + 20, str(day), "middle") for day in range(0, days + 1, 20)]
+    parts += [text(left + across * day / days, top + down + 20, str(day), "middle") for day in range(0, days + 1, 60)]
     parts += [
         text(left + across / 2, top + down + 40, "days since the memory was made", "middle"),
         f'<path class="dash" d="M{left},{fall:.0f} H{left + across}"/>',
         text(left + across, fall - 6, "under this line the sweep archives it", "end"),
-        line("e", 2),
+        line("e", 1),
+        line("e", 3),
         line("a", 5),
-        line("b", 10),
-        line("c", 5, (6, 18, 45)),
-        *(text(left + across * (2.4 * grade + 1) / days, top + 0.7 * down, words) for grade, words in GRADES.items()),
-        text(left + 300, top + 14, "importance 5, recalled on days 6, 18 and 45", "start"),
+        line("b", 7),
+        line("c", 3, (30, 80, 160)),
+        *(text(left + across * (21.7 * grade + 4) / days, top + 0.7 * down, words) for grade, words in GRADES.items()),
+        text(left + 312, top + 14, "importance 3, recalled on days 30, 80 and 160", "start"),
     ]
     return page(720, 380, "How a memory fades, and how recalls keep it", parts)
 
 
 # -- the year ----------------------------------------------------------------------------------------------------
 
-SORTS = {"habit": "c", "matter": "b", "once": "a", "trifle": "e", "pinned": "d", "source": "d"}
+SORTS = {"standing": "b", "lesson": "b", "matter": "b", "pinned": "d", "source": "d"}
+SORTS |= {"habit": "c", "plan": "a", "event": "a", "trifle": "e"}
 WORDS = {
-    "habit": "habits",
-    "matter": "what matters (importance 8 to 10)",
-    "once": "told once (importance 5)",
-    "trifle": "trifles (importance 1 or 2)",
+    "standing": "what stands: facts, lessons, what matters",
     "pinned": "pinned or cited",
+    "habit": "habits",
+    "event": "plans, then events",
+    "trifle": "trifles (importance 1 to 3)",
 }
 
 

@@ -1,7 +1,8 @@
-"""A seeded year of one person's daily use, on a real store: what is learnt, recalled by habit, pinned, cited, and swept.
+"""A seeded year of one person's daily use, on a real store: what is told, what is planned, what is recalled by habit; swept.
 
-Every Sunday the sweep runs. Habits are opened again and again; what happened once is told and never asked for; a few things
-matter much. `live(root)` gives what happened to each memory, for a test and for the picture in docs/.
+Every Sunday the sweep runs. What stands is told once and hardly ever asked for; events happen, plans lie ahead and then behind,
+trifles are dropped in passing; a few of these are asked for again and again. `live(root)` gives what happened to each memory,
+for a test and for the picture in docs/.
 """
 
 import datetime as dt
@@ -13,17 +14,25 @@ from filemem.store import Store, User
 
 START = dt.date(2026, 1, 5)  # a Monday
 DAYS = 364
-HABITS = {"tea": 3, "bus": 5, "choir": 7, "market": 7, "swim": 10, "aunt": 14, "rent": 30, "dentist": 45}  # days
+HABITS = {
+    "bus": 5,
+    "market": 14,
+    "aunt": 30,
+    "dentist": 91,
+    "passport": 150,
+}  # trifles, and the days between two recalls
+SORTS = {"event": 6, "plan": 3, "trifle": 5, "standing": 3, "lesson": 1, "matter": 1}  # what is told, and how often
 
 
 class Life(NamedTuple):
-    """One memory's year: its kind (habit, matter, once, trifle, pinned, source), days of recalls, when it was archived (None:
-    live at the end) and when it came back, as numbers of days from the start."""
+    """One memory's year: its sort; days of recalls, of when it was archived and of when it came back, as numbers of days from
+    the start; `day` is the one that it is of, of a plan the day ahead."""
 
     path: str
     sort: str
     importance: int
     born: int
+    day: int
     recalled: list[int]
     archived: list[int]
     restored: list[int]
@@ -31,26 +40,28 @@ class Life(NamedTuple):
 
 def told(user: User, chance: random.Random, day: int, number: int) -> Life:
     """Something new, of a sort that such things are."""
-    sort = chance.choices(("once", "trifle", "matter"), weights=(5, 4, 1))[0]
-    importance = {"once": 5, "trifle": chance.randint(1, 2), "matter": chance.randint(8, 10)}[sort]
-    return keep(user, f"{sort}-{number}", sort, importance, day)
+    (sort,) = chance.choices(list(SORTS), weights=SORTS.values())
+    ahead = chance.randint(7, 120) if sort == "plan" else 0
+    importance = {"plan": 6, "trifle": chance.randint(1, 3), "matter": chance.randint(8, 10)}.get(sort, 5)
+    front = {"event": "kind: event\n", "plan": f"kind: plan\nvalid_from: {START + dt.timedelta(day + ahead)}\n"}
+    return keep(user, f"{sort}-{number}", sort, importance, day, front.get(sort, ""), ahead)
 
 
-def keep(user: User, name: str, sort: str, importance: int, day: int, front: str = "") -> Life:
-    """A fact as a file of its own."""
-    date = START + dt.timedelta(day)
-    path = user.create(
-        f"facts/{date:%Y/%Y-%m-%d}-{name}.md", f"---\nimportance: {importance}\n{front}---\nOf {name}, a {sort}.\n"
+def keep(user: User, name: str, sort: str, importance: int, born: int, front: str = "", ahead: int = 0) -> Life:
+    """A fact or lesson as a file of its own."""
+    date = START + dt.timedelta(born)
+    kind = "lessons" if sort == "lesson" else "facts"
+    text = f"---\nimportance: {importance}\n{front}---\nOf {name}, a {sort}.\n"
+    return Life(
+        user.create(f"{kind}/{date:%Y/%Y-%m-%d}-{name}.md", text), sort, importance, born, born + ahead, [], [], []
     )
-    return Life(path, sort, importance, day, [], [], [])
 
 
 def begin(user: User) -> list[Life]:
-    """What there is on the first day: the habits, one that cites an old talk, and a pinned note."""
+    """What there is on the first day: the habits, a lesson that cites an old talk, and a pinned note."""
     lives = [keep(user, "old-talk", "source", 1, 0), keep(user, "door-code", "pinned", 3, 0, "pinned: true\n")]
-    for name in HABITS:
-        lives.append(keep(user, name, "habit", 5, 0, f"source: {lives[0].path}:4\n" if name == "tea" else ""))
-    return lives
+    lives.append(keep(user, "be-brief", "lesson", 5, 0, f"source: {lives[0].path}:4\n"))
+    return lives + [keep(user, name, "habit", 2, 0) for name in HABITS]
 
 
 def live(root: str, seed: int = 1, days: int = DAYS) -> list[Life]:
@@ -81,4 +92,4 @@ def _asked(life: Life, day: int, chance: random.Random) -> bool:
         return day > life.born and (day - life.born) % every == 0
     if day == life.born:
         return False
-    return chance.random() < {"matter": 0.03, "once": 0.002}.get(life.sort, 0.0)
+    return chance.random() < {"matter": 0.01, "standing": 0.003, "event": 0.001}.get(life.sort, 0.0)
