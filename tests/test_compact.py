@@ -329,18 +329,23 @@ def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
     assert Path(user.root, "archive", path).exists()
 
 
+TURN = st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了д", max_size=300))
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了", max_size=300)), max_size=8))
-def test_no_section_is_half_as_long_as_its_conversation(turns):
-    """Whatever was said: the section of a conversation, where there is one, has under half of its tokens."""
+@given(st.lists(st.lists(TURN, max_size=8), min_size=1, max_size=3), st.sampled_from([0.1, 0.295, 0.9]))
+def test_no_summary_is_half_as_long_as_its_sources(talks, share):
+    """Whatever was said, and however much a summary is to keep: where there is one, it has under half of their tokens."""
     with tempfile.TemporaryDirectory() as root:
+        Path(root, "filemem.yaml").write_text(f"summary_share: {share}\n")
         user = Store(root).user("ann")
-        text = "".join(format_turn(speaker, "09:30", said) for speaker, said in turns)
-        write(user, "sessions/2026/2026-08-04-0930-a.md", text)
-        compact(user)
-        for path in (path for path in user.paths() if path.startswith("summaries/")):
-            assert 2 * tokens.count(read(user, path)) < tokens.count(text)
-        assert len([path for path in user.paths() if path.endswith("-a.md")]) == 1
+        texts = ["".join(format_turn(speaker, "09:30", said) for speaker, said in turns) for turns in talks]
+        for number, text in enumerate(texts):
+            write(user, f"sessions/2026/2026-08-04-0930-{number}.md", text)
+        for done in compact(user):
+            sources = [texts[int(path.removesuffix(".md").rpartition("-")[2])] for path in done.sources]
+            assert 2 * tokens.count(read(user, done.summary)) < sum(map(tokens.count, sources))
+        assert len([path for path in user.paths() if "sessions/" in path]) == len(talks)
 
 
 def test_secrets_do_not_reach_a_summary(tmp_path):

@@ -1,6 +1,6 @@
 """Compaction: old conversations are summarised by month, old months by year, and the originals move to the archive.
 
-A section is written only where it is under half of its source; a shorter source stays as it is.
+A summary is written only where it is under half of its sources; a source that is too short for it stays as it is.
 
 `plan` looks; `apply` writes a section for each source into its summary, moves the originals, asks the summary or the archive
 for the most telling turn of each, and takes back what can no longer be found. A job that is killed leaves sections that the

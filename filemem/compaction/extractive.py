@@ -119,24 +119,23 @@ def signs(turn: Turn, context: Context, day: dt.date | None, rarity: Callable[[s
 
 
 def chosen(turns: Iterable[Said], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
-    """The bullets of the turns that carry the most, by source, within `budget` bytes in all and the tokens that each source
-    has `room` for; of each source at least the most telling turn that there is room for.
+    """The bullets of the turns that carry the most, by source, within `budget` bytes and the tokens that all sources have
+    `room` for; of each source at least the most telling turn that it has room for itself.
     """
     turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
     kept: dict[_Key, list[Said]] = {}
     sizes: Counter[_Key] = Counter()
-    spent: dict[str, Counter[_Key]] = {turn.path: Counter() for turn in turns}
-    least = {id(turn) for turn in _best(turns).values()}
+    counts: Counter[_Key] = Counter()
+    least, most = {id(turn) for turn in _best(turns).values()}, sum(room.values())
     for turn in sorted(turns, key=lambda turn: (id(turn) not in least, -_merit(turn))):
         key = turn.path, turn.bullet.path, turn.bullet.speaker
         more = sorted([*kept.get(key, ()), turn], key=lambda said: said.turn.line)
         bullets = list(together(more))
         size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
-        long = sum(bullet.tokens for bullet in bullets)
-        own = spent[turn.path]
-        fits = own.total() - own[key] + long <= room[turn.path] and sizes.total() - sizes[key] + size <= budget
+        count = sum(bullet.tokens for bullet in bullets)
+        fits = sizes.total() - sizes[key] + size <= budget and counts.total() - counts[key] + count <= most
         if id(turn) in least or (turn.worth and fits):
-            kept[key], sizes[key], own[key] = more, size, long
+            kept[key], sizes[key], counts[key] = more, size, count
     found: dict[str, list[Bullet]] = {}
     for group in sorted(kept.values(), key=lambda group: (group[0].path, group[0].turn.line)):
         found.setdefault(group[0].path, []).extend(together(group))
