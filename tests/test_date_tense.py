@@ -58,7 +58,18 @@ next Monday | 23 March 2026
 Dentist next Thursday at 9 | 26 March 2026
 next summer's trip | -
 next January | January 2027
+We saw an otter on Sunday and it dived on Tuesday | 15 March 2026, 17 March 2026
+Ordered a sofa, it arrives on 2 April | 2 April 2026
+Have we booked Rome for October? | October 2026
 # in doubt
+They said they closed on Saturday | -
+I was seeing the vet Monday at 9 | -
+The wedding was in June | -
+The concert on Saturday is cancelled | -
+My mother visits on Tuesday | -
+It was my birthday on Saturday | -
+I'm still tired from Sunday | -
+Can you remind me on Friday? | -
 Sofia said the clinic opens Monday | -
 I told Ren about the exam on Friday | -
 I heard about a fair on 20 April | -
@@ -135,7 +146,14 @@ CHINESE = """
 周六去了爬山 | 2026年3月14日
 我妈周六到的 | 2026年3月14日
 我们约在周五 | 2026年3月20日
+这周六我要去看展 | 2026年3月21日
+这周一我去看展了 | 2026年3月16日
+我1月1号以来没喝酒 | 2026年1月1日
 # 说不准
+这周六我去看展了 | -
+例会改到周五了 | -
+过了周五就好了 | -
+我8月毕业了 | -
 周三可以在家办公 | -
 我周三要上班 | -
 每周三开会 | -

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from filemem.dates import datewords
+from filemem.dates import datewords, tense
 from filemem.dates.reading import Reader, Reading, before, counted, never_written, number, rolling, weekday, yearly
 from filemem.dates.spans import (
     Span,
@@ -80,8 +80,10 @@ def _read_zweek(m: re.Match[str], today: date) -> Reading:
     offset, day = datewords.CHINESE_OFFSETS[m["zwhichweek"]], m["zwday"]
     if day is None or day == "末":
         return Reading(calendar_unit("weekend" if day else "week", offset, today), True, offset != 0)
-    monday = calendar_unit("week", offset, today).start
-    return Reading(one_day(monday + timedelta(datewords.CHINESE_WEEKDAY_OF[day])), True, True)
+    named = calendar_unit("week", offset, today).start + timedelta(datewords.CHINESE_WEEKDAY_OF[day])
+    way = tense.UNSETTLED if offset else tense.direction(m.string, m.start(), m.end(), weekly=False)
+    against = tense.PAST if named > today else tense.COMING  # 这周六我去了, said before it, is a slip
+    return Reading(one_day(named), True, way != against)
 
 
 def _read_zweekday(m: re.Match[str], today: date) -> Reading | None:

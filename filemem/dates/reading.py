@@ -15,9 +15,7 @@ from filemem.dates.spans import (
     stretch,
 )
 
-RECENT = (
-    270  # days within which a date without a year, told in the past tense, is the last one and not an earlier year's
-)
+RECENT = 183  # days within which a date without a year, told in the past tense, is sure to be the last one
 
 
 class Reading(NamedTuple):

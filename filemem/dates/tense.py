@@ -47,7 +47,8 @@ _NO_VERB = (
 )
 _VERBS = {
     "doubt": r"(?:was|were|wasn['’]t|weren['’]t|been|had)(?:\s\w+ly)?\s(?:going|supposed|planning|meant|about|hoping|due|"
-             r"scheduled|set|planned|expected|to)\b|(?:said|says?|told|thought|heard|knew|mentioned|announced|asked|learned|"
+             r"scheduled|set|planned|expected|to|seeing|meeting|having|leaving|flying|"
+             r"coming|starting|moving|getting|taking)\b|(?:said|says?|told|thought|heard|knew|mentioned|announced|asked|learned|"
              r"learnt|found|wanted|hoped|planned|decided|promised|agreed|expected|turned\sout)\b",
     "coming": r"(?:will|shall|won['’]t|gonna|let['’]s|see\sy(?:ou|a)|looking\sforward\sto)\b|(?:['’]ll)\b"
               rf"|(?:\b(?:am|is|are|isn['’]t|aren['’]t)|['’](?:m|re|s)){_ADVERBS}\s"
@@ -143,7 +144,7 @@ def _sentence(text: str, start: int, end: int) -> str:
 
 def _quoted(text: str, start: int) -> bool:
     """Does somebody else's speech go on there, whose day may be another?"""
-    before = text[:start]
+    before = text[max(0, start - 1000) : start]
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
 
 
@@ -157,9 +158,9 @@ def _by_verb(before: str, after: str, preposition: str, *, weekly: bool) -> int:
     elif len(before.split()) <= 6 and (first := next(_verbs(after[:60]), None)):
         kind, verb = first[0], first[1][0]
     if kind == "past":
-        return (
-            PAST if preposition not in ("for", "to", "by", "until", "till", "from", "of") and _owns(verb, rest) else 0
-        )
+        told = any(other == "doubt" for other, _ in found)  # she said that it closed
+        elsewhere = preposition in ("for", "to", "by", "until", "till", "from", "of")
+        return UNSETTLED if told or elsewhere or not _owns(verb, rest) else PAST
     if kind in ("coming", "present") and ("," in rest or regex(r"\b(?:i|we|he|she|they|there)\b").search(rest)):
         return UNSETTLED
     if kind == "coming":
@@ -201,11 +202,8 @@ def _owns(verb: str, rest: str) -> bool:
 
 _CLAUSE = r"[，。！？；：,.!?;:\n“”\"（）()]|然后|但是?|因为|所以"
 _ZH_DOUBT = r"[每如若假]|要是|以后|经常|总是|一般|通常|平时|应该|可能|也许|大概|[吗么嘛]|还是|或"
-_ZH_COMING = (
-    r"(?:打算|准备|计划|约好|约在|约了|定在|订在|定了|订了|改到|改成|改在|改签"
-    "|推到|推迟到|延到|挪到|提前到|预约|预计|买了|报名)"
-    "了?[^了过]{0,6}$"
-)  # fmt: skip
+_ZH_COMING = r"(?:打算|准备|计划|约好|约在|约了|定在|订在|定了|订了|预约|预计|买了|报名)了?[^了过]{0,6}$"
+_ZH_MOVED = r"(?:改到|改成|改在|改签成?|推到|推迟到|延到|挪到|提前到)$"
 _ZH_WILL = r"^.{0,6}?(?:要|会|将)(?![议员点有是不])|(?:要|会|将)$"
 _ZH_PAST = (
     r"^[^的要会将想]{0,8}?[^为除极算不到]?[了过](?![来去年节期])|^[^了过要会将想]{1,8}的$|^[^的要会将想]{1,10}了$"
@@ -222,8 +220,10 @@ def _chinese(text: str, start: int, end: int, *, weekly: bool) -> int:
         return UNSETTLED
     if regex(_ZH_COMING).search(before):
         return COMING
-    if regex(r"^(?:[的那这至和、]|到(?![的了]))").search(after) or regex(r"[从到至]$").search(before):
+    if regex(_ZH_MOVED).search(before):
+        return UNSETTLED if weekly else COMING
+    if regex(r"^(?:[的那这至和、]|到(?![的了]))").search(after) or regex(r"[从到至过等]了?$|除了?$").search(before):
         return UNSETTLED
     if regex(_ZH_WILL).search(after) or regex(r"(?:要|将)$").search(before):
         return UNSETTLED if weekly else COMING
-    return PAST if regex(_ZH_PAST).search(after) else UNSETTLED
+    return PAST if regex(f"^(?:以来|{_ZH_PAST})").search(after) else UNSETTLED
