@@ -5,6 +5,7 @@ import contextlib
 import datetime as dt
 import functools
 import importlib
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ LONGEST_LINE = 2000  # characters shown of one line among others, or of one pass
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 LONGEST_TITLE = 100  # characters shown of a note's title
+LONG, AROUND = 400, 60  # characters of a line, of a longer one grep shows so many on each side of a match
+MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 4000  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 SUPERSEDED = "superseded by"
@@ -150,13 +153,40 @@ def page(
 def grepped(folder: Folder, found: Grepped, asked: dict[str, Any], *, whole: bool = False) -> str:
     """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
     `whole`, as the files have them."""
-    counted = f"{_count(found.total, 'line')} in {_count(found.matching_files, '', of=found.files)}"
+    counted = f"{_count(found.total, 'line')} in {_count(len(found.by_file), '', of=found.files)}"
     shown, following = _lines_within(folder, found, whole=whole)
     out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
     if following:
         more = next_call("grep", {**asked, "offset": following})
+        out += [_by_file(found)] if len(found.by_file) > 1 else []
         out.append(f"Matches {found.offset + 1:,} to {following:,} of {found.total:,}; {more} shows the next.")
     return "\n".join(out)
+
+
+def _by_file(found: Grepped) -> str:
+    """How many lines match in each file, of the first of them, in the answer's order."""
+    counted = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
+    left = len(found.by_file) - len(counted)
+    return f"By file: {', '.join(counted)}{f', and {left:,} more files' if left else ''}."
+
+
+def line_like(line: str) -> str:
+    """What to say of a line where none matches: how lines read."""
+    return f"A line here reads {one_line(line, LONGEST_LEAD)!r}; search_files finds what is said in other words."
+
+
+def _around(text: str, places: list[tuple[int, int]]) -> str:
+    """A long line, shortened to how it begins as a turn and what stands AROUND its matches, or to its beginning."""
+    head = TURN_HEAD.match(text)
+    start = end = head.end() if head else 0
+    kept = text[:end]
+    for first, last in places or [(end, end + AROUND)]:
+        first, last = max(first - AROUND, start), min(max(last, start) + AROUND, first + LONG)
+        if last <= end:
+            continue
+        kept += text[max(first, end) : last] if first <= end else f" … {text[first:last]}"
+        end = last
+    return kept if end >= len(text) else f"{kept} …"
 
 
 def _lines_within(folder: Folder, found: Grepped, *, whole: bool) -> tuple[list[str], int]:
@@ -176,7 +206,10 @@ def _lines_within(folder: Folder, found: Grepped, *, whole: bool) -> tuple[list[
             out.append(heading(path, when_of(path), fate(folder, path)))
         elif shown.gap or skipped:
             out.append("      …")
-        text = days.shown(shown.text, shown.line) if days else line_text(shown.text, None, path, shown.line)
+        long = days is not None and shown.matches and len(shown.text) > LONG
+        kept = _around(shown.text, found.pattern.places(shown.text)) if long else shown.text
+        text = days.shown(kept, shown.line) if days else line_text(kept, None, path, shown.line)
+        text += _clipped(len(shown.text), path, shown.line, 1) if kept != shown.text else ""
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
         spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
         matched += shown.matches

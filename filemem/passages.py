@@ -8,6 +8,7 @@ from typing import NamedTuple
 from filemem.plain import printable
 
 TURN_HEAD = re.compile(r"- \*\*(.+?)\*\*(?: (\d{4}-\d\d-\d\d))?(?: (\d{1,2}:\d{2}))?:")
+_HEADS = re.compile("^" + TURN_HEAD.pattern, re.MULTILINE)
 _TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")
 DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
@@ -27,6 +28,13 @@ class Passage(NamedTuple):
     text: str
     context: str = ""
     day: dt.date | None = None
+
+
+def as_shown(text: str) -> list[str]:
+    """A text with each turn begun as search shows it, `Sam: …`, with its clock and its date too where it has them; nothing
+    where no turn begins."""
+    forms = (r"\1:", r"\1 \3:", r"\1 \2 \3:")
+    return list(dict.fromkeys(_HEADS.sub(form, text) for form in forms)) if _HEADS.search(text) else []
 
 
 def turns(lines: list[str], after: int = 0, day: dt.date | None = None) -> list[Passage]:

@@ -10,7 +10,7 @@ from filemem import answers, recalls
 from filemem.config import Config
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder
-from filemem.grep import grep
+from filemem.grep import example, grep
 from filemem.index import Index
 from filemem.plain import one_line, visible
 from filemem.search import search_files
@@ -108,9 +108,10 @@ class Toolbox:
                 return self._close(**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
-        found = grep(
-            self._folder, self._index.corpus(), pattern, path=path, context=context, offset=offset, current=self.current
-        )
+        corpus = self._index.corpus()
+        found = grep(self._folder, corpus, pattern, path=path, context=context, offset=offset, current=self.current)
+        if not found.total and (line := example(self._folder, corpus, path)):
+            found.notes.append(answers.line_like(line))
         return answers.grepped(self._folder, found, {"pattern": pattern, **_given(path=path, context=context or None)})
 
     def _search_files(self, query: str, **filters: Any) -> str:

@@ -55,8 +55,8 @@ def tools(root: Path) -> Toolbox:
 
 
 def next_call(answer: str) -> tuple[str, dict[str, Any]] | None:
-    """The call that an answer's last line spells out."""
-    found = CALL.findall(answer.rsplit("\n", 1)[-1])
+    """The call for the next page that an answer's last line spells out."""
+    found = re.findall(CALL.pattern + " the next", answer.rsplit("\n", 1)[-1])
     return (found[0][0], json.loads(found[0][1])) if found else None
 
 
@@ -234,6 +234,60 @@ def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tool
 
 def test_grep_says_that_nothing_is_there(tools: Toolbox) -> None:
     assert tools.call("grep", {"pattern": "whisky"}).startswith("0 lines in 0 of 5 files")
+
+
+def test_where_nothing_matches_grep_shows_what_a_line_looks_like(tools: Toolbox) -> None:
+    answer = tools.call("grep", {"pattern": "whisky", "path": "sessions/**"})
+    assert "\nA line here reads '- **ann** 09:3" in answer
+    assert "A line here" not in tools.call("grep", {"pattern": "whisky", "path": "facts/**"})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("Sam: I went", [2]),
+        ("^Sam: ", [1, 2]),
+        ("Sam 09:30: (Hi|Bye)", [1]),
+        ("Sam 2026-07-02 00:10: I", [2]),
+        ("Sam 00:10: I", [2]),
+        ("^(Sam|Ann): .*!$", [1]),
+        (r"- \*\*Sam\*\* 09:30", [1]),
+        ("小美: 你好", [3]),
+        ("Sam: no", []),
+        ("Sam:  ", []),
+    ],
+)
+def test_grep_matches_a_turn_as_the_tools_show_it(root: Path, tools: Toolbox, pattern: str, lines: list[int]) -> None:
+    said = "- **Sam** 09:30: Hi!\n- **Sam** 2026-07-02 00:10: I went\n- **小美**: 你好\n"
+    path = "sessions/2026/2026-07-01-0930-x.md"
+    write(root, {path: said})
+    found = numbered(tools.call("grep", {"pattern": pattern, "path": path}))
+    assert found == [(path, line) for line in lines]
+
+
+def test_the_files_of_one_day_are_shown_newest_first_too(root: Path, tools: Toolbox) -> None:
+    names = ["2026-07-01-2100-c", "2026-07-01-0930-a", "2026-07-01-d", "2026-06-30-2359-z", "2026-07-01-1200-b"]
+    write(root, {f"sessions/2026/{name}.md": "- **Sam**: zebra\n" for name in names})
+    found = [path[14:-3] for path, _ in numbered(tools.call("grep", {"pattern": "zebra"}))]
+    assert found == [f"2026-07-01-{rest}" for rest in ("2100-c", "1200-b", "0930-a", "d")] + ["2026-06-30-2359-z"]
+
+
+def test_of_a_long_line_grep_shows_who_speaks_and_what_stands_around_its_matches(root: Path, tools: Toolbox) -> None:
+    path = "sessions/2026/2026-07-01-0930-x.md"
+    write(root, {path: f"- **Sam** 09:30: {'one ' * 300}zebra {'two ' * 300}okapi {'three ' * 300}\n"})
+    for pattern in ("zebra|okapi", "Sam: .*?zebra|okapi"):
+        line = tools.call("grep", {"pattern": pattern}).split("\n")[2]
+        assert line.startswith("   1  - **Sam** 09:30:")
+        assert "okapi three" in line and line.count("two") < 60 and len(line) < 900
+    assert "one zebra two" in tools.call("grep", {"pattern": "zebra"})
+
+
+def test_where_grep_is_cut_it_says_how_many_lines_match_in_each_file(root: Path, tools: Toolbox) -> None:
+    write(root, {f"notes/{n:02}.md": "zebra\n" * (n + 30) for n in range(20)})
+    answer = tools.call("grep", {"pattern": "zebra"})
+    assert "\nBy file: notes/00.md 30, notes/01.md 31, " in answer
+    assert ", and 5 more files.\nMatches 1 to 50 of 790; " in answer
+    assert "By file" not in tools.call("grep", {"pattern": "zebra", "path": "notes/00.md"})
 
 
 def test_the_archive_can_be_asked_alone(tools: Toolbox) -> None:
@@ -432,7 +486,7 @@ def test_an_open_is_noted_as_a_recall_and_a_search_is_not(root: Path, tools: Too
 
 
 def test_open_and_grep_show_a_line_alike(root: Path, tools: Toolbox) -> None:
-    write(root, {"facts/2026-07-01-mix.md": "tea \x1b[31m yesterday\n\ttea 昨天\ntea" + " x" * 1500 + "\n"})
+    write(root, {"facts/2026-07-01-mix.md": "tea \x1b[31m yesterday\n\ttea 昨天\ntea" + " x" * 150 + "\n"})
     for path in (TALK, FACT, "facts/2026-07-01-mix.md"):
         opened = tools.call("open", {"path": path}).split("\n")[1:]
         grepped = tools.call("grep", {"pattern": "^", "path": path}).split("\n")[2:]

@@ -1,5 +1,10 @@
-"""grep over a user's memories: which lines match a regular expression, newest file first, archived files last."""
+"""grep over a user's memories: which lines match a regular expression, newest file first, archived files last.
 
+A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tools show it, `Sam: …`.
+"""
+
+import contextlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
@@ -9,8 +14,12 @@ from filemem.folder import Current, Folder, Stat
 from filemem.grep import pattern, reading
 from filemem.grep.pattern import Pattern
 from filemem.memory import ARCHIVE, LARGEST, when_of
+from filemem.passages import TURN_HEAD, as_shown
 
 PAGE = 50  # matching lines in one answer
+EXAMPLE = 20_000  # bytes of a file in which one is looked for
+_BEGINS = re.compile(r"[\^:.\[]|\\[AsSWDxuUN0]|\(\?| (?![^\W\d_])")
+"""What a pattern has that can match how the tools begin a turn and not how its file does."""
 MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
 
 
@@ -58,14 +67,15 @@ class Match(NamedTuple):
 
 
 class Grepped(NamedTuple):
-    """One page of what grep found: `total` lines in `matching_files` of `files`, `archived_files` of those archived.
+    """One page of what grep found: `total` lines, so many `by_file`, of `files` looked at, `archived_files` of those archived.
 
     `next_offset` is where the next page begins, 0 where nothing is left; `notes` are whole sentences.
     """
 
+    pattern: Pattern
     lines: list[Line]
     total: int
-    matching_files: int
+    by_file: dict[str, int]
     files: int
     archived_files: int
     offset: int
@@ -93,14 +103,14 @@ def grep(
     files, stats = _chosen(folder, listed, compiled, path)
     notes: list[str] = []
     held: list[Match] = []
-    found: set[str] = set()
+    found: dict[str, int] = {}
     total = size = 0
     for match in _matches(folder, compiled, stats, current, notes):
         if offset <= total < offset + page and size < MOST_HELD:
             held.append(match)
             size += len(match.text)
         total += 1
-        found.add(match.path)
+        found[match.path] = found.get(match.path, 0) + 1
     if offset and offset >= total:
         raise FilememError(
             f"offset {offset} is past the end: {total} lines match; use an offset from 0 to {max(0, total - 1)}."
@@ -108,7 +118,7 @@ def grep(
     end = offset + len(held)
     archived = sum(name.startswith(ARCHIVE + "/") for name in found)
     shown = list(_with_context(folder, held, context))
-    return Grepped(shown, total, len(found), files, archived, offset, end if end < total else 0, notes)
+    return Grepped(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
 
 
 def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
@@ -133,23 +143,39 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     return files, sorted(stats, key=_newest_first)
 
 
-def _newest_first(stat: Stat) -> tuple[bool, int, str]:
+def _newest_first(stat: Stat) -> tuple[bool, int, int, str]:
     when = when_of(stat.path)
-    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), stat.path
+    clock = int(when.time.replace(":", "")) if when and when.time else -1
+    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), -clock, stat.path
+
+
+def example(folder: Folder, listed: Listed, path: str | None) -> str:
+    """A line of the newest conversation among the files that `path` names, to show what lines look like; empty without one."""
+    wanted = globs.matcher(path) if path else None
+    paths = (stat.path for stat in listed.listing() if not wanted or wanted(stat.path))
+    newest = max((path for path in paths if path.startswith("sessions/")), default="")
+    with contextlib.suppress(FilememError):
+        text = reading.text(newest, folder.read(newest, EXAMPLE)) if newest else ""
+        return next((line for line in reading.split(text) if TURN_HEAD.match(line)), "")
+    return ""
 
 
 def _matches(
     folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
 ) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
-    for path, number, line in compiled.search(_lines(folder, compiled, stats, current, notes)):
-        yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
+    last = None
+    for found in compiled.search(_lines(folder, compiled, stats, current, notes)):
+        if found != last:  # a line may match in several ways that it is shown in
+            path, number, line = last = found
+            yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
 
 
 def _lines(
     folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: Current | None, notes: list[str]
 ) -> Iterator[tuple[tuple[str, int, str], str]]:
-    """The lines of the files that may match, each with its path and number."""
+    """The lines of the files that may match, each with its path and number; a turn's also as the tools show it."""
+    begins = _BEGINS.search(compiled.text)
     for stat in stats:
         last = current.line - 1 if current and current.path == stat.path else None
         try:
@@ -157,6 +183,8 @@ def _lines(
                 if last is not None and number > last:
                     break
                 yield (stat.path, number, line), line
+                for shown in as_shown(line) if begins and line.startswith("- **") else ():
+                    yield (stat.path, number, line), shown
         except reading.NotText:
             notes.append(f"{stat.path} is no text file and was passed over.")
         except FilememError as error:
@@ -170,10 +198,18 @@ def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[tuple[i
             folder,
             stat.path,
             pattern.LONGEST_LINE,
-            worth=lambda piece: compiled.may_match(pattern.fold(piece)),
+            worth=lambda piece: _may_match(compiled, piece),
         )
     text = reading.text(stat.path, folder.read(stat.path))
-    return enumerate(reading.split(text), 1) if compiled.may_match(pattern.fold(text)) else ()
+    return enumerate(reading.split(text), 1) if _may_match(compiled, text) else ()
+
+
+def _may_match(compiled: Pattern, text: str) -> bool:
+    """False where no line of this text can match, as it stands or as the tools show it."""
+    if compiled.may_match(pattern.fold(text)):
+        return True
+    shown = as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
+    return any(compiled.may_match(pattern.fold(each)) for each in shown)
 
 
 def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:

@@ -1,5 +1,6 @@
 """A grep pattern: compiled with smart case, matched line by line, and never able to hang or exhaust the program."""
 
+import itertools
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,9 @@ PACE = 5e-8
 
 STEPS = 10_000_000
 """Steps of matching that one line may need at worst to be matched in this process: under half a second."""
+
+MOST_PLACES = 5
+"""Places in one line that are told."""
 
 BATCH_LINES = 4_096
 BATCH_CHARS = 1 << 18
@@ -82,6 +86,16 @@ class Pattern:
             else:
                 return False
         return True
+
+    def places(self, line: str) -> list[tuple[int, int]]:
+        """Where a matching line matches, MOST_PLACES at most; where finding that out might take long, where what it must hold
+        stands; empty where that cannot be told either."""
+        regex, _, longest = self._expression_for(line)
+        if len(line) <= longest:
+            return [match.span() for match in itertools.islice(regex.finditer(line), MOST_PLACES)]
+        folded = fold(line)
+        found = {(folded.find(string), len(string)) for strings in self.literals for string in strings}
+        return sorted((at, at + length) for at, length in found if at >= 0)[:MOST_PLACES]
 
     def search(self, lines: Iterable[tuple[Key, str]], seconds: float = SECONDS) -> Iterator[Key]:
         """The key of each line that matches, in order, as they are found.
