@@ -71,9 +71,9 @@ def in_words(found: Status, width: int = 40, most: int = 12) -> list[str]:
     said += [f"  {day}  {path}" for day, path in found.fading[:most]]
     if len(found.fading) > most:
         said.append(f"  and {len(found.fading) - most:,} more; --json lists them all.")
-    said += ["", f"Retention of the {sum(found.spread):,} live memories that fade:"]
-    top = max(found.spread) or 1
-    for step in range(BARS - 1, -1, -1):
+    top = max(found.spread)
+    said += ["", f"Retention of the {sum(found.spread):,} live memories that fade:"] if top else [""]
+    for step in range(BARS - 1, -1, -1) if top else ():
         count = found.spread[step]
         bar = "█" * math.ceil(width * count / top)
         said.append(f"  {step / BARS:.1f} to {(step + 1) / BARS:.1f}  {bar}{' ' if bar else ''}{count:,}")
