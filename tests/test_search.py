@@ -250,6 +250,25 @@ def test_a_fact_that_only_retells_its_turn_leaves_the_room_to_it_and_a_corrected
         assert (OOLONG in headings(answer(user, "When did Ann give up coffee?"))) is shown
 
 
+@pytest.mark.parametrize("said", ["I gave up coffee for oolong tea, roasted.", "我戒了咖啡，改喝乌龙茶 (coffee)。"])
+def test_a_quotation_stands_in_the_place_of_its_turn_and_the_turn_where_it_says_more(tmp_path: Path, said: str) -> None:
+    """Never both; what was replaced is told by its turn, under what replaced it."""
+    for more, front, shown in (
+        ("", "", [OOLONG]),
+        (" And it rained.", "", [TEA]),
+        ("", "superseded_by: facts/2026/2026-10-01-b.md\n", ["facts/2026/2026-10-01-b.md", TEA]),
+    ):
+        fact = f"---\nsource: {TEA}:1\n{front}---\n\n- **Ann**: {said}\n"
+        files = {
+            TEA: f"- **Ann** 09:30: {said}{more}\n",
+            OOLONG: fact,
+            "facts/2026/2026-10-01-b.md": "Ann drinks cocoa.\n",
+        }
+        found = answer(write(tmp_path, files | FILLER), "Ann coffee")
+        assert headings(found)[: len(shown)] == shown
+        assert sum(said[:16] in line for line in found) == 1
+
+
 def test_keeping_facts_changes_nothing_in_what_the_turns_score(tmp_path: Path) -> None:
     """Words are no more common, and turns no longer beside the others, for what is told over again."""
     files = {TEA: CHAT, **FILLER}

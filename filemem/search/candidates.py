@@ -75,6 +75,11 @@ class Candidate:
         return self._passages[1].text
 
     @property
+    def speaker(self) -> str:
+        """Who says it; empty where nobody does."""
+        return self._passages[1].speaker
+
+    @property
     def before(self) -> str:
         """The text of the passage before it, empty where there is none."""
         passage, _ = self._passages

@@ -324,7 +324,7 @@ class _Scorer:
         about = speaker in query.about or (not speaker and self.names(number))
         named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
         own = 0 if speaker else terms.FIRST_PERSON  # what nobody speaks is told of whom it names
-        opens = number == entry.first and speaker > 0
+        opens = number == entry.first and speaker > 0 and not flags & terms.RETELLS  # a quotation opens nothing
         when = query.asks_when or self._bare
         marks = _marks(named, flags | own, when, opens, not opens and _answers(corpus, entry, number))
         dated = scores.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from filemem import dates, terms
 from filemem.archive import archived
-from filemem.memory import PROFILE, RESTS_ON, kind_of
+from filemem.memory import ARCHIVE, PROFILE, RESTS_ON, kind_of
 from filemem.search.candidates import Candidate
 from filemem.search.evidence import PARTIAL
 from filemem.search.filters import OUTDATED
@@ -53,7 +53,8 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
 
     The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
     itself: `turn` gives the hit for a `path:line`. Of the facts that hold the whole question or outrank every turn those
-    are shown that tell more than their turns; the best one that holds the whole question stands first.
+    are shown that tell more than their turns; the best one that holds the whole question stands first. One that quotes its
+    turn never stands beside it, see `_one_of`.
     """
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
@@ -62,6 +63,12 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     for key, fact in list(out.items()):
         found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
+        if told and _quotes(fact, told[0][1]):
+            del out[key]
+            out.pop(told[0][0], None)
+            one = _one_of(fact, told[0][1])
+            out[f"{one.path}:{one.line}"] = one
+            continue
         whole = fact.strength >= WHOLE and not fact.note
         if told and not fact.note:
             worth = whole or fact.score >= best
@@ -75,6 +82,24 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
             score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
             out[source] = hit.counting(score, "fact")
     return sorted(out.values(), key=lambda hit: -hit.score)
+
+
+def _quotes(fact: Candidate, turn: Candidate) -> bool:
+    """Is a fact what was said in its turn, word for word?"""
+    return bool(fact.speaker) and " ".join(fact.text.split()) in " ".join(turn.text.split())
+
+
+def _one_of(fact: Candidate, turn: Candidate) -> Candidate:
+    """A quotation or its turn, counting what the better does: the fact where it holds and is the whole turn, else the turn,
+    which a fact that was replaced takes along under what replaced it."""
+    if fact.newer:
+        old = turn.counting(min(turn.score, fact.score), "fact")
+        old.newer = fact.newer
+        return old
+    live = not fact.note and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
+    whole = fact.text.split() == turn.text.split()
+    one, other = (fact, turn) if live and whole else (turn, fact)
+    return one.counting(max(one.score, other.score), "fact")
 
 
 def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
