@@ -35,29 +35,33 @@ def job(name: str, user: User) -> None:
         maintenance.maintain(user, AT, None)
 
 
+_counted = {"made": 0, "limit": 0}
+
+
+def counted_calls(call):
+    """A call before which this process ends when it is the change with the number that `arm` was given."""
+
+    def wrapper(*arguments, **named):
+        _counted["made"] += 1
+        if _counted["made"] == _counted["limit"]:
+            os._exit(137)
+        return call(*arguments, **named)
+
+    return wrapper
+
+
 def arm(limit: int) -> None:
     """Have this process end before the change with the number `limit`."""
-    made = 0
-
-    def counted(call):
-        def wrapper(*arguments, **named):
-            nonlocal made
-            made += 1
-            if made == limit:
-                os._exit(137)
-            return call(*arguments, **named)
-
-        return wrapper
-
+    _counted.update(made=0, limit=limit)
     for name in CHANGES:
-        setattr(os, name, counted(getattr(os, name)))
-    disk._renameat2 = counted(disk._renameat2)
+        setattr(os, name, counted_calls(getattr(os, name)))
+    disk._renameat2 = counted_calls(disk._renameat2)
     plain = os.open
 
     def opened(path, flags, *more, **named):
         return (counting if flags & os.O_CREAT else plain)(path, flags, *more, **named)
 
-    counting = counted(plain)
+    counting = counted_calls(plain)
     os.open = opened
 
 

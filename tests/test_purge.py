@@ -1,6 +1,7 @@
 """With --purge-history no object of the repository says it any more, everything else that was ever committed is as it was,
 and what stands in the way is said before anything is touched."""
 
+import re
 import shutil
 import subprocess
 import zlib
@@ -242,6 +243,7 @@ def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: User) ->
         ("git worktree add -q ../other side", "several work trees"),
         ("echo x >> README && git stash -q", "stashed changes"),
         ("git checkout -q --detach", "HEAD is detached"),
+        ("git notes add -m 'A zyzzyva'", "notes on its commits"),
         ("git replace -f HEAD~1 HEAD~2", "replacement refs"),
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
     ],
@@ -253,6 +255,90 @@ def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: User, o
     result = run(mara, f"archive/{FACT}", "--yes", "--purge-history")
     assert words in str(result.exception)
     assert ({path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")) == before
+
+
+def fact(user: User, text: str) -> str:
+    """A fact, committed; its place on disk."""
+    path = user.remember(text, today=START.date()).path
+    commit(user, f"Remember: {text}", path)
+    return user.absolute(path)
+
+
+def purged(user: User, *named: str) -> str:
+    result = run(user, *(named or ("--about", WORD)), "--yes", "--purge-history")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert saying(top(user)) == []
+    assert "Nothing of this user's in git says it any more" in result.output
+    return result.output
+
+
+def test_a_file_deleted_by_hand_does_not_come_back_with_a_checkout(mara: User) -> None:
+    Path(fact(mara, f"Has a tattoo of a {WORD}.")).unlink()
+    purged(mara)
+    git(top(mara), "checkout", "--", ".")
+    assert mara.grep(WORD) == [] and not [path for path in mara.paths() if WORD in path]
+
+
+def test_what_only_the_index_has_is_purged_and_what_else_is_staged_or_changed_stays(mara: User) -> None:
+    where, staged = top(mara), Path(mara.root, "notes/jar.md")
+    staged.parent.mkdir()
+    staged.write_text(f"A {WORD} in the jar.\n\nKept.\n")
+    (where / "mine").write_text("Staged.\n")
+    git(where, "add", ".")
+    staged.write_text("An empty jar.\n")
+    (where / "README").write_text("Edited.\n")
+    purged(mara)
+    assert git(where, "show", ":store/mara/notes/jar.md") == "[forgotten]\n\nKept."
+    assert sorted(git(where, "status", "--short").split("\n")) == [" M README", "A  mine", "AM store/mara/notes/jar.md"]
+
+
+def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: User) -> None:
+    """A blob adrift, commits that only the reflog or a remote's copy names, and the messages last typed and fetched."""
+    where = top(mara)
+    run(mara, "--about", WORD, "--yes", "--purge-history")
+    assert saying(where) == []
+    git(where, "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
+    Path(fact(mara, f"Saw a {WORD} on Tuesday.")).unlink()
+    lost = git(where, "rev-parse", "HEAD")
+    git(where, "update-ref", "refs/remotes/origin/main", lost)
+    git(where, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    git(where, "update-ref", "HEAD", "HEAD~1")
+    git(where, "read-tree", "HEAD")
+    for name in ("COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "MERGE_MSG", "fast_import_crash_1"):
+        (where / ".git" / name).write_text(f"{lost} A {WORD}\n")
+    purged(mara)
+    told = [path for path in (where / ".git").rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()]
+    assert told == [] and git(where, "for-each-ref", "refs/remotes") == ""
+    assert run(mara, "--about", WORD, "--yes", "--purge-history").output == "Nothing was found.\n"
+
+
+@pytest.mark.parametrize(
+    ("left", "named"),
+    [
+        ("git branch the-zyzzyva", "refs/heads/the-zyzzyva"),
+        ("mkdir -p .git/lfs && echo A zyzzyva > .git/lfs/x", "[.]git/lfs/x: A zyzzyva"),
+        (
+            "git repack -a -d -q && touch $(ls .git/objects/pack/*.pack | sed s/pack$/keep/)",
+            "which nothing names.*[.]keep",
+        ),
+    ],
+)
+def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: User, left: str, named: str) -> None:
+    where = top(mara)
+    subprocess.run(["sh", "-c", left], cwd=where, check=True)
+    result = run(mara, "--about", WORD, "--yes", "--purge-history")
+    assert re.search(f"(?s)Git still says it: .*(?:{named})", result.output), result.output
+    assert "Nothing of this user" not in result.output
+
+
+def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(mara: User) -> None:
+    where = top(mara)
+    mara.append(TALK, format_turn("mara", "09:03", "Yes: 7."))
+    commit(mara, "Talk on", TALK)
+    line = len(mara.memory(TALK).lines)
+    out = run(mara, f"{TALK}:{line}", "--yes", "--purge-history").output
+    assert "too short" in out and "any more" not in out
+    assert saying(where, "Yes: 7.") == []
 
 
 def test_names_with_quotes_spaces_and_other_scripts(mara: User) -> None:

@@ -23,6 +23,7 @@ from filemem.plain import few, one_line
 from filemem.store import User
 
 SHOWN = 10  # places that still say it
+NOWHERE = "No file of the store says it any more."
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 
 
@@ -202,7 +203,7 @@ def _past(paths: set[str]) -> Iterable[str]:
 
 def _report(done: Done, still: list[str], said: list[str], held: Held | None, how: dict[str, bool]) -> None:
     """What went, what stayed, what still says it."""
-    lines = [*said, *(_held(held) if held else ()), "Backups, where there are any, have it too."]
+    lines = [*said, *(_held(held) if held and done.sought else ()), "Backups, where there are any, have it too."]
     if how["as_json"]:
         say_json({"event": "done", **done._asdict(), "still": still})
     for line in [*report(done, still), *lines] if not how["as_json"] else ():
@@ -222,7 +223,7 @@ def report(done: Done, still: list[str]) -> Iterable[str]:
     for line in still:
         yield f"Still says it: {line}"
     if not still:
-        yield "No file of the store says it any more."
+        yield NOWHERE if done.sought else "It is too short to be looked for elsewhere; other files may say it."
 
 
 def _held(held: Held) -> Iterable[str]:
@@ -232,7 +233,7 @@ def _held(held: Held) -> Iterable[str]:
     if len(held.own) > SHOWN:
         yield f"Git still says it in {len(held.own) - SHOWN} more places."
     if held.others:
-        yield f"{len(held.others)} places of the repository that are none of this user's say it too: {few(held.others)}."
+        yield f"Git has it from elsewhere too, which is none of this user's: {few(held.others)}."
     if not held.own:
         yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and files were searched."
 

@@ -29,13 +29,15 @@ _CACHES = (indexes.FOLDER, asof.FOLDER)
 
 
 class Done(NamedTuple):
-    """What went: whole files, lines as path:line, records beside the memories; what stayed and why; a word about git."""
+    """What went: whole files, lines as path:line, records beside the memories; what stayed and why; a word about git; and
+    whether it was long enough to be looked for elsewhere."""
 
     deleted: list[str]
     redacted: list[str]
     beside: list[str]
     stayed: list[str]
     note: str
+    sought: bool
 
 
 def apply(user: User, found: Plan, at: dt.datetime) -> Done:
@@ -70,7 +72,7 @@ def erase(user: User, job: Job, at: dt.datetime, before: Before | None = None) -
     subject = f"Forget {' and '.join(_count(*count) for count in counts if count[0]) or 'what records told'}"
     before = before or Before(dict.fromkeys(job.edited))
     note = History(user).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
-    return Done(deleted, redacted, beside, stayed, note)
+    return Done(deleted, redacted, beside, stayed, note, bool(found.wording))
 
 
 def clear(user: User) -> list[str]:
@@ -118,7 +120,9 @@ def _rename(user: User, found: Plan) -> list[str]:
         if path in found.whole:
             continue
         with contextlib.suppress(FilememError, OSError):
-            if user.edit(path, found.wording.renamed):
+            data = user.read(path, LARGEST + 1)
+            named = len(data) <= LARGEST and found.wording.renamed(data) != data
+            if named and user.edit(path, found.wording.renamed):
                 touched.append(path)
     for old, new in found.moved.items():
         with contextlib.suppress(FilememError, FileExistsError):
@@ -300,7 +304,8 @@ def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
     if not (owned and job.purge):
         subject = "Forget the memories of one user"
         note = history.record(subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, Before()).note
-    return Done([f"{one_line(user.name)}, {_count(len(job.plan.whole), 'memory')}"], [], [], [], note)
+    gone = f"{one_line(user.name)}, {_count(len(job.plan.whole), 'memory')}"
+    return Done([gone], [], [], [], note, bool(job.plan.wording))
 
 
 def end_user(user: User) -> None:

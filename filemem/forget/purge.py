@@ -67,6 +67,9 @@ def require(history: History) -> Repository:
         ),
         "it borrows objects from another repository": os.path.exists(os.path.join(folder, "objects/info/alternates")),
         "it has stashed changes; apply or drop them": repository.text("for-each-ref", "refs/stash"),
+        "it has notes on its commits, which would lose them; remove them with git notes": repository.text(
+            "for-each-ref", "refs/notes"
+        ),
         "it has replacement refs; remove them with git replace -d": repository.text("for-each-ref", "refs/replace"),
         f"another git is at work; where none is, delete {folder}/index.lock": os.path.lexists(
             os.path.join(folder, "index.lock")
@@ -285,13 +288,20 @@ def _described(target: Target, told: dict[str, str]) -> tuple[list[str], list[st
     for oid, kind in told.items():
         path = places.get(oid)
         if path is None:
-            own.append(f"{kind} {oid[:12]}, which no branch, tag or index names")
+            own.append(f"{kind} {oid[:12]}, which nothing names{_kept(repository)}")
         elif kind in ("commit", "tag"):
             (own if kind == "tag" or oid in touching else others).append(f"the message of {kind} {oid[:12]}")
         else:
             mine = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
             (own if mine else others).append(f"{kind} {oid[:12]}, {one_line(path) or 'the top folder'}")
     return own, others
+
+
+def _kept(repository: Repository) -> str:
+    """Why git keeps what nothing names, where that can be told."""
+    packs = os.path.join(_common(repository), "objects/pack")
+    kept = [name for name in os.listdir(packs) if name.endswith(".keep")] if os.path.isdir(packs) else []
+    return f"; packs are kept by {few(kept)} in {packs}, delete that and give the same command again" if kept else ""
 
 
 def _names_it(wording: Wording, tree: bytes) -> bool:

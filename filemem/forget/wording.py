@@ -44,8 +44,8 @@ class Wording:
         self.names: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        """Is there anything to look for? What is very short would be found everywhere."""
-        return bool(self.about or self.texts or self.names)
+        """Is there a text or a word to look for? What is very short would be found everywhere."""
+        return bool(self.about or self.texts)
 
     def state(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
@@ -93,7 +93,7 @@ class Wording:
 
     def _asks(self, text: str) -> bool:
         other = folded(text)
-        if all(_has(word, other) for word in self.about.split()):
+        if (self._units or self.share == 1) and all(_has(word, other) for word in self.about.split()):
             return True
         least = len(self._units) if len(self._units) <= 3 else math.ceil(len(self._units) * self.share)
         stems = _stems(text)
@@ -120,7 +120,7 @@ class Wording:
         if not (repeated or self.asks(text)):
             return ""
         lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.asks(line)))
-        return next(lines, text[:200] if repeated else "")
+        return next(lines, text[:200] if repeated else "").strip("\0")
 
     def stands_in_file(self, file: BinaryIO) -> str:
         """The same for an open file of any size."""
@@ -170,12 +170,12 @@ def folded(text: str) -> str:
 
 def words(text: str) -> set[str]:
     """The words of a text that could tell one memory from others: of four letters or two CJK characters at least."""
-    return {word for word in _WORD.findall(folded(text)) if width(word) >= 4 and not word.isdecimal()}
+    return {word for word in set(_WORD.findall(folded(text))) if width(word) >= 4 and not word.isdecimal()}
 
 
 def width(text: str) -> int:
     """The columns that a text takes: a CJK character tells about as much as two letters."""
-    return sum(2 if ord(char) > 0x2E7F else 1 for char in text)
+    return len(text) if text.isascii() else sum(2 if ord(char) > 0x2E7F else 1 for char in text)
 
 
 def unescaped(text: str) -> str:

@@ -1,0 +1,156 @@
+"""`forget --purge-history` killed before any write, rename, unlink, fsync or call of git: the same command, given again,
+finishes it, and no file, object, ref, log or index says it any more. A process that is asked to end does so at once.
+
+Each 13th point is tried here; `python tests/test_forget_killed.py FOLDER` tries them all.
+"""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from crash_driver import arm, counted_calls
+from repositories import START, git, plain_git  # noqa: F401
+
+from filemem import Store
+from filemem.cli import cli
+from filemem.forget import journal
+from filemem.history import History, set_up
+from filemem.history.git import Git
+from filemem.passages import format_turn
+
+WORD = "zyzzyva"
+TALK = f"sessions/2026/2026-11-18-0900-a-{WORD}.md"
+FACT = f"facts/2026/2026-11-18-a-{WORD}.md"
+FILEMEM = (sys.executable, "-c", "from filemem.cli import main; main()")
+SOON = 60  # seconds, for what takes two; what is not linear takes more than that
+
+
+def made(top: Path) -> Path:
+    """A store with a remote, a tag, a stray blob, a staged one and a file deleted by hand, which all tell it."""
+    mara = Store(top / "store").user("mara")
+    mara.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
+    set_up(mara.store.root, "mara", START)
+    mara.create(TALK, format_turn("mara", "09:00", f"A {WORD} bit me.") + format_turn("mara", "09:01", "It rains."))
+    mara.create(FACT, f"---\nsource: {TALK}:1\n---\n\nA {WORD} bit Mara.\n")
+    History(mara).record(f"Remember: A {WORD} bit Mara.", [TALK, FACT], {"Session": TALK}, START)
+    git(top, "init", "--quiet", "--bare", "remote.git")
+    git(top / "store", "remote", "add", "origin", str(top / "remote.git"))
+    git(top / "store", "push", "--quiet", "--set-upstream", "origin", "main")
+    git(top / "store", "tag", "--annotate", "bitten", "--message", f"By a {WORD}")
+    git(top / "store", "hash-object", "-w", "--stdin", stdin=f"A {WORD} adrift.\n".encode())
+    mara.create("facts/2026/2026-11-19-jar.md", f"The {WORD} is in the jar.\n")
+    git(top / "store", "add", ".")
+    Path(mara.root, "facts/2026/2026-11-19-jar.md").write_text("The jar is empty.\n")
+    os.unlink(mara.absolute(FACT))
+    (top / "store/.git/COMMIT_EDITMSG").write_text(f"About the {WORD}\n")
+    return top / "store"
+
+
+def run(store: Path) -> Result:
+    words = ["--store", str(store), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
+    return CliRunner().invoke(cli, words, env={"HOME": str(store)})
+
+
+def saying(store: Path) -> list[str]:
+    """The files, names and objects under a store that say it."""
+    found = [str(path) for path in store.rglob("*") if WORD in path.name]
+    for path in store.rglob("*"):
+        if path.is_file() and "objects" not in path.parts and WORD.encode() in path.read_bytes():
+            found.append(str(path))
+    objects = git(store, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    return found + [oid for oid in objects if WORD in git(store, "cat-file", "-p", oid)]
+
+
+def killed(store: Path, limit: int) -> bool:
+    """Forget in a process of its own that ends without a word before its change number `limit`; was it killed?"""
+    child = os.fork()
+    if not child:
+        arm(limit)
+        Git.start = counted_calls(Git.start)  # type: ignore[method-assign]
+        run(store)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 137
+
+
+def sweep(folder: Path, points: Iterator[int]) -> int:
+    """Kill at each point until there are no more, give the command again, look; the number of kills."""
+    original = made(folder)
+    for kills, limit in enumerate(points):
+        store = folder / "again"
+        shutil.copytree(original, store, symlinks=True)
+        alive = not killed(store, limit)
+        result = run(store)
+        assert saying(store) == [], (limit, result.output)
+        assert result.exit_code == 0 or result.output == "Nothing was found.\n", (limit, result.output)
+        assert journal.unfinished(Store(store).user("mara")) is None
+        assert "It rains." in "".join(path.read_text() for path in store.glob("mara/sessions/2026/*.md"))
+        assert (store / "mara/facts/2026/2026-11-19-jar.md").read_text() == "The jar is empty.\n"
+        git(store, "fsck", "--full", "--strict")
+        shutil.rmtree(store)
+        if alive:
+            return kills
+    raise AssertionError("the points are all used up and it was killed at each")
+
+
+def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> None:
+    assert sweep(tmp_path, iter(range(4, 1000, 13))) > 5
+
+
+@pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)
+def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: Path, piece: str) -> None:
+    mara = Store(tmp_path).user("mara")
+    mara.create("notes/a.md", f"{piece * (2_000_000 // len(piece.encode()))}\n\nOf the {WORD}.\n")
+    mara.create(FACT, f"A {WORD} bit Mara.\n")
+    command = [*FILEMEM, "--store", str(tmp_path), "forget", "--about", WORD, "--yes"]
+    assert subprocess.run(command, timeout=SOON, capture_output=True).returncode == 0
+    assert WORD not in mara.read("notes/a.md").decode() and FACT not in mara.paths()
+
+
+def test_a_huge_file_needs_no_memory_of_its_size(tmp_path: Path) -> None:
+    """It is searched and named, and can be forgotten by its path."""
+    mara = Store(tmp_path).user("mara")
+    mara.create(FACT, f"A {WORD} bit Mara.\n")
+    big = Path(mara.root, "facts/2026/2026-11-20-big.md")
+    with open(big, "wb") as file:
+        file.truncate(600_000_000)
+        file.seek(0, os.SEEK_END)
+        file.write(f"\nThe {WORD}.\n".encode())
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))  # noqa: E731
+    said = []
+    for named in (["--about", WORD], ["facts/2026/2026-11-20-big.md"]):
+        command = [*FILEMEM, "--store", str(tmp_path), "forget", *named, "--yes"]
+        said.append(subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, timeout=SOON))
+    assert [done.returncode for done in said] == [0, 0], said
+    assert f"Still says it: mara/facts/2026/2026-11-20-big.md: The {WORD}." in said[0].stdout
+    assert not big.exists()
+
+
+def test_asked_to_end_it_ends_and_is_finished_by_the_next(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    (store / "mara/notes").mkdir()
+    (store / "mara/notes/long.md").write_text("x" * 4_000_000 + f"\n\nOf the {WORD}.\n")
+    command = [*FILEMEM, "--store", str(store), "forget", "--about", WORD, "--yes"]
+    with subprocess.Popen([*command, "--purge-history"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (store / "mara/.filemem/forgetting").exists() and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SOON) == 128 + signal.SIGTERM
+    assert run(store).exit_code == 0 and saying(store) == []
+
+
+if __name__ == "__main__":
+    os.environ |= {
+        "GIT_AUTHOR_NAME": "M",
+        "GIT_AUTHOR_EMAIL": "m@x",
+        "GIT_COMMITTER_NAME": "M",
+        "GIT_COMMITTER_EMAIL": "m@x",
+    }
+    Path(sys.argv[1]).mkdir()
+    print(sweep(Path(sys.argv[1]), iter(range(1, 10_000))), "kills, and nothing left after any")
