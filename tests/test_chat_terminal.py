@@ -517,8 +517,7 @@ def test_a_signal_to_end_at_the_prompt_leaves_the_terminal_in_order(store: Path,
         term.expect("\n> ")
         term.type("Remember the tea\r")
         term.expect("Yes.\n> ")
-        term.signal(signal.SIGTERM)
-        assert term.end() == 128 + signal.SIGTERM
+        assert term.end_by(signal.SIGTERM) == 128 + signal.SIGTERM
         assert "Traceback" not in term.screen
     assert session(store) == "- **ann**: Remember the tea\n- **assistant**: Yes.\n"
     assert "Remember the tea" in (store / "memory_store/ann/.filemem/history").read_text()
@@ -540,7 +539,6 @@ def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: Scrip
     offline = run(store, None, *options, given=f"{LONG}\nWhat tea do I like?")
     assert offline.returncode == 0
     assert offline.stdout.strip()
-    assert "Error" not in offline.stdout + offline.stderr
 
 
 def test_a_long_message_fits_the_command_line(store: Path, server: ScriptedServer) -> None:
