@@ -30,10 +30,20 @@ class Passage(NamedTuple):
     day: dt.date | None = None
 
 
-def as_shown(text: str) -> list[str]:
-    """A text with each turn begun as search shows it, `Sam: …`, with its clock and its date too where it has them; nothing
-    where no turn begins."""
-    forms = (r"\1:", r"\1 \3:", r"\1 \2 \3:")
+def as_shown(line: str) -> list[str]:
+    """A turn's first line as the tools show it: `Sam: …`, with its clock, and with its date too, where it has them; nothing for
+    another line."""
+    match = TURN_HEAD.match(line)
+    if not match:
+        return []
+    name, day, clock = match.groups()
+    ends = dict.fromkeys(("", clock and f" {clock}", day and f" {day}{f' {clock}' if clock else ''}"))
+    return [f"{name}{end}:{line[match.end() :]}" for end in ends if end is not None]
+
+
+def texts_as_shown(text: str) -> list[str]:
+    """A whole text with each turn begun so, in one of these ways after the other."""
+    forms = (r"\1:", r"\1 \3:", r"\1 \2 \3:", r"\1 \2:")
     return list(dict.fromkeys(_HEADS.sub(form, text) for form in forms)) if _HEADS.search(text) else []
 
 

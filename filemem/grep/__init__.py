@@ -14,11 +14,11 @@ from filemem.folder import Current, Folder, Stat
 from filemem.grep import pattern, reading
 from filemem.grep.pattern import Pattern
 from filemem.memory import ARCHIVE, LARGEST, when_of
-from filemem.passages import TURN_HEAD, as_shown
+from filemem.passages import TURN_HEAD, as_shown, texts_as_shown
 
 PAGE = 50  # matching lines in one answer
 EXAMPLE = 20_000  # bytes of a file in which one is looked for
-_BEGINS = re.compile(r"[\^:.\[]|\\[AsSWDxuUN0]|\(\?| (?![^\W\d_])")
+_BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
 """What a pattern has that can match how the tools begin a turn and not how its file does."""
 MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
 
@@ -208,7 +208,7 @@ def _may_match(compiled: Pattern, text: str) -> bool:
     """False where no line of this text can match, as it stands or as the tools show it."""
     if compiled.may_match(pattern.fold(text)):
         return True
-    shown = as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
+    shown = texts_as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
     return any(compiled.may_match(pattern.fold(each)) for each in shown)
 
 
