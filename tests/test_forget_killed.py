@@ -18,9 +18,10 @@ from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store
+from filemem import Store, forget
 from filemem.cli import cli
 from filemem.forget import journal
+from filemem.forget.journal import Job
 from filemem.history import History, set_up
 from filemem.history.git import Git
 from filemem.passages import format_turn
@@ -58,12 +59,14 @@ def run(store: Path) -> Result:
     return CliRunner().invoke(cli, words, env={"HOME": str(store)})
 
 
-def saying(store: Path) -> list[str]:
+def saying(store: Path, *, bare: bool = False) -> list[str]:
     """The files, names and objects under a store that say it."""
     found = [str(path) for path in store.rglob("*") if WORD in path.name]
     for path in store.rglob("*"):
         if path.is_file() and "objects" not in path.parts and WORD.encode() in path.read_bytes():
             found.append(str(path))
+    if bare:
+        return found
     objects = git(store, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
     return found + [oid for oid in objects if WORD in git(store, "cat-file", "-p", oid)]
 
@@ -82,6 +85,8 @@ def killed(store: Path, limit: int) -> bool:
 def sweep(folder: Path, points: Iterator[int]) -> int:
     """Kill at each point until there are no more, give the command again, look; the number of kills."""
     original = made(folder)
+    undisturbed = shutil.copytree(original, folder / "undisturbed", symlinks=True)
+    run(undisturbed)
     for kills, limit in enumerate(points):
         store = folder / "again"
         shutil.copytree(original, store, symlinks=True)
@@ -93,6 +98,7 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
         assert "It rains." in "".join(path.read_text() for path in store.glob("mara/sessions/2026/*.md"))
         assert (store / "mara/facts/2026/2026-11-19-jar.md").read_text() == "The jar is empty.\n"
         git(store, "fsck", "--full", "--strict")
+        assert git(store, "status", "--short") == git(undisturbed, "status", "--short"), limit
         shutil.rmtree(store)
         if alive:
             return kills
@@ -101,6 +107,17 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
 
 def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> None:
     assert sweep(tmp_path, iter(range(4, 1000, 13))) > 5
+
+
+def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
+    """As it may lie in a store that somebody has sent."""
+    mara = Store(tmp_path / "theirs").user("mara")
+    mara.create(FACT, f"A {WORD} bit Mara.\n")
+    plan = forget.plan(mara, forget.candidates(mara, WORD), WORD)
+    journal.begin(mara, Job(plan))
+    shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
+    result = run(tmp_path / "mine")
+    assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
 
 
 @pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)

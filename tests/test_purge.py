@@ -243,7 +243,7 @@ def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: User) ->
         ("git worktree add -q ../other side", "several work trees"),
         ("echo x >> README && git stash -q", "stashed changes"),
         ("git checkout -q --detach", "HEAD is detached"),
-        ("git notes add -m 'A zyzzyva'", "notes on its commits"),
+        ("git notes add -m 'A zyzzyva'", "notes on commits"),
         ("git replace -f HEAD~1 HEAD~2", "replacement refs"),
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
     ],

@@ -161,9 +161,9 @@ def _carry_out(user: User, job: Job, past: set[str], how: dict[str, bool]) -> in
     return _do(user, *erasure.begin(user, job, now()), how)
 
 
-def _confirmed(question: str, user: User, how: dict[str, bool]) -> bool:
-    """Does the person mean it?"""
-    if how["purge_history"] and not how["yes"]:
+def _confirmed(question: str, user: User, how: dict[str, bool], whole: bool = False) -> bool:
+    """Does the person mean it? `whole`: the repository goes, or stays, as a whole."""
+    if how["purge_history"] and not how["yes"] and not whole:
         where = History(user).repository.where
         say(f"Commits in {where} get new names; its reflog is emptied, and what nothing names is pruned.")
     if how["yes"] or click.confirm(question):
@@ -256,7 +256,7 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
         say(f"{what}.")
     if how["dry_run"]:
         return 0
-    if not _confirmed(f"Delete everything of {user.name} for good?", user, how):
+    if not _confirmed(f"Delete everything of {user.name} for good?", user, how, owned):
         return 1
     job = Job(Plan([], dict.fromkeys(paths, ""), {}, {}, _wording(user, paths), []), True, True, how["purge_history"])
     return _do(user, *erasure.begin(user, job, now()), how)

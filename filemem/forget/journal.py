@@ -9,7 +9,7 @@ import os
 from typing import NamedTuple
 
 from filemem import disk
-from filemem.errors import NotFound
+from filemem.errors import NotFound, Refused
 from filemem.forget import Plan
 from filemem.forget.cuts import Cut
 from filemem.forget.wording import MARK, Wording
@@ -38,22 +38,28 @@ def begin(user: User, job: Job) -> None:
     plan = job.plan
     kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
     user.make()
-    disk.write(user.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept}).encode())
+    where = os.stat(user.root).st_ino
+    disk.write(user.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
 
 
 def unfinished(user: User) -> Job | None:
-    """The job that was cut off, if any; one of which nothing can be read is finished by doing nothing more."""
+    """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
+    must not say what is deleted here."""
     try:
         data = disk.read(user.bookkeeping(MARK))
     except NotFound:
         return None
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         kept = json.loads(data)
+        if kept["folder"] != os.stat(user.root).st_ino:
+            raise Refused(
+                f"{user.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
+            )
         plan = kept["plan"]
         lines = {path: [Cut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()}
         found = Plan([], plan["whole"], lines, plan["moved"], Wording.of(plan["wording"]), [])
         return Job(found, kept["all"], kept["every"], kept["purge"], tuple(kept["edited"]))
-    return Job(Plan([], {}, {}, {}, Wording(), []))
+    raise Refused(f"{user.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
 def end(user: User) -> None:

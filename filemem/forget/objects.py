@@ -95,7 +95,7 @@ class Objects:
             pack.append(head)
             pack += zlib.compress(data)
         pack += hashlib.new(self._hash, pack, usedforsecurity=False).digest()
-        self.repository.run("unpack-objects", "-q", stdin=bytes(pack), timeout=LONG)
+        self.repository.run("index-pack", "--stdin", stdin=bytes(pack), timeout=LONG)
         self._new.clear()
 
 

@@ -57,22 +57,19 @@ def require(history: History) -> Repository:
     """The repository, where its history can be rewritten; raises FilememError with the obstacle and its remedy."""
     repository = history.require()
     folder = _common(repository)
+    refs = repository.text("for-each-ref", "--format=%(refname)").split("\n")
     obstacles = {
-        "it has several work trees; remove them with git worktree remove": repository.text("worktree", "list").count(
-            "\n"
-        ),
+        "it has several work trees; remove them with git worktree remove": "\n" in repository.text("worktree", "list"),
         "it has submodules": any(entry.mode == "160000" for entry in repository.index().values()),
-        "it is a shallow clone; complete it with git fetch --unshallow": os.path.exists(
-            os.path.join(folder, "shallow")
+        "it is a shallow clone; complete it with git fetch --unshallow": os.path.exists(f"{folder}/shallow"),
+        "it borrows objects from another repository": os.path.exists(f"{folder}/objects/info/alternates"),
+        "another git is at work; where none is, delete its index.lock": os.path.lexists(f"{folder}/index.lock"),
+        "it has stashed changes; apply or drop them": "refs/stash" in refs,
+        "it has replacement refs; remove them with git replace -d": any(
+            ref.startswith("refs/replace/") for ref in refs
         ),
-        "it borrows objects from another repository": os.path.exists(os.path.join(folder, "objects/info/alternates")),
-        "it has stashed changes; apply or drop them": repository.text("for-each-ref", "refs/stash"),
-        "it has notes on its commits, which would lose them; remove them with git notes": repository.text(
-            "for-each-ref", "refs/notes"
-        ),
-        "it has replacement refs; remove them with git replace -d": repository.text("for-each-ref", "refs/replace"),
-        f"another git is at work; where none is, delete {folder}/index.lock": os.path.lexists(
-            os.path.join(folder, "index.lock")
+        "it has notes on commits, which would lose them; delete them with git update-ref -d refs/notes/commits": any(
+            ref.startswith("refs/notes/") for ref in refs
         ),
     }
     for words, there in obstacles.items():
