@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
-from repositories import START, git, plain_git  # noqa: F401
+from repositories import SETTINGS, START, git, plain_git  # noqa: F401
 
-from filemem import Store, forget
+from filemem import FilememError, Store, forget
 from filemem.cli import cli
-from filemem.forget import journal
+from filemem.forget import erasure, journal
 from filemem.forget.journal import Job
 from filemem.history import History, set_up
 from filemem.history.git import Git
@@ -110,11 +110,13 @@ def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> N
 
 
 def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
-    """As it may lie in a store that somebody has sent."""
+    """As it may lie in a store that somebody has sent. Where it belongs, nothing else is begun before it is finished."""
     mara = Store(tmp_path / "theirs").user("mara")
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = forget.plan(mara, forget.candidates(mara, WORD), WORD)
     journal.begin(mara, Job(plan))
+    with pytest.raises(FilememError, match="cut off"):
+        erasure.apply(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
     result = run(tmp_path / "mine")
     assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
@@ -163,11 +165,8 @@ def test_asked_to_end_it_ends_and_is_finished_by_the_next(tmp_path: Path) -> Non
 
 
 if __name__ == "__main__":
-    os.environ |= {
-        "GIT_AUTHOR_NAME": "M",
-        "GIT_AUTHOR_EMAIL": "m@x",
-        "GIT_COMMITTER_NAME": "M",
-        "GIT_COMMITTER_EMAIL": "m@x",
-    }
     Path(sys.argv[1]).mkdir()
+    settings = Path(sys.argv[1], "gitconfig")
+    settings.write_text(SETTINGS)
+    os.environ |= {"GIT_CONFIG_GLOBAL": str(settings), "GIT_CONFIG_NOSYSTEM": "1"}
     print(sweep(Path(sys.argv[1]), iter(range(1, 10_000))), "kills, and nothing left after any")

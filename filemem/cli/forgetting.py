@@ -235,7 +235,7 @@ def _held(held: Held) -> Iterable[str]:
     if held.others:
         yield f"Git has it from elsewhere too, which is none of this user's: {few(held.others)}."
     if not held.own:
-        yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and files were searched."
+        yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
 
 
 def _forget_user(user: User, how: dict[str, bool]) -> int:

@@ -34,7 +34,9 @@ class Job(NamedTuple):
 
 
 def begin(user: User, job: Job) -> None:
-    """Write the job down, durably."""
+    """Write the job down, durably; raises Refused where another has not come to its end."""
+    if os.path.lexists(user.bookkeeping(MARK)):
+        raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     plan = job.plan
     kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
     user.make()

@@ -42,8 +42,7 @@ class Purged(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What in a repository says it: the user's own and nobody's, and other people's; how many objects and files were
-    searched."""
+    """What in a repository says it: the user's own and nobody's, and other people's; how many objects were read."""
 
     own: list[str]
     others: list[str]
@@ -269,7 +268,6 @@ def search(target: Target) -> Held:
     own += [
         f"{one_line(os.path.relpath(where, repository.where))}: {one_line(line, 80)}" for where, line in files.items()
     ]
-    count += sum(len(names) for at, _, names in os.walk(folder) if "/objects" not in at[len(folder) :])
     return Held(own, others, count)
 
 
