@@ -398,7 +398,7 @@ def long_talk(root: Path, server: ScriptedServer, summary: Answer) -> Talk:
     """A talk with room for few turns, in which more than that have been said."""
 
     def answer(body: dict[str, Any]) -> Step:
-        step = summary if summarises(body) else say("Noted. " + "word " * 15)
+        step = summary if summarises(body) else say("Noted. " + "hmm, " * 15)
         assert isinstance(step, Step)
         return step
 
