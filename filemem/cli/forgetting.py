@@ -24,6 +24,7 @@ from filemem.store import User
 
 SHOWN = 10  # places that still say it
 NOWHERE = "No file of the store says it any more."
+TOO_SHORT = "It is too short to be looked for elsewhere; other files may say it."
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 
 
@@ -223,7 +224,7 @@ def report(done: Done, still: list[str]) -> Iterable[str]:
     for line in still:
         yield f"Still says it: {line}"
     if not still:
-        yield NOWHERE if done.sought else "It is too short to be looked for elsewhere; other files may say it."
+        yield NOWHERE if done.sought else TOO_SHORT
 
 
 def _held(held: Held) -> Iterable[str]:
@@ -258,7 +259,10 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
         return 0
     if not _confirmed(f"Delete everything of {user.name} for good?", user, how, owned):
         return 1
-    job = Job(Plan([], dict.fromkeys(paths, ""), {}, {}, _wording(user, paths), []), True, True, how["purge_history"])
+    wording = _wording(user, paths)
+    if how["purge_history"] and not owned:
+        purge.learn_all(Target(history, wording, True))
+    job = Job(Plan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, how["purge_history"])
     return _do(user, *erasure.begin(user, job, now()), how)
 
 
@@ -272,7 +276,8 @@ def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
         say("\n".join(told))
         return 0
     purge.require(history)
-    job = Job(Plan([], {}, {}, {}, Wording(), []), True, True, True)
+    purge.learn_all(target)
+    job = Job(Plan([], {}, {}, {}, target.wording, []), True, True, True)
     return _do(user, *erasure.begin(user, job, now()), how) if _confirmed("Purge it?", user, how) else 1
 
 

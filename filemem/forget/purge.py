@@ -142,10 +142,19 @@ def learn(target: Target, gone: str = "") -> set[str]:
                         wording.add_asked(text)
             if own not in here and own not in wording.names and forget.named_so(own, wording):
                 wording.names[own] = forget.nameless(own, here | {*wording.names.values()})
-    log = ("log", "--all", "--format=%B", "--", spec(history.inside)) if history.repository.head() else ("version",)
-    if any(map(wording.asks, history.repository.text(*log).split("\n"))):
+    log = history.repository.ask("log", "--all", "--format=%B", "--", spec(history.inside))
+    if any(map(wording.asks, os.fsdecode(log.out).split("\n"))):
         found.add("the messages of commits")
     return found or set(search(target).own if wording else ())
+
+
+def learn_all(target: Target) -> None:
+    """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
+    with objects.opened(target.history.repository) as read:
+        for path, oid in _all_versions(target, read):
+            data = read.read(oid).data
+            for passage in Memory(target.history.own(path), data).passages if len(data) <= LARGEST else ():
+                target.wording.add(passage.text, SENTENCE)
 
 
 def _all_versions(target: Target, read: Objects) -> Iterator[tuple[str, str]]:
@@ -185,7 +194,7 @@ def purge(target: Target) -> Purged:
         _stage(repository, staged)
         if updates:
             repository.run("update-ref", "--no-deref", "--stdin", stdin=os.fsencode("".join(updates.values())))
-        _prune(repository, target.wording)
+        _prune(repository, target)
     changed = sum(new != oid for oid, new in rewriting.commits.items())
     moved = [ref.split("/", 2)[2] for ref in updates if not ref.startswith("refs/remotes/")]
     again = "Replace it there yourself (git push --force), and clone anew elsewhere, before you sync again."
@@ -231,15 +240,16 @@ def _stage(repository: Repository, lines: list[str]) -> None:
     repository.ask("update-index", "--clear-resolve-undo")
 
 
-def _prune(repository: Repository, wording: Wording) -> None:
+def _prune(repository: Repository, target: Target) -> None:
     """Let go of all that named the old history beside refs and index, and of what nothing names."""
     folder = _common(repository)
     for name in _MADE_AGAIN:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(folder, name))
-    for where in erasure.still_saying(folder, wording, but=("objects",)):
-        inside = os.path.relpath(where, folder)
-        if any(fnmatch.fnmatch(inside, pattern) for pattern in _LEFT_BY_GIT):
+    telling = erasure.still_saying(folder, target.wording, but=("objects",))
+    for where in (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names):
+        left = any(fnmatch.fnmatch(os.path.relpath(where, folder), pattern) for pattern in _LEFT_BY_GIT)
+        if left and (target.all or where in telling):
             os.unlink(where)
     repository.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", timeout=LONG)
     own = ("-c", "gc.bigPackThreshold=0", "-c", "gc.cruftPacks=false")  # else they keep what nothing names
