@@ -96,7 +96,7 @@ class User(Folder):
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
         past = _module("history.asof")
-        return Past(self, past.end_of(moment), *past.lay_out(self, moment))
+        return Past(self, past.end_of(moment), *past.lay_out(self, moment, self.store.trust))
 
 
 class Past(User):

@@ -41,9 +41,10 @@ class Trust:
 
     def known(self, path: str, content: Content) -> bool | None:
         """The answer about what `content` at a real `path` asks for; None where there is none yet."""
-        return True if self.given or _named(path, os.environ.get(VARIABLE, "")) else self._answer(path, content)
+        return True if self.given or _named(path, os.environ.get(VARIABLE, "")) else self.kept(path, content)
 
-    def _answer(self, path: str, content: Content) -> bool | None:
+    def kept(self, path: str, content: Content) -> bool | None:
+        """The person's own answer, kept from before; None where there is none."""
         answer = {**_kept(), **self._answers}.get(path)
         return bool(answer["trusted"]) if answer and answer["content"] == dict(content) else None
 
@@ -52,7 +53,7 @@ class Trust:
         answer = self.known(path, content)
         if answer is None and self.ask:
             answer = self.ask(question)
-        if answer is not None and (self.given or self.ask) and answer != self._answer(path, content):
+        if answer is not None and (self.given or self.ask) and answer != self.kept(path, content):
             self.keep(path, content, trusted=answer)
         return bool(answer)
 

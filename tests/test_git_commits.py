@@ -19,7 +19,8 @@ from repositories import START, git, plain_git, state, store  # noqa: F401
 from filemem import FilememError, Store, User, maintenance, recalls, sections
 from filemem.consolidation import ledger
 from filemem.folder import BOOKKEEPING
-from filemem.history import ATTRIBUTES, IGNORE, LOGS, History, Recorded, set_up
+from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+from filemem.history.repository import LOGS
 from filemem.importers import origins
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"

@@ -18,8 +18,9 @@ from filemem.cli.common import (
     the_user,
 )
 from filemem.cli.options import chosen, shared_options, store_path
+from filemem.cli.trusting import the_trust
 from filemem.errors import FilememError
-from filemem.history import conflicts, set_up
+from filemem.history import History, conflicts, set_up
 from filemem.problems import Problem
 from filemem.store import Store
 
@@ -47,7 +48,7 @@ def init_command(folder: str | None, with_git: bool) -> int:
     root = Store(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
     _create(root, as_well=with_git)
     for home in _homes(Store(root)) if with_git else ():
-        for sentence in set_up(home, (Store(root).users() or ["me"])[0], now()):
+        for sentence in set_up(home, (Store(root).users() or ["me"])[0], now(), the_trust()):
             say(sentence)
     return 0
 
@@ -106,6 +107,7 @@ def check_command(as_json: bool) -> int:
     files = 0
     for name in names:
         user = store.user(name)
+        found += [(name, problem) for problem in History(user).problems()]
         with progress(f"checking {name}") as show:
             problems = check.problems(user, show)
         files += sum(1 for _ in user.files())

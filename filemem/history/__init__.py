@@ -19,22 +19,34 @@ from typing import NamedTuple
 from filemem import config, disk
 from filemem.errors import Busy, FilememError
 from filemem.folder import BOOKKEEPING, passed_over
+from filemem.history import marks
 from filemem.history.git import Git, GitError, fields, spec
-from filemem.history.repository import MACHINE, PLAIN, Entry, Repository, find, merge_file
-from filemem.plain import one_line
-from filemem.store import Store, User
+from filemem.history.marks import Declined
+from filemem.history.repository import (
+    LOGS,
+    MACHINE,
+    PLAIN,
+    UNION,
+    Entry,
+    Repository,
+    find,
+    git_place,
+    merge_file,
+    opened,
+)
+from filemem.plain import few, one_line
+from filemem.problems import Problem
+from filemem.store import User
+from filemem.trust import Trust
 
-LOGS = tuple(
-    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
-)  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
-ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
+ATTRIBUTES = (*UNION, "* -text")
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
 CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
 _SUBJECT = 72  # characters
-_WAIT = 30.0  # seconds for another filemem to finish its commit, hooks included
+_WAIT = 30.0  # seconds for another filemem to finish its commit
 
 
 class Before(NamedTuple):
@@ -74,8 +86,8 @@ class History:
 
     @functools.cached_property
     def found(self) -> Repository | None:
-        """The repository in which the user's folder lies, set up for filemem or not. Raises GitError."""
-        return find(self.user.root)
+        """The repository in which the user's folder lies, set up for filemem or not. Raises GitError, Untrusted."""
+        return find(self.user.root, self.user.store.trust)
 
     @property
     def repository(self) -> Repository:
@@ -92,7 +104,7 @@ class History:
 
     @functools.cached_property
     def home(self) -> str:
-        """The folder that `filemem init --git` set up, the user's own or the store; empty where neither is."""
+        """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.user.root, os.path.dirname(self.user.root)):
             if _has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
                 top = os.path.realpath(folder)
@@ -111,9 +123,14 @@ class History:
         """The users whose memories the repository holds: the one, or everyone in the store."""
         if self.home == self.user.root:
             return [self]
-        store = Store(self.home)
-        found = [History(store.user(name)) for name in store.users()]
-        return [one for one in found if one.found and one.found.where == self.repository.where]
+        found = [History(self.user.store.user(name)) for name in self.user.store.users()]
+        return [one for one in found if one.is_in(self.repository)]
+
+    def is_in(self, repository: Repository) -> bool:
+        """Are the user's memories in this repository? Not in one of their own, whoever made that."""
+        with contextlib.suppress(GitError):
+            return bool(self.found) and self.repository.where == repository.where
+        return False
 
     def require(self) -> Repository:
         """The repository, where something can be committed now; raises FilememError otherwise."""
@@ -124,6 +141,16 @@ class History:
         if unfinished:
             raise FilememError(f"{unfinished}; then try again.")
         return repository
+
+    def problems(self) -> list[Problem]:
+        """What keeps git from being used here, or what of the repository's own is not."""
+        try:
+            left_out = self.found.seal.left_out() if self.home and self.found else []
+        except GitError as error:
+            what, _, remedy = str(error).rstrip(".").rpartition("; ")
+            return [Problem(".git", 1, what, remedy)]
+        remedy = "say it in your own configuration (git config --global) if you want it"
+        return [Problem(".git", 1, f"of the repository's own {few(left_out)} is not used", remedy)] if left_out else []
 
     # -- a person's edits ----------------------------------------------------------------------------------------
 
@@ -147,7 +174,15 @@ class History:
     def edited(self) -> dict[str, bool]:
         """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
         postponed = {path: digest for job in self._postponed() for path, digest in job.files.items()}
-        arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--"]
+        arguments = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=all",
+            "--",
+        ]
         found = {}
         for line in fields(self.repository.run(*arguments, spec(self.inside))):
             path = self.own(line[3:])
@@ -181,13 +216,15 @@ class History:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Session, Job, Source.
 
         Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later. To
-        be called when the user's lock has been given back, as hooks may take long.
+        be called when the user's lock has been given back.
         """
         try:
             if not self.home:
                 return Recorded("", "")
-        except GitError as error:
-            return Recorded("", f"left for you to commit: {error}")
+        except Declined:
+            return Recorded("", "")
+        except GitError:
+            pass  # the job waits for its commit, as below
         before = before or Before()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
@@ -357,24 +394,28 @@ def message(subject: str, trailers: Mapping[str, str]) -> str:
     return "\n".join([one_line(subject, _SUBJECT) or "Change memories", *([""] if lines else []), *lines]) + "\n"
 
 
-def set_up(home: str, person: str, at: dt.datetime) -> list[str]:
+def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
     """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
 
     Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
-    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else.
+    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
+    the person from now on.
     """
-    made = find(home) is None
+    made = not git_place(home) or opened(git_place(home)) is None
     if made:
         Git(home).run("init", "--quiet")
-    repository = find(home)
+    repository = opened(git_place(home))
     if repository is None:
         raise GitError(f"git init made no repository in {home}; try it by hand.")
+    marks.agree(git_place(home), trust or Trust())
     inside = os.path.relpath(os.path.realpath(home), repository.where)
     prefix = "" if inside == "." else inside + "/"
     begins = not prefix and not repository.head()
     if prefix and repository.ignored([prefix + "profile.md"]):
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
     said = [f"Made a git repository in {repository.where}."] if made else []
+    left_out = [] if made else repository.seal.left_out()
+    said += [f"Of its own settings these are not used: {few(left_out)}."] if left_out else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():
         missing = _add_lines(os.path.join(home, name), lines)

@@ -16,6 +16,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.history.git import GitError
 from filemem.history.repository import Repository, find
+from filemem.trust import Trust
 
 FOLDER = "as-of"
 KEPT = 4  # commits laid out at a time
@@ -31,12 +32,12 @@ class Past(NamedTuple):
     subject: str
 
 
-def lay_out(folder: Folder, moment: dt.date | dt.datetime) -> Past:
+def lay_out(folder: Folder, moment: dt.date | dt.datetime, trust: Trust) -> Past:
     """The memories as they were at `moment`, for a date at the end of that day in local time.
 
     Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
     """
-    repository = find(folder.root)
+    repository = find(folder.root, trust)
     if repository is None:
         raise FilememError(
             f"{folder.root} is in no git repository, so its past is not known; filemem init --git makes one."

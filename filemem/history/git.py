@@ -12,7 +12,19 @@ from filemem.plain import one_line
 
 LOCAL = 60.0  # seconds that a command may take that only looks at this machine
 NETWORK = 300.0  # seconds for one that talks to a remote
-_OPTIONS = ("core.quotePath=false", "color.ui=false", "log.showSignature=false", "i18n.commitEncoding=UTF-8")
+PINNED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "diff.ignoreSubmodules=all",  # git looks into a submodule with that one's own configuration
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "protocol.ext.allow=never",
+    "log.showSignature=false",
+    "core.quotePath=false",
+    "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+)  # whatever any configuration says
 _KEPT = frozenset(
     "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_EXEC_PATH "
     "GIT_SSL_CAINFO GIT_SSL_CAPATH GIT_SSL_NO_VERIFY GIT_PROXY_COMMAND GIT_CEILING_DIRECTORIES".split()
@@ -32,21 +44,22 @@ class Done(NamedTuple):
 
 
 class Git:
-    """Git in one folder."""
+    """Git in one folder; `env` is what its environment has beyond this process's own."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, env: Mapping[str, str] | None = None) -> None:
         self.where = where
+        self.env = env or {}
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command whose output is read, or input written, as it runs; raises GitError where git is missing."""
-        settings = [part for option in _OPTIONS for part in ("-c", option)]
+        settings = [part for option in PINNED for part in ("-c", option)]
         try:
             return subprocess.Popen(
                 ["git", "-C", self.where, *settings, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**environment(os.environ), **(env or {})},
+                env={**environment(os.environ), **self.env, **(env or {})},
                 start_new_session=True,  # no terminal to ask at, and the whole group can be ended
                 umask=0o077,
             )

@@ -15,11 +15,19 @@ from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import NotFound
-from filemem.history import weaving
+from filemem.folder import BOOKKEEPING
+from filemem.history import marks, weaving
 from filemem.history.git import Git, GitError, fields, nul, reason, spec
+from filemem.history.sealed import Seal
 from filemem.plain import one_line
+from filemem.trust import Trust
 
 PLAIN = ("100644", "100755")
+LOGS = tuple(
+    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+)  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
+UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
+_ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))
 _ZERO = "0" * 40
 _PURGED = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 _UNFINISHED = {
@@ -63,9 +71,13 @@ class Merged(NamedTuple):
 class Repository(Git):
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
-    def __init__(self, where: str, folder: str) -> None:
-        super().__init__(where)
-        self.folder = folder  # the git directory of this work tree
+    def __init__(self, where: str, folder: str, common: str) -> None:
+        """A repository with its git directory `folder` and, where that is a linked work tree's, the one that it shares."""
+        self.seal = Seal(common)
+        env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
+        super().__init__(where, {**env, "GIT_COMMON_DIR": self.seal.make(_ATTRIBUTES)})
+        self.folder = folder
+        self.common = common
 
     # -- state ---------------------------------------------------------------------------------------------------
 
@@ -150,6 +162,10 @@ class Repository(Git):
         """A setting of git's, empty where it is not set."""
         return os.fsdecode(self.ask("config", "--get", key).out).strip()
 
+    def set(self, key: str, value: str) -> None:
+        """Change a setting in the repository's own configuration."""
+        self.ask("config", "--file", os.path.join(self.common, "config"), key, value)
+
     def person(self, name: str) -> Identity:
         """The person at this machine as git knows them, else by the user's name."""
         return Identity(self.setting("user.name") or name, self.setting("user.email") or f"{name}@localhost")
@@ -200,7 +216,7 @@ class Repository(Git):
     def commit(self, changes: Mapping[str, Entry | None], message: str, author: Identity, at: dt.datetime) -> str:
         """Commit just these files on top of HEAD, by the machine for `author`; returns the commit, empty where nothing differs.
 
-        Raises GitError, with branch and index as they were, where a hook refuses or git cannot write.
+        Raises GitError, with branch and index as they were, where git cannot write.
         """
         for _ in range(3):
             parent = self.head()
@@ -208,14 +224,11 @@ class Repository(Git):
                 private = {"GIT_INDEX_FILE": os.path.join(aside, "index"), **identity_environment(author, at)}
                 self.run("read-tree", *([parent] if parent else ["--empty"]), env=private)
                 self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
-                self._hook("pre-commit", private)
                 tree = self.text("write-tree", env=private)
                 if parent and tree == self.text("rev-parse", f"{parent}^{{tree}}"):
                     return ""
-                checked = self._checked(message, aside, private)
-            new = self.commit_tree(tree, [parent] if parent else [], checked, author, at)
+            new = self.commit_tree(tree, [parent] if parent else [], message, author, at)
             if self.land(new, parent):
-                self.ask("hook", "run", "--ignore-missing", "post-commit")
                 self.ask("maintenance", "run", "--auto", "--quiet")
                 return new
         raise GitError(f"the branch keeps moving in {self.where}; try again.")
@@ -258,24 +271,6 @@ class Repository(Git):
         lock = os.path.join(self.folder, "index.lock")
         raise GitError(f"another git is at work here; where none is, delete {lock}.")
 
-    def _hook(self, name: str, env: Mapping[str, str], *arguments: str) -> None:
-        done = self.ask("hook", "run", "--ignore-missing", name, *(["--", *arguments] if arguments else []), env=env)
-        if done.code:
-            said = [
-                line.strip() for line in (done.err + done.out.decode(errors="replace")).splitlines() if line.strip()
-            ]
-            words = f": {one_line(said[-1])}" if said else ""
-            raise GitError(f"the repository's {name} hook refused the commit{words.rstrip('.')}.")
-
-    def _checked(self, message: str, aside: str, env: Mapping[str, str]) -> str:
-        """The message as the commit-msg hook leaves it."""
-        path = os.path.join(aside, "message")
-        with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(message)
-        self._hook("commit-msg", env, path)
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-
     # -- merging -------------------------------------------------------------------------------------------------
 
     def merge_trees(self, ours: str, theirs: str) -> Merged:
@@ -297,26 +292,44 @@ class Repository(Git):
         return Merged(parts[0], stages, list(_messages(parts[at:])))
 
 
-def find(path: str) -> Repository | None:
-    """The repository in whose work tree `path` lies or would lie, None where there is none; raises GitError.
+def find(path: str, trust: Trust) -> Repository | None:
+    """The repository in whose work tree `path` lies or would lie, None where there is none.
 
-    Without a `.git` in any folder above, git is not even started.
+    Raises GitError, Untrusted where the person has not agreed to it. Without a `.git` in any folder above, git is not even
+    started.
     """
-    here = os.path.realpath(path)
-    while not os.path.isdir(here):
-        here = os.path.dirname(here)
-    above = here
+    place = git_place(path)
+    if not place:
+        return None
+    marks.require(place, trust)
+    return opened(place)
+
+
+def git_place(path: str) -> str:
+    """The nearest `.git` in or above a folder, empty where there is none."""
+    above = os.path.realpath(path)
     while not os.path.lexists(os.path.join(above, ".git")):
         if above == os.path.dirname(above):
-            return None
+            return ""
         above = os.path.dirname(above)
-    done = Git(here).ask("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir")
+    return os.path.join(above, ".git")
+
+
+def opened(place: str) -> Repository | None:
+    """The repository of a `.git`, None where it is none with a work tree; raises GitError."""
+    top = os.path.dirname(place)
+    here = Git(top, {"GIT_CEILING_DIRECTORIES": os.path.dirname(top)})
+    done = here.ask("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
     if done.code:
         if "not a git repository" in done.err or "must be run in a work tree" in done.err:
             return None
         raise GitError(reason(done) + ".")
-    top, folder = os.fsdecode(done.out).removesuffix("\n").split("\n")
-    return Repository(top, folder)
+    where, folder, common = os.fsdecode(done.out).removesuffix("\n").split("\n")
+    if where != top:
+        raise GitError(
+            f"the configuration of {place} names another work tree, {one_line(where)}; take core.worktree out."
+        )
+    return Repository(top, folder, common)
 
 
 def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
@@ -329,7 +342,7 @@ def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] |
         for name, data in zip(names, (ours, base, theirs), strict=True):
             with open(name, "wb") as file:
                 file.write(data)
-        done = Git(aside).ask("merge-file", "-p", *names)
+        done = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)}).ask("merge-file", "-p", *names)
     return done.out if done.code == 0 else weaving.woven(ours, base, theirs, marks) if done.code < 128 else None
 
 

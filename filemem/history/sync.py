@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from filemem import config, disk
 from filemem.errors import FilememError
-from filemem.history import ATTRIBUTES, LOGS, History, conflicts, merging, worktree
+from filemem.history import ATTRIBUTES, History, conflicts, merging, worktree
 from filemem.history.git import NETWORK, Done, GitError, reason
-from filemem.history.repository import Changes, Repository
+from filemem.history.repository import LOGS, Changes, Repository
 from filemem.plain import few, one_line
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
@@ -69,7 +69,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
         told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
         pushed = _count(repository, theirs, new) if new != theirs else 0
         notes += [f"{paths}: {words}." for paths, words in told.items()]
-        return Synced(fetched, pushed, doubled, [*notes, *_left(history)])
+        return Synced(fetched, pushed, doubled, [*notes, *_apart(history), *_left(history)])
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 
 
@@ -88,6 +88,17 @@ def _left(history: History) -> list[str]:
     """A sentence on what a person has not committed."""
     left = [os.path.join(one.user.name, path) for one in history.everyone() for path in one.edited()]
     return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
+
+
+def _apart(history: History) -> list[str]:
+    """A sentence on each user whose memories lie in a repository that nobody here has agreed to."""
+    said = []
+    for name in history.user.store.users() if history.home != history.user.root else []:
+        try:
+            said += [] if History(history.user.store.user(name)).found else [f"{name} is in no repository."]
+        except GitError as error:
+            said.append(f"{name} was left out: {error}")
+    return said
 
 
 def _land(history: History, repository: Repository, new: str, old: str) -> None:
@@ -155,8 +166,18 @@ def _remote(repository: Repository, given: str | None) -> _Remote:
         raise FilememError(f"there is no remote to sync with; {hint}.")
     if name.startswith("-"):
         raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
+    _check_place(repository, name)
     follows = name == followed
     return _Remote(name, (follows and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
+
+
+def _check_place(repository: Repository, name: str) -> None:
+    """Raises FilememError where a remote on this machine lies in the work tree: as data it could have git run its hooks."""
+    done = repository.ask("remote", "get-url", "--push", name)
+    url = os.fsdecode(done.out).strip() if not done.code else name
+    place = os.path.realpath(os.path.join(repository.where, url.removeprefix("file://")))
+    if os.path.exists(place) and (place + os.sep).startswith(repository.where + os.sep):
+        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
 
 
 def _fetch(repository: Repository, where: _Remote) -> str:
@@ -198,8 +219,8 @@ def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
     if not done.code:
         if not where.followed and where.name in repository.text("remote").split():
             branch = repository.branch()
-            repository.ask("config", f"branch.{branch}.remote", where.name)
-            repository.ask("config", f"branch.{branch}.merge", where.branch)
+            repository.set(f"branch.{branch}.remote", where.name)
+            repository.set(f"branch.{branch}.merge", where.branch)
         return None
     verdict = next((line for line in done.out.decode(errors="replace").splitlines() if line.startswith("!")), "")
     early = ("non-fast-forward", "fetch first", "stale info", "failed to update ref", "cannot lock ref")

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from filemem import recalls
 from filemem.archive import archived, live
 from filemem.errors import FilememError, NotFound
-from filemem.history import LOGS, History, Recorded, log, worktree
+from filemem.history import History, Recorded, log, worktree
 from filemem.history.git import fields, spec
 from filemem.history.log import Commit
-from filemem.history.repository import PLAIN, Entry, merge_file
+from filemem.history.repository import LOGS, PLAIN, Entry, merge_file
 from filemem.history.worktree import Step
 from filemem.plain import one_line
 
