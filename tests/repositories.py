@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, User
-from filemem.history import set_up
+from filemem.history import marks, set_up
+from filemem.history.repository import git_place
+from filemem.trust import Trust
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -46,6 +48,11 @@ def store(where: Path, user: str = "mara") -> User:
     mara.remember("Prefers oolong tea.", today=START.date())
     set_up(str(where), user, START)
     return mara
+
+
+def named(where: Path | str) -> None:
+    """Have the person name the repository of a folder, as filemem init --git does in a clone or a copy."""
+    marks.agree(git_place(str(where)), Trust())
 
 
 def state(where: Path | str) -> dict[str, str]:

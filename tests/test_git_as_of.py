@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from repositories import START, git, plain_git, state, store  # noqa: F401
+from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.errors import NotFound, Refused
@@ -63,6 +63,7 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(where, "init", "--quiet")
     git(where, "fast-import", "--quiet", stdin=b"".join(year_of_commits()))
     git(where, "checkout", "--quiet", "-f", "main")
+    named(where)
     return where
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from repositories import START, git, plain_git, store  # noqa: F401
+from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.consolidation import remembering
@@ -36,6 +36,7 @@ class Clones(RuleBasedStateMachine):
         sync(History(first), None, START)
         for name in "12":
             git(self.folder, "clone", "--quiet", "remote", name)
+            named(self.folder / name)
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from repositories import START, git, plain_git, state, store  # noqa: F401
+from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User, maintenance, recalls, sections
 from filemem.consolidation import ledger
@@ -268,13 +268,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     where = tmp_path / "store"
     mara = store(where)
     folder, head = where / ".git", git(where, "rev-parse", "HEAD")
-    hook = folder / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-
-    def refuse() -> None:
-        hook.write_text("#!/bin/sh\necho 'a secret in line 3' >&2\nexit 1\n")
-        hook.chmod(0o755)
-
     states = {
         "a merge is in progress": (lambda: (folder / "MERGE_HEAD").write_text(head), (folder / "MERGE_HEAD").unlink),
         "a cherry-pick": (lambda: (folder / "CHERRY_PICK_HEAD").write_text(head), (folder / "CHERRY_PICK_HEAD").unlink),
@@ -282,7 +275,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
         "detached": (lambda: git(where, "checkout", "-q", "--detach"), lambda: git(where, "switch", "-q", "main")),
         "index.lock": ((folder / "index.lock").touch, (folder / "index.lock").unlink),
         "main.lock": ((folder / "refs/heads/main.lock").touch, (folder / "refs/heads/main.lock").unlink),
-        "a secret in line 3": (refuse, hook.unlink),
     }
     paths = []
     for words, (begin, end) in states.items():
@@ -325,25 +317,6 @@ def test_somebody_elses_repository_is_not_trusted(tmp_path: Path) -> None:
     assert f"safe.directory {where}" in learn(mara)[1].note
 
 
-def test_hooks_run_and_may_change_the_message(tmp_path: Path) -> None:
-    """The repository's rules hold for the machine too."""
-    where = tmp_path / "store"
-    mara = store(where)
-    scripts = {
-        "pre-commit": "git diff --cached --name-only > seen",
-        "commit-msg": "echo 'Reviewed: no' >> $1",
-        "post-commit": "git log -1 --format=%s > after",
-    }
-    for name, script in scripts.items():
-        hook = where / ".git" / "hooks" / name
-        hook.write_text(f"#!/bin/sh\n{script}\n")
-        hook.chmod(0o755)
-    path, recorded = learn(mara)
-    assert (where / "seen").read_text().split() == [f"mara/{LEDGER}", f"mara/{path}"]
-    assert git(where, "log", "-1", "--format=%(trailers)") == "Job: remember\nReviewed: no\n"
-    assert (where / "after").read_text() == "Remember: Has a bicycle.\n" and recorded.commit
-
-
 def test_signing_lfs_and_identity_that_are_not_there_stop_nothing(tmp_path: Path) -> None:
     """The machine does not sign in a person's name; a filter that is not installed is git's to pass over."""
     where = tmp_path / "store"
@@ -360,17 +333,6 @@ def test_signing_lfs_and_identity_that_are_not_there_stop_nothing(tmp_path: Path
     assert recorded.commit and not recorded.note
     assert git(where, "log", "-1", "--format=%G?%an") == "Nfilemem"
     assert git(where, "cat-file", "-s", "HEAD:mara/facts/x.bin") == "3"
-
-
-def test_a_required_filter_that_is_missing_is_told(tmp_path: Path) -> None:
-    """Then the file stays uncommitted."""
-    where = tmp_path / "store"
-    mara = store(where)
-    (where / ".gitattributes").open("a").write("facts/** filter=gone\n**/facts/** filter=gone\n")
-    git(where, "config", "filter.gone.clean", "no-such-filter %f")
-    git(where, "config", "filter.gone.required", "true")
-    path, recorded = learn(mara)
-    assert "not committed yet" in recorded.note and mara.read(path)
 
 
 def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
@@ -503,6 +465,7 @@ def test_what_a_job_wrote_before_it_was_cut_off_is_committed_by_the_next(tmp_pat
     profile.write_text("# Mara\n\n- Hates mud.\n")
     for cut in range(1, 100):
         shutil.copytree(tmp_path / "0", tmp_path / str(cut))
+        named(tmp_path / str(cut))
         user, calls = Store(tmp_path / str(cut)).user("mara"), itertools.count(1)
 
         def progress(_: int, __: int, calls: Iterator[int] = calls, cut: int = cut) -> None:

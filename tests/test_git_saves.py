@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from repositories import START, git, plain_git, store  # noqa: F401
+from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store, User, disk
 from filemem.history import History
@@ -46,6 +46,7 @@ def machines(tmp_path: Path) -> list[User]:
     History(first).record("Profile", [path], {}, START)
     sync(History(first), None, START)
     git(tmp_path, "clone", "--quiet", "remote", "two")
+    named(tmp_path / "two")
     return [first, Store(tmp_path / "two").user("mara")]
 
 

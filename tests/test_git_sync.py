@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from repositories import START, git, plain_git, state, store  # noqa: F401
+from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User, check, maintenance
 from filemem.consolidation import remembering
@@ -25,6 +25,7 @@ def machines(tmp_path: Path) -> list[User]:
     git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
     assert sync(History(first), None, START).pushed == 1
     git(tmp_path, "clone", "--quiet", "remote", "two")
+    named(tmp_path / "two")
     return [first, Store(tmp_path / "two").user("mara")]
 
 
@@ -241,11 +242,12 @@ def test_a_push_that_comes_second_is_tried_again(machines: list[User], tmp_path:
     one, two = machines
     change(one, "facts/a.md", "a\n")
     change(two, "facts/b.md", "b\n")
-    hook = Path(one.root).parent / ".git" / "hooks" / "pre-push"
-    hook.write_text(f"#!/bin/sh\ntest -e done || {{ touch done; git -C {two.root} push --quiet origin HEAD:main; }}\n")
+    hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
+    push = f'env -i PATH="$PATH" git -C {two.root} push --quiet origin HEAD:main'
+    hook.write_text(f"#!/bin/sh\ntest -e {done} || {{ touch {done}; {push}; }}\n")
     hook.chmod(0o755)
     assert synced(one).fetched == 1
-    assert (Path(one.root).parent / "done").exists()
+    assert done.exists()
     assert git(one.root, "log", "--merges", "--format=%s") == "Merge memories from origin"
     synced(two)
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")

@@ -55,7 +55,7 @@ class Held(NamedTuple):
 def require(history: History) -> Repository:
     """The repository, where its history can be rewritten; raises FilememError with the obstacle and its remedy."""
     repository = history.require()
-    folder = _common(repository)
+    folder = repository.common
     refs = repository.text("for-each-ref", "--format=%(refname)").split("\n")
     obstacles = {
         "it has several work trees; remove them with git worktree remove": "\n" in repository.text("worktree", "list"),
@@ -75,10 +75,6 @@ def require(history: History) -> Repository:
         if there:
             raise FilememError(f"the history of {repository.where} cannot be rewritten: {words}. Then try again.")
     return repository
-
-
-def _common(repository: Repository) -> str:
-    return repository.text("rev-parse", "--path-format=absolute", "--git-common-dir")
 
 
 def remembers(history: History, wording: Wording, paths: Iterable[str], *, everything: bool = False) -> list[str]:
@@ -242,7 +238,7 @@ def _stage(repository: Repository, lines: list[str]) -> None:
 
 def _prune(repository: Repository, target: Target) -> None:
     """Let go of all that named the old history beside refs and index, and of what nothing names."""
-    folder = _common(repository)
+    folder = repository.common
     for name in _MADE_AGAIN:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(folder, name))
@@ -251,7 +247,7 @@ def _prune(repository: Repository, target: Target) -> None:
         left = any(fnmatch.fnmatch(os.path.relpath(where, folder), pattern) for pattern in _LEFT_BY_GIT)
         if left and (target.all or where in telling):
             os.unlink(where)
-    repository.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all", timeout=LONG)
+    repository.expire_reflogs(LONG)
     own = ("-c", "gc.bigPackThreshold=0", "-c", "gc.cruftPacks=false")  # else they keep what nothing names
     repository.run(*own, "gc", "--prune=now", "--quiet", "--force", timeout=LONG)
 
@@ -273,7 +269,7 @@ def search(target: Target) -> Held:
     for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():
         told.pop(oid, None)
     own, others = _described(target, told) if told else ([], [])
-    folder = _common(repository)
+    folder = repository.common
     files = erasure.still_saying(folder, wording, but=("objects",))
     own += [
         f"{one_line(os.path.relpath(where, repository.where))}: {one_line(line, 80)}" for where, line in files.items()
@@ -304,7 +300,7 @@ def _described(target: Target, told: dict[str, str]) -> tuple[list[str], list[st
 
 def _kept(repository: Repository) -> str:
     """Why git keeps what nothing names, where that can be told."""
-    packs = os.path.join(_common(repository), "objects/pack")
+    packs = os.path.join(repository.common, "objects/pack")
     kept = [name for name in os.listdir(packs) if name.endswith(".keep")] if os.path.isdir(packs) else []
     return f"; packs are kept by {few(kept)} in {packs}, delete that and give the same command again" if kept else ""
 

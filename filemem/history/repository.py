@@ -271,6 +271,11 @@ class Repository(Git):
         lock = os.path.join(self.folder, "index.lock")
         raise GitError(f"another git is at work here; where none is, delete {lock}.")
 
+    def expire_reflogs(self, timeout: float) -> None:
+        """Empty every reflog, as before a prune. Git finds them by its own folder, where it reads no setting that runs."""
+        every = ("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+        self.run(*every, env={"GIT_COMMON_DIR": self.common}, timeout=timeout)
+
     # -- merging -------------------------------------------------------------------------------------------------
 
     def merge_trees(self, ours: str, theirs: str) -> Merged:

@@ -1,20 +1,19 @@
 """Git without what a repository could have it run: filemem's own configuration, attributes and no hooks stand in their place.
 
-Git takes what the work trees of a repository share from `GIT_COMMON_DIR`. That is a folder of filemem's here, `filemem/` in
-the git directory: links to the refs and logs, and a configuration that holds just those of the repository's own keys that only
-say what it is and where its remotes are. So `core.fsmonitor`, filters, textconv, merge drivers, include paths, credential
+Git takes what the work trees of a repository share from `GIT_COMMON_DIR`. That is a temporary folder here: links to the refs
+and logs, and a configuration that holds just those of the repository's own keys that only say what it is and where its remotes
+are. So `core.fsmonitor`, filters, textconv, merge drivers, include paths, credential
 helpers and whatever a later git may think of do nothing; what a person wants git to run they say in their global configuration.
 """
 
-import contextlib
 import os
 import re
+import shutil
+import tempfile
+import weakref
 
-from filemem import disk
-from filemem.errors import FilememError
-from filemem.history.git import Git, GitError, fields
+from filemem.history.git import Git, fields
 
-FOLDER = "filemem"
 _INERT = re.compile(
     r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|logallrefupdates|sharedrepository)"
     r"|extensions\.(objectformat|refstorage)|user\.(name|email)"
@@ -52,23 +51,22 @@ class Seal:
         return [value or "" for key, value in self._said if re.fullmatch(r"remote\..*\.(url|pushurl)", key, re.DOTALL)]
 
     def make(self, attributes: str) -> str:
-        """Lay the folder out, with these attributes above all others; returns its place. Raises GitError."""
-        place = os.path.join(self.common, FOLDER)
-        files = {
-            "config": _written([one for one in self._said if _INERT.fullmatch(one[0])]),
-            "info/attributes": attributes,
-        }
-        try:
-            if any(os.path.islink(folder) for folder in (place, os.path.join(place, "info"))):
-                raise GitError(f"{place} leads elsewhere; delete it.")
-            disk.make_folder(os.path.join(place, "info"))
-            for name, text in files.items():
-                _keep(os.path.join(place, name), text.encode("utf-8", "surrogateescape"))
-            for name in _LINKS:
-                _link(os.path.join(place, name), os.path.join("../" * (name.count("/") + 1) + name))
-        except OSError as error:
-            raise GitError(f"{place} cannot be written ({error.strerror}).") from None
+        """Lay the folder out, with these attributes above all others; returns its place, which lasts as long as this."""
+        place = tempfile.mkdtemp(prefix="filemem-git-")
+        weakref.finalize(self, _drop, place, os.getpid())
+        os.mkdir(os.path.join(place, "info"))
+        config = _written([one for one in self._said if _INERT.fullmatch(one[0])])
+        for name, text in (("config", config), ("info/attributes", attributes)):
+            with open(os.path.join(place, name), "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+        for name in _LINKS:
+            os.symlink(os.path.join(self.common, name), os.path.join(place, name))
         return place
+
+
+def _drop(place: str, owner: int) -> None:
+    if os.getpid() == owner:  # not the child of a fork
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _read(path: str) -> list[tuple[str, str | None]]:
@@ -81,7 +79,7 @@ def _read(path: str) -> list[tuple[str, str | None]]:
 
 def _written(pairs: list[tuple[str, str | None]]) -> str:
     """A configuration file that says just this; None is a key without a value, which means true."""
-    lines = ["# Made by filemem from ../config, without what could run anything. Changes here are lost.\n"]
+    lines = []
     for key, value in pairs:
         section, _, rest = key.partition(".")
         middle, _, name = rest.rpartition(".")
@@ -94,21 +92,3 @@ def _escaped(text: str) -> str:
     for char, spelt in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\b", "\\b")):
         text = text.replace(char, spelt)
     return text
-
-
-def _keep(path: str, data: bytes) -> None:
-    """Have a file of filemem's hold just these bytes."""
-    with contextlib.suppress(FilememError):
-        if disk.read(path) == data:
-            return
-    disk.write(path, data)
-
-
-def _link(path: str, target: str) -> None:
-    """Have a link of filemem's lead to `target`."""
-    with contextlib.suppress(OSError):
-        if os.readlink(path) == target:
-            return
-    aside = disk.temporary_in(os.path.dirname(path))
-    os.symlink(target, aside)
-    os.replace(aside, path)

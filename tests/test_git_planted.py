@@ -1,0 +1,260 @@
+"""A repository that came with a store runs nothing and sends nothing, whatever its configuration says, and a person hears
+what it would have done. In the person's own repository memories are committed, and still nothing of its configuration runs.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repositories import START, git, named, plain_git, store  # noqa: F401
+from terminal import Terminal
+
+from filemem import Store
+from filemem.history import History, set_up
+from filemem.history.marks import NAME
+from filemem.history.sync import sync
+
+FILEMEM = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
+HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
+COMMANDS = (
+    ["remember", "Has a boat."],
+    ["chat", "-m", "What tea?"],
+    ["search", "tea"],
+    ["grep", "tea"],
+    ["maintain"],
+    ["consolidate"],
+    ["sync"],
+    ["check"],
+    ["edit", "profile.md"],
+    ["report", "--output", "page.html"],
+    ["undo"],
+    ["diff"],
+    ["log", "--about", "tea"],
+    ["blame", "profile.md"],
+    ["grep", "tea", "--as-of", "2026-11-20"],
+    ["forget", "--about", "boat", "--yes", "--purge-history"],
+)
+
+
+def plant(folder: Path, evil: Path) -> None:
+    """A configuration, hooks and attributes with everything in them that git knows to run; each leaves its name in `evil`."""
+    evil.mkdir()
+    hooks = evil.parent / "hooks"
+    for place in (hooks, folder / ".git/hooks"):
+        place.mkdir(exist_ok=True)
+        for name in HOOKS.split():
+            (place / name).write_text(f"#!/bin/sh\ntouch {evil}/{place.name}-{name}\n")
+            (place / name).chmod(0o755)
+    run = {
+        "core.fsmonitor": "",
+        "core.editor": "",
+        "core.pager": "",
+        "core.sshCommand": "",
+        "core.askPass": "",
+        "core.alternateRefsCommand": "",
+        "diff.external": "",
+        "diff.evil.textconv": "",
+        "diff.evil.command": "",
+        "filter.evil.clean": "; cat",
+        "filter.evil.smudge": "; cat",
+        "filter.evil.process": "",
+        "merge.evil.driver": "",
+        "gpg.program": "",
+        "gc.recentObjectsHook": "",
+        "credential.helper": "",
+        "remote.origin.uploadpack": "",
+        "remote.origin.receivepack": "",
+        "pager.log": "",
+    }
+    for key, more in run.items():
+        git(folder, "config", key, f"{'!' * (key == 'credential.helper')}touch {evil}/{key}{more}")
+    for key, value in {
+        "core.hooksPath": str(hooks),
+        "commit.gpgSign": "true",
+        "log.showSignature": "true",
+        "push.gpgSign": "true",
+        "protocol.ext.allow": "always",
+        "remote.origin.url": f"ext::sh -c touch% {evil}/ext",
+        "remote.origin.promisor": "true",
+        "include.path": str(evil.parent / "included"),
+    }.items():
+        git(folder, "config", key, value)
+    (evil.parent / "included").write_text(f'[filter "more"]\n\tclean = touch {evil}/included; cat\n')
+    (folder / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n")
+    with (folder / ".gitattributes").open("a") as attributes:
+        attributes.write("**/sessions/** merge=union\n* filter=evil diff=evil merge=evil\n*.md filter=more\n")
+
+
+def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "LOGNAME": "mara",
+        "EDITOR": "true",
+        "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"],
+        **more,
+    }
+    entry = {"cwd": home, "capture_output": True, "encoding": "utf-8", "stdin": subprocess.DEVNULL}
+    return subprocess.run([*FILEMEM, *words, "--store", "store"], env=env, **entry)  # type: ignore[call-overload,no-any-return]
+
+
+def strangers(home: Path, where: str) -> Path:
+    """A store that is in git in somebody else's way: as a whole, or one user's folder."""
+    mara = Store(home / "store").user("mara")
+    mara.remember("Prefers oolong tea.", today=START.date())
+    mara.create("profile.md", "# Mara\n")
+    folder = home / "store" / where
+    git(folder, "init", "--quiet")
+    git(folder, "add", "."), git(folder, "commit", "--quiet", "-m", "Mine", "--date=2026-11-20T09:00")
+    plant(folder, home / "evil")
+    (Path(mara.root) / "profile.md").write_text("# Mara\n\n- Hates mud.\n")
+    return folder
+
+
+@pytest.mark.parametrize("where", ["", "mara"])
+def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
+    """Nothing runs, no commit is made, nothing is sent; who asks of git, or makes it commit, is told what would have run."""
+    folder = strangers(tmp_path, where)
+    before = git(folder, "-c", "core.fsmonitor=", "rev-parse", "HEAD")
+    for path in (tmp_path / "evil").iterdir():
+        path.unlink()
+    for words in COMMANDS:
+        done = run(tmp_path, *words)
+        assert not os.listdir(tmp_path / "evil"), words
+        assert "Traceback" not in done.stderr, (words, done.stderr)
+        if words[0] in ("remember", "chat", "sync", "diff", "blame", "undo", "check"):
+            said = done.stdout + done.stderr
+            assert "core.fsmonitor" in said and "was not set up on this machine" in said, (words, said)
+        if words[0] == "sync":
+            assert done.returncode == 2 and "ext::" in done.stderr
+    assert (folder / ".git/refs/heads/main").read_text().strip() == before
+    assert not (folder / ".git" / NAME).exists()
+
+
+def test_a_repository_in_a_users_folder_gets_nothing_of_a_store_that_has_none(tmp_path: Path) -> None:
+    """Row 2 as it was found: one line of .gitattributes was enough."""
+    mara = Store(tmp_path / "store").user("mara")
+    mara.remember("Prefers oolong tea.", today=START.date())
+    git(mara.root, "init", "--quiet")
+    git(mara.root, "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
+    (Path(mara.root) / ".gitattributes").write_text("**/sessions/** merge=union\n")
+    for words in (["chat", "-m", "Hello"], ["remember", "Has a boat."], ["maintain"]):
+        assert "git: not committed yet" in run(tmp_path, *words).stderr or words == ["maintain"]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_path: Path) -> None:
+    """And every command does its work: hooks, filters, drivers and helpers are not there at all."""
+    mara = store(tmp_path / "store")
+    run(tmp_path, "remember", "Lives in Diss.")
+    plant(tmp_path / "store", tmp_path / "evil")
+    for words in COMMANDS:
+        done = run(tmp_path, *words)
+        assert not os.listdir(tmp_path / "evil"), words
+        assert "Traceback" not in done.stderr, (words, done.stderr)
+        if words[0] in ("remember", "chat", "undo"):
+            assert "not committed" not in done.stderr, done.stderr
+        if words[0] == "check":
+            assert "core.fsmonitor" in done.stdout and "not used" in done.stdout
+        if words[0] == "sync":
+            assert done.returncode == 2 and "'ext' not allowed" in done.stderr, done.stderr
+    assert mara.paths()
+
+
+def test_what_the_person_says_globally_counts(tmp_path: Path) -> None:
+    """Their name, and how this machine reaches others; hooks and filters not even then, as it is the data that calls them."""
+    mara = store(tmp_path / "store")
+    asked = tmp_path / "gitconfig"
+    ssh = f'[core]\n\tsshCommand = touch {tmp_path}/reached; false\n[filter "mine"]\n\tclean = touch {tmp_path}/cleaned; cat\n'
+    asked.write_text("[user]\n\tname = Mara\n\temail = m@x\n" + ssh)
+    (tmp_path / "store/.gitattributes").open("a").write("* filter=mine\n")
+    git(tmp_path / "store", "remote", "add", "origin", "nobody@localhost:nowhere")
+    kept = os.environ["GIT_CONFIG_GLOBAL"]
+    os.environ["GIT_CONFIG_GLOBAL"] = str(asked)
+    try:
+        recorded = History(mara).record("Keep", [mara.remember("Has a boat.", today=START.date()).path], {}, START)
+        assert recorded.commit
+        with pytest.raises(Exception, match="cannot be reached"):
+            sync(History(mara), None, START)
+    finally:
+        os.environ["GIT_CONFIG_GLOBAL"] = kept
+    assert (tmp_path / "reached").exists() and not (tmp_path / "cleaned").exists()
+
+
+def test_a_remote_among_the_memories_is_refused(tmp_path: Path) -> None:
+    """Its hooks would run on this machine."""
+    mara = store(tmp_path / "store")
+    git(mara.root, "init", "--quiet", "--bare", ".remote")
+    hook = Path(mara.root) / ".remote/hooks/pre-receive"
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    for url in ("mara/.remote", str(Path(mara.root) / ".remote"), f"file://{mara.root}/.remote"):
+        git(tmp_path / "store", "config", "remote.origin.url", url)
+        with pytest.raises(Exception, match="lies among the memories"):
+            sync(History(mara), None, START)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path: Path) -> None:
+    """The path alone proves nothing, nor does a mark that somebody else has drawn."""
+    mara = store(tmp_path / "store")
+    os.rename(tmp_path / "store/.git", tmp_path / "gone")
+    git(tmp_path / "store", "init", "--quiet")
+    for mark in ("", "0" * 32 + "\n"):
+        (tmp_path / "store/.git" / NAME).write_text(mark)
+        note = History(mara).record("Keep", mara.paths(), {}, START).note
+        assert "was not set up on this machine" in note
+    (tmp_path / "store/.git").rename(tmp_path / "other")
+    os.rename(tmp_path / "gone", tmp_path / "store/.git")
+    assert not History(mara).record("Keep", [mara.remember("Has a boat.", today=START.date()).path], {}, START).note
+
+
+def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) -> None:
+    """What its jobs wrote meanwhile is committed then, each job with its own commit."""
+    mara = store(tmp_path / "store")
+    (tmp_path / "store/.git" / NAME).unlink()
+    for text in ("Has a boat.", "Has a tent."):
+        assert "filemem init --git" in run(tmp_path, "remember", text).stderr
+    assert "nothing was changed" in run(tmp_path, "init", "--git", "store").stdout
+    assert run(tmp_path, "remember", "Has a dog.").stderr == ""
+    subjects = git(tmp_path / "store", "log", "--format=%s").split("\n")
+    assert subjects[:3] == ["Remember: Has a dog.", "Remember: Has a tent.", "Remember: Has a boat."]
+    assert git(mara.root, "status", "--short", ".") == ""
+
+
+@pytest.mark.parametrize("more", [["--trust"], []], ids=["flag", "variable"])
+def test_a_flag_or_the_environment_names_it(tmp_path: Path, more: list[str]) -> None:
+    """The flag for good, the variable for the call."""
+    store(tmp_path / "store")
+    (tmp_path / "store/.git" / NAME).unlink()
+    env = {} if more else {"FILEMEM_TRUST": str(tmp_path / "store")}
+    assert run(tmp_path, "remember", "Has a boat.", *more, **env).stderr == ""
+    assert ("not set up" in run(tmp_path, "remember", "Has a tent.").stderr) == (not more)
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
+    store(tmp_path / "store")
+    (tmp_path / "store/.git" / NAME).unlink()
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm"}
+    for text, asked in (("Has a boat.", True), ("Has a tent.", False)):
+        with Terminal([*FILEMEM, "remember", text, "--store", "store"], env, str(tmp_path)) as term:
+            if asked:
+                term.expect("[y/N]")
+                term.type(f"{answer}\r")
+            term.expect("Remembered")
+            assert term.end() == 0
+            assert ("[y/N]" in term.screen) == asked
+    assert ("tent" in git(tmp_path / "store", "log", "--format=%s")) == (answer == "y")
+
+
+def test_set_up_says_what_of_a_repository_it_does_not_use(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "config", "core.fsmonitor", "true")
+    (tmp_path / "store").mkdir()
+    assert (
+        set_up(str(tmp_path / "store"), "mara", START)[0] == "Of its own settings these are not used: core.fsmonitor."
+    )
