@@ -146,9 +146,9 @@ def append(path: str, data: bytes) -> None:
             if _unsettled(os.fstat(fd)):
                 continue
             size = os.fstat(fd).st_size
-            lines = _from_new_line(os.pread(fd, 1, max(0, size - 1)), data)
+            lines = from_new_line(os.pread(fd, 1, max(0, size - 1)), data)
             if size % PAGE + len(lines) > PAGE:
-                edit(path, lambda old: old + _from_new_line(old, data))
+                edit(path, lambda old: old + from_new_line(old, data))
                 return
             with _about(path):
                 start = _write_end(fd, lines)
@@ -161,7 +161,7 @@ def _restless(path: str) -> Changed:
     return Changed(f"{path} keeps changing on disk; save it and try again.")
 
 
-def _from_new_line(before: bytes, data: bytes) -> bytes:
+def from_new_line(before: bytes, data: bytes) -> bytes:
     """`data` as it follows `before`."""
     return data if not before or before.endswith(b"\n") else b"\n" + data
 

@@ -5,7 +5,9 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 
 import contextlib
 import functools
+import hashlib
 import importlib
+import json
 import os
 import re
 import threading
@@ -20,6 +22,8 @@ from filemem.plain import one_line, visible
 from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
+WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
+MOST_NOTED = 1_000_000  # bytes of it
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
@@ -213,7 +217,9 @@ class Folder:
                 where = self.absolute(candidate)
                 disk.make_folder(os.path.dirname(where))
                 with contextlib.suppress(FileExistsError):
-                    disk.create(where, text.encode("utf-8", "replace"))
+                    data = text.encode("utf-8", "replace")
+                    self._note(candidate, None, data)
+                    disk.create(where, data)
                     return candidate
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
 
@@ -224,18 +230,58 @@ class Folder:
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
         with self.locked(), self._in_words(path):
-            disk.append(self.absolute(path), text.encode("utf-8", "replace"))
+            where, data = self.absolute(path), text.encode("utf-8", "replace")
+            if self._in_git:
+                before = disk.read(where)
+                self._note(path, before, before + disk.from_new_line(before, data))
+            disk.append(where, data)
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `disk.edit`."""
         with self.locked(), self._in_words(path):
-            return disk.edit(self.absolute(path), change)
+            return disk.edit(self.absolute(path), self._noting(path, change))
 
     def move(self, path: str, target: str) -> None:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
         with self.locked():
-            where = self.absolute(self.locate(path))
-            disk.move(where, self.absolute(target))
+            where, goal = self.absolute(self.locate(path)), self.absolute(target)
+            if self._in_git:
+                data = disk.read(where)
+                self._note(self.locate(path), data, None)
+                self._note(target, None, data)
+            disk.move(where, goal)
+
+    # -- for git -------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _in_git(self) -> bool:
+        """May these memories be kept in git? Then what is written is noted first, as its commit may be cut off."""
+        return any(
+            os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, os.path.dirname(self.root))
+        )
+
+    def _note(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
+        if not self._in_git:
+            return
+        digests = [None if data is None else hashlib.sha256(data).hexdigest() for data in (before, after)]
+        line = json.dumps([os.getpid(), path, *digests]) + "\n"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        with (
+            contextlib.suppress(OSError),
+            open(os.open(self.bookkeeping(WRITTEN), flags, 0o600), "ab", buffering=0) as log,
+        ):
+            if log.tell() < MOST_NOTED:
+                log.write(line.encode())
+
+    def _noting(self, path: str, change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+        def changed(before: bytes) -> bytes | None:
+            after = change(before)
+            if after is not None and after != before:
+                self._note(path, before, after)
+            return after
+
+        return changed
 
     def bookkeeping(self, name: str) -> str:
         """The place on disk of a bookkeeping file."""

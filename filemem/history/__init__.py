@@ -18,8 +18,12 @@ from typing import NamedTuple
 
 from filemem import config, disk
 from filemem.errors import Busy, FilememError
-from filemem.folder import BOOKKEEPING, passed_over
-from filemem.history import marks
+from filemem.folder import BOOKKEEPING, WRITTEN, passed_over
+from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
+from filemem.history.beginning import IGNORE as IGNORE
+from filemem.history.beginning import SUBJECT, has_line
+from filemem.history.beginning import message as message
+from filemem.history.beginning import set_up as set_up
 from filemem.history.git import Git, GitError, fields, spec
 from filemem.history.marks import Declined
 from filemem.history.repository import (
@@ -39,13 +43,10 @@ from filemem.problems import Problem
 from filemem.store import User
 from filemem.trust import Trust
 
-IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
-ATTRIBUTES = (*UNION, "* -text")
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
 CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
-_SUBJECT = 72  # characters
 _WAIT = 30.0  # seconds for another filemem to finish its commit
 
 
@@ -74,6 +75,15 @@ class _Job(NamedTuple):
     trailers: dict[str, str]
     at: dt.datetime
     files: dict[str, str | None]
+
+
+class _Note(NamedTuple):
+    """What a process was about to make of a memory: the digests of its bytes before and after, None where there are none."""
+
+    process: int
+    path: str
+    before: str | None
+    after: str | None
 
 
 class History:
@@ -106,7 +116,7 @@ class History:
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.user.root, os.path.dirname(self.user.root)):
-            if _has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
+            if has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
                 top = os.path.realpath(folder)
                 return folder if top == self.found.where or top.startswith(self.found.where + os.sep) else ""
         return ""
@@ -140,6 +150,8 @@ class History:
         unfinished = repository.unfinished()
         if unfinished:
             raise FilememError(f"{unfinished}; then try again.")
+        with self.alone():
+            repository.settle()
         return repository
 
     def problems(self) -> list[Problem]:
@@ -228,17 +240,17 @@ class History:
         before = before or Before()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
-        job = _Job(one_line(subject, _SUBJECT), dict(trailers), at, files)
+        job = _Job(one_line(subject, SUBJECT), dict(trailers), at, files)
         expected = [one for one in self._postponed() if one.subject == CUT_OFF and one.trailers == job.trailers]
         try:
+            waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
+            self._postpone(add=waiting, done=expected)  # first of all, as what follows may be cut off
+            self._forget_noted(set(files))
             with self.alone():
-                self._catch_up(expected)
+                self._catch_up([waiting])
                 commit, left = self._commit(job, before)
-            self._postpone(done=expected)
+            self._postpone(done=[waiting])
         except (GitError, Busy) as error:
-            with contextlib.suppress(Busy):
-                waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
-                self._postpone(add=waiting, done=expected)
             return Recorded("", f"not committed yet: {error}")
         note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
         return Recorded(commit, note)
@@ -281,6 +293,8 @@ class History:
             yield
 
     def _catch_up(self, but: Collection[_Job] = ()) -> None:
+        self.repository.settle()
+        self._take_up()
         jobs = [job for job in self._postponed() if job not in but]
         for number, job in enumerate(jobs, 1):
             later = {path for other in jobs[number:] for path in other.files}
@@ -371,6 +385,41 @@ class History:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(where)
 
+    def _take_up(self) -> None:
+        """Let what processes wrote that are no more, and did not come to commit, wait for its commit.
+
+        Just what is on disk as they left it, and was as in the last commit before they came.
+        """
+        with self.user.locked():
+            ended = [note for note in _noted(self.user) if not _lives(note.process)]
+            if not ended:
+                return
+            places = {self.path(note.path): note.path for note in ended}
+            known = {
+                place: entry for place, entry in self.repository.tree(self.repository.head()).items() if place in places
+            }
+            texts = zip(known, self.repository.contents(known.items()), strict=True)
+            states = {places[place]: _sha(text) for place, text in texts}
+            files: dict[str, str | None] = {}
+            for note in ended:
+                if note.before == (files[note.path] if note.path in files else states.get(note.path)):
+                    files[note.path] = note.after
+            whole = {path: digest for path, digest in files.items() if self._digest(path) == digest}
+            if whole:
+                self._postpone(add=_Job(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
+            self._forget_noted(set(places.values()), {note.process for note in ended})
+
+    def _forget_noted(self, paths: set[str], processes: Collection[int] = ()) -> None:
+        """Take back the notes on paths that are committed now, or wait for it: this process's, or those named."""
+        gone = processes or {os.getpid()}
+        with self.user.locked():
+            where, noted = self.user.bookkeeping(WRITTEN), _noted(self.user)
+            left = [note for note in noted if note.path not in paths or note.process not in gone]
+            if left and len(left) < len(noted):
+                disk.write(where, "".join(json.dumps(note) + "\n" for note in left).encode())
+            elif noted and not left:
+                os.unlink(where)
+
     def _bytes(self, path: str) -> bytes | None:
         with contextlib.suppress(FilememError):
             data = disk.read(os.path.join(self.user.root, path), LARGEST + 1)
@@ -384,104 +433,25 @@ class History:
             return None
 
 
+def _noted(user: User) -> list[_Note]:
+    """What was about to be written and is not committed yet, in its order."""
+    notes = []
+    with contextlib.suppress(FilememError):
+        for line in disk.read(user.bookkeeping(WRITTEN)).decode(errors="replace").split("\n"):
+            with contextlib.suppress(ValueError, TypeError):
+                notes.append(_Note(*json.loads(line)))
+    return notes
+
+
+def _lives(process: int) -> bool:
+    """Is there a process of this number on this machine?"""
+    with contextlib.suppress(PermissionError):
+        try:
+            os.kill(process, 0)
+        except (ProcessLookupError, OverflowError, TypeError):
+            return False
+    return True
+
+
 def _sha(data: bytes | None) -> str | None:
     return None if data is None else hashlib.sha256(data).hexdigest()
-
-
-def message(subject: str, trailers: Mapping[str, str]) -> str:
-    """A commit's message: one line, then its trailers."""
-    lines = [f"{key}: {one_line(value, 500)}" for key, value in trailers.items() if value]
-    return "\n".join([one_line(subject, _SUBJECT) or "Change memories", *([""] if lines else []), *lines]) + "\n"
-
-
-def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
-    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
-
-    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
-    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
-    the person from now on.
-    """
-    made = not git_place(home) or opened(git_place(home)) is None
-    if made:
-        Git(home).run("init", "--quiet")
-    repository = opened(git_place(home))
-    if repository is None:
-        raise GitError(f"git init made no repository in {home}; try it by hand.")
-    marks.agree(git_place(home), trust or Trust())
-    inside = os.path.relpath(os.path.realpath(home), repository.where)
-    prefix = "" if inside == "." else inside + "/"
-    begins = not prefix and not repository.head()
-    if prefix and repository.ignored([prefix + "profile.md"]):
-        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
-    said = [f"Made a git repository in {repository.where}."] if made else []
-    left_out = [] if made else repository.seal.left_out()
-    said += [f"Of its own settings these are not used: {few(left_out)}."] if left_out else []
-    clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
-    for name, lines in _FILES.items():
-        missing = _add_lines(os.path.join(home, name), lines)
-        if missing:
-            said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
-    unfinished = repository.unfinished()
-    if unfinished or not clean:
-        return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
-    names = [*_FILES, *(_memories(home) if begins else [])]
-    ignored = repository.ignored(prefix + name for name in names)
-    blobs = repository.keep_files([prefix + name for name in names if prefix + name not in ignored])
-    author = repository.person(person) if begins else MACHINE
-    subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
-    if repository.commit({p: Entry(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
-        said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
-    return (
-        [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
-    )
-
-
-def _strangers(repository: Repository, home: str) -> list[str]:
-    """A sentence on the files that git does not know yet and a person must add, where there are any."""
-    here = os.path.relpath(os.path.realpath(home), repository.where)
-    arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", spec("" if here == "." else here)]
-    left, folder = fields(repository.run(*arguments)), shlex.quote(home)
-    return [f"{len(left)} files are not in git yet: git -C {folder} add . && git -C {folder} commit"] if left else []
-
-
-_FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": ATTRIBUTES}
-
-
-def _memories(home: str) -> list[str]:
-    """Every file under `home` that is worth keeping: memories, settings, logs."""
-    found = []
-    for folder, folders, names in os.walk(home):
-        inside = os.path.relpath(folder, home)
-        prefix = "" if inside == "." else inside + "/"
-        own = prefix and os.path.lexists(os.path.join(folder, ".git"))
-        folders[:] = [] if own else [name for name in folders if name[0] != "." or name == BOOKKEEPING]
-        for name in names if not own else []:
-            path = prefix + name
-            kept = path.endswith(LOGS) if BOOKKEEPING in prefix.split("/") else not passed_over(name)
-            if kept and os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
-                found.append(path)
-    return sorted(found)
-
-
-def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
-    """Append the lines that a file lacks, in its own line ends; returns them."""
-    missing = [line for line in lines if not _has_line(path, line)]
-    if missing and not os.path.lexists(path):
-        disk.create(path, b"")
-
-    def longer(old: bytes) -> bytes:
-        end = b"\r\n" if b"\r\n" in old else b"\n"
-        return (old + end if old and not old.endswith(b"\n") else old) + b"".join(
-            line.encode() + end for line in missing
-        )
-
-    if missing:
-        disk.edit(path, longer)
-    return missing
-
-
-def _has_line(path: str, line: str) -> bool:
-    try:
-        return line.encode() in [present.strip() for present in disk.read(path).split(b"\n")]
-    except FilememError:
-        return False

@@ -29,6 +29,7 @@ LOGS = tuple(
 UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
 _ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))
 _ZERO = "0" * 40
+_STAGED = "filemem-staged"  # in the git directory: the commit whose changes are being staged, and the one before it
 _PURGED = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 _UNFINISHED = {
     "MERGE_HEAD": ("a merge", "finish it with git commit, or end it with git merge --abort"),
@@ -243,19 +244,41 @@ class Repository(Git):
         """Move the branch from `old` to `new`, and with it what the index has of their differences.
 
         False, with the index as it was, where the branch has moved. The index comes first: had it stayed behind a branch
-        that has moved, a person's next commit would take everything back.
+        that has moved, a person's next commit would take everything back. What is cut off in between is noted, for `settle`.
         """
         changes = self.changed(old, new)
-        staged = self.index(*(changes if len(changes) < 100 else ()))
-        ours = {path: (before, after) for path, (before, after) in changes.items() if staged.get(path) == before}
-        self.stage({path: after for path, (_, after) in ours.items()})
+        ours = self._staged_as(changes, {path: before for path, (before, _) in changes.items()})
         subject = self.text("log", "-1", "--format=%s", new)
+        note = os.path.join(self.folder, _STAGED)
+        disk.write(note, f"{new} {old}\n".encode())
+        self.stage({path: changes[path][1] for path in ours})
         done = self.ask("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or _ZERO[: len(new)])
         if done.code:
-            self.stage({path: before for path, (before, _) in ours.items()})
-            if self.head() == old:
-                raise GitError(reason(done) + ".")
+            self.stage({path: changes[path][0] for path in ours})
+        os.unlink(note)
+        if done.code and self.head() == old:
+            raise GitError(reason(done) + ".")
         return not done.code
+
+    def settle(self) -> None:
+        """Take back what a commit had staged when it was cut off before its branch moved: the index is a person's again.
+
+        What it was about is committed anew, from what its job has noted.
+        """
+        note = os.path.join(self.folder, _STAGED)
+        if not os.path.lexists(note):
+            return
+        new, _, old = disk.read(note, 200).decode(errors="replace").rstrip("\n").partition(" ")
+        if self.head() != new and not self.ask("cat-file", "-e", f"{new}^{{commit}}").code:
+            changes, head = self.changed(old, new), self.tree(self.head())
+            ours = self._staged_as(changes, {path: after for path, (_, after) in changes.items()})
+            self.stage({path: head.get(path) for path in ours})
+        os.unlink(note)
+
+    def _staged_as(self, changes: Changes, wanted: Mapping[str, Entry | None]) -> list[str]:
+        """Those of the changed paths that the index has as wanted."""
+        staged = self.index(*(changes if len(changes) < 100 else ()))
+        return [path for path in changes if staged.get(path) == wanted[path]]
 
     def stage(self, changes: Mapping[str, Entry | None]) -> None:
         """Set entries of the person's index; raises GitError where another git holds it for longer than a second."""

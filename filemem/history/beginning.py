@@ -1,0 +1,121 @@
+"""Memories put into git: the repository, the two files that say what of a store belongs in it, and the first commit."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+
+from filemem import disk
+from filemem.errors import FilememError
+from filemem.folder import BOOKKEEPING, passed_over
+from filemem.history import marks
+from filemem.history.git import Git, GitError, fields, spec
+from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, Entry, Repository, git_place, opened
+from filemem.plain import few, one_line
+from filemem.trust import Trust
+
+IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
+ATTRIBUTES = (*UNION, "* -text")
+SUBJECT = 72  # characters
+
+
+def message(subject: str, trailers: Mapping[str, str]) -> str:
+    """A commit's message: one line, then its trailers."""
+    lines = [f"{key}: {one_line(value, 500)}" for key, value in trailers.items() if value]
+    return "\n".join([one_line(subject, SUBJECT) or "Change memories", *([""] if lines else []), *lines]) + "\n"
+
+
+def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
+    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
+
+    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
+    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
+    the person from now on.
+    """
+    made = not git_place(home) or opened(git_place(home)) is None
+    if made:
+        Git(home).run("init", "--quiet")
+    repository = opened(git_place(home))
+    if repository is None:
+        raise GitError(f"git init made no repository in {home}; try it by hand.")
+    marks.agree(git_place(home), trust or Trust())
+    inside = os.path.relpath(os.path.realpath(home), repository.where)
+    prefix = "" if inside == "." else inside + "/"
+    begins = not prefix and not repository.head()
+    if prefix and repository.ignored([prefix + "profile.md"]):
+        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
+    said = [f"Made a git repository in {repository.where}."] if made else []
+    left_out = [] if made else repository.seal.left_out()
+    said += [f"Of its own settings these are not used: {few(left_out)}."] if left_out else []
+    clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
+    for name, lines in _FILES.items():
+        missing = _add_lines(os.path.join(home, name), lines)
+        if missing:
+            said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
+    unfinished = repository.unfinished()
+    if unfinished or not clean:
+        return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
+    names = [*_FILES, *(_memories(home) if begins else [])]
+    ignored = repository.ignored(prefix + name for name in names)
+    blobs = repository.keep_files([prefix + name for name in names if prefix + name not in ignored])
+    author = repository.person(person) if begins else MACHINE
+    subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
+    if repository.commit({p: Entry(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
+        said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
+    return (
+        [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
+    )
+
+
+def _strangers(repository: Repository, home: str) -> list[str]:
+    """A sentence on the files that git does not know yet and a person must add, where there are any."""
+    here = os.path.relpath(os.path.realpath(home), repository.where)
+    arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", spec("" if here == "." else here)]
+    left, folder = fields(repository.run(*arguments)), shlex.quote(home)
+    return [f"{len(left)} files are not in git yet: git -C {folder} add . && git -C {folder} commit"] if left else []
+
+
+_FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": ATTRIBUTES}
+
+
+def _memories(home: str) -> list[str]:
+    """Every file under `home` that is worth keeping: memories, settings, logs."""
+    found = []
+    for folder, folders, names in os.walk(home):
+        inside = os.path.relpath(folder, home)
+        prefix = "" if inside == "." else inside + "/"
+        own = prefix and os.path.lexists(os.path.join(folder, ".git"))
+        folders[:] = [] if own else [name for name in folders if name[0] != "." or name == BOOKKEEPING]
+        for name in names if not own else []:
+            path = prefix + name
+            kept = path.endswith(LOGS) if BOOKKEEPING in prefix.split("/") else not passed_over(name)
+            if kept and os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
+                found.append(path)
+    return sorted(found)
+
+
+def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
+    """Append the lines that a file lacks, in its own line ends; returns them."""
+    missing = [line for line in lines if not has_line(path, line)]
+    if missing and not os.path.lexists(path):
+        disk.create(path, b"")
+
+    def longer(old: bytes) -> bytes:
+        end = b"\r\n" if b"\r\n" in old else b"\n"
+        return (old + end if old and not old.endswith(b"\n") else old) + b"".join(
+            line.encode() + end for line in missing
+        )
+
+    if missing:
+        disk.edit(path, longer)
+    return missing
+
+
+def has_line(path: str, line: str) -> bool:
+    """Does a file have this line?"""
+    try:
+        return line.encode() in [present.strip() for present in disk.read(path).split(b"\n")]
+    except FilememError:
+        return False
