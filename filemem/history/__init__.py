@@ -12,36 +12,31 @@ import functools
 import hashlib
 import json
 import os
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import config, disk
 from filemem.errors import Busy, FilememError
-from filemem.folder import BOOKKEEPING, WRITTEN, passed_over
+from filemem.folder import WRITTEN, passed_over
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
 from filemem.history.beginning import IGNORE as IGNORE
 from filemem.history.beginning import SUBJECT, has_line
 from filemem.history.beginning import message as message
 from filemem.history.beginning import set_up as set_up
-from filemem.history.git import Git, GitError, fields, spec
+from filemem.history.git import GitError, fields, spec
 from filemem.history.marks import Declined
 from filemem.history.repository import (
     LOGS,
     MACHINE,
     PLAIN,
-    UNION,
     Entry,
     Repository,
     find,
-    git_place,
     merge_file,
-    opened,
 )
 from filemem.plain import few, one_line
 from filemem.problems import Problem
 from filemem.store import User
-from filemem.trust import Trust
 
 LEAVE, COMMIT = "leave", "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
