@@ -61,7 +61,7 @@ def _copies(path: str) -> list[Problem]:
 def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[str, int]) -> list[Problem]:
     """The paths that a memory's front matter names and that lead nowhere."""
     found = []
-    for key in ("source", "supersedes", "superseded_by"):
+    for key in ("source", "supersedes", "superseded_by", "partly_superseded_by"):
         value = memory.particular(key)
         for entry in value if isinstance(value, list) else [value] if value is not None else []:
             if entry == NAMELESS:

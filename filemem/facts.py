@@ -8,7 +8,7 @@ from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory, slug
 from filemem.plain import printable
-from filemem.statements.utterance import is_chinese
+from filemem.statements.sentences import is_chinese
 
 IMPORTANCE = 5  # of a memory that does not say
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
@@ -74,9 +74,14 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
     return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
 
 
-def superseded(path: str, data: bytes, by: str, until: dt.date) -> bytes:
-    """The memory with what replaced it and since when; raises ValueError where that cannot be set."""
+def superseded(path: str, data: bytes, by: str, until: dt.date | None) -> bytes:
+    """The memory with what replaced it and since when, or with what replaced only part of it where `until` is None.
+
+    Raises ValueError where that cannot be set.
+    """
     memory = Memory(path, data)
+    if until is None:
+        return set_front(path, data, "partly_superseded_by", reference([by]))
     if memory.particular("superseded_by") != by:
         data = set_front(path, data, "superseded_by", reference([by]))
     ended = memory.particular("valid_until")

@@ -110,7 +110,7 @@ class Rules(NamedTuple):
 
 
 def _born(entry: Entry) -> dt.date:
-    days = [entry.particulars.get(key, "") for key in ("valid_from", "valid_until")]
+    days = [entry.particulars.get(key, "") for key in ("day", "valid_from", "valid_until")]
     own = dt.date.fromordinal(max(1, entry.date))
     return max([own, *(dt.date.fromisoformat(day) for day in days if day)])
 

@@ -23,11 +23,13 @@ PROFILE = "profile.md"
 LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 PARTICULARS = frozenset(
-    "importance pinned source valid_from valid_until supersedes superseded_by confidence date timezone origin".split()
+    "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
+    "origin".split()
 )  # front matter that describes the memory and says nothing to search for
 
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
+OF_FACTS = ("kind", "day", "retold_by", "said_by")  # the same, of what the program writes into facts
 RESTS_ON = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
@@ -270,7 +272,11 @@ class Memory:
             end = start + len("\n".join(lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
             key, _, rest = lines[start - 1].partition(":")
             key = key.strip().strip("\"'")
-            if key in PARTICULARS or (key in NAMING and not self.is_yaml):
+            if (
+                key in PARTICULARS
+                or (key in OF_FACTS and self.kind in ("facts", "lessons"))
+                or (key in NAMING and not self.is_yaml)
+            ):
                 continue
             value = mapping.get(key)
             if value is None or (end == start and not isinstance(value, str | list | dict)):
@@ -400,4 +406,8 @@ _CHECKS: dict[str, tuple[Any, str]] = {
     "source": (lambda v: isinstance(v, str | list), "source is path:line of where it was said, or a list of them"),
     "supersedes": (lambda v: isinstance(v, str | list), "supersedes is the path of the older memory"),
     "superseded_by": (lambda v: isinstance(v, str), "superseded_by is the path of the newer memory"),
+    "partly_superseded_by": (
+        lambda v: isinstance(v, str | list),
+        "partly_superseded_by is the path of the newer memory",
+    ),
 }

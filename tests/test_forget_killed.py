@@ -122,29 +122,6 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
 
 
-def test_a_git_that_is_killed_in_the_middle_leaves_nothing_either(tmp_path: Path) -> None:
-    """Its commit waits, and the note of that is cleaned when the history is; a call that has to succeed is made again."""
-    store = made(tmp_path)
-    real = shutil.which("git")
-    (tmp_path / "bin").mkdir()
-    script = (
-        f'#!/bin/sh\ncase " $* " in *" $KILLED "*) rm "$0" && ln -s {real} "$0"; kill -9 $$;; esac\nexec {real} "$@"\n'
-    )
-    for number, call in enumerate(("update-index", "write-tree", "index-pack", "update-ref", "gc")):
-        again = shutil.copytree(store, tmp_path / str(number), symlinks=True)
-        git_once = tmp_path / "bin/git"
-        git_once.unlink(missing_ok=True)
-        git_once.write_text(script)
-        git_once.chmod(0o700)
-        env = {"HOME": str(again), "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "KILLED": call}
-        words = ["--store", str(again), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
-        first = CliRunner().invoke(cli, words, env=env)
-        assert git_once.is_symlink(), call
-        if first.exception:
-            assert run(again).exit_code == 0, call
-        assert saying(again) == [], (call, first.output)
-
-
 @pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)
 def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: Path, piece: str) -> None:
     mara = Store(tmp_path).user("mara")

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from filemem import Store, consolidation, tokens
 from filemem.consolidation import grounds, profile
 from filemem.consolidation.profile import HEADINGS, Change, line, marked, revised
+from filemem.statements import table
 from filemem.store import User
 
 MAY, JUNE = day(5, 8), day(6, 2)
-TEA = "facts/2026/2026-05-08-favourite-tea-is-oolong.md"
+TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
 MARK = f"<!-- {TEA} -->"
 
 
@@ -42,7 +43,7 @@ def tell(user: User, at, text: str) -> list[str]:  # type: ignore[no-untyped-def
 def test_a_line_a_person_changed_is_theirs(user: User) -> None:
     """It is not replaced when the fact behind it is, only contradicted in the report."""
     tell(user, MAY, "My favourite tea is oolong.")
-    edit(user, f"- Nora's favourite tea is oolong. {MARK}", f"- Nora drinks oolong, strong. {MARK}")
+    edit(user, f'- "My favourite tea is oolong." {MARK}', f"- Nora drinks oolong, strong. {MARK}")
     before = shown(user)
     tell(user, JUNE, "My favourite tea is sencha now.")
     assert shown(user) == before
@@ -57,14 +58,14 @@ def test_a_persons_own_line_is_contradicted_in_the_report(user: User, mine: str)
     talk(user, JUNE, "My favourite tea is sencha now.", "Fine.")
     [done] = [done for _, done in consolidation.run(user, JUNE)]
     assert done.notes == [
-        f"profile.md:3 is yours and says otherwise than facts/2026/2026-06-02-favourite-tea-is-sencha-now.md: {mine}"
+        f"profile.md:3 is yours and says otherwise than facts/2026/2026-06-02-my-favourite-tea-is-sencha-now.md: {mine}"
     ]
     assert mine in shown(user)
 
 
 def test_a_line_a_person_deleted_stays_deleted(user: User) -> None:
     tell(user, MAY, "My favourite tea is oolong.")
-    edit(user, f"- Nora's favourite tea is oolong. {MARK}\n", "")
+    edit(user, f'- "My favourite tea is oolong." {MARK}\n', "")
     assert tell(user, JUNE, "My favourite tea is oolong.") == ["UPDATE"]
     assert "oolong" not in shown(user)
 
@@ -77,14 +78,12 @@ def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: User) ->
     tea = Path(user.root, TEA)
     tea.write_text(tea.read_text().replace("oolong", "pu-erh"))
     os.utime(tea, (MAY.timestamp(), MAY.timestamp()))
-    Path(user.root, "facts/2026/2026-05-08-lives-in-ghent.md").unlink()
+    Path(user.root, "facts/2026/2026-05-08-i-live-in-ghent.md").unlink()
     [problem] = grounds.problems(user)
     assert problem.line == 7 and "which is gone" in problem.what
     [(_, done)] = consolidation.run(user, JUNE)
     assert done.paths == ["profile.md"] and len(done.notes) == 2
-    assert (
-        shown(user) == f"# Nora\n\n- Whistles.\n\n## Home\n\n\n## Likes\n\n- Nora's favourite tea is pu-erh. {MARK}\n"
-    )
+    assert shown(user) == f'# Nora\n\n- Whistles.\n\n## Home\n\n\n## Likes\n\n- "My favourite tea is pu-erh." {MARK}\n'
     assert not list(grounds.problems(user)) and not list(consolidation.run(user, JUNE))
     assert tell(user, JUNE, "My favourite tea is sencha now.") == ["SUPERSEDE"]
     assert "pu-erh" not in shown(user) and "sencha" in shown(user)
@@ -96,7 +95,7 @@ def test_a_persons_own_line_that_names_what_holds_no_more_is_reported(user: User
     talk(user, JUNE, "I moved to Bruges.", "Fine.")
     [(_, done)] = consolidation.run(user, JUNE)
     assert done.notes == [
-        "profile.md:3 is yours and still names Ghent; see facts/2026/2026-06-02-moved-to-bruges.md: "
+        "profile.md:3 is yours and still names Ghent; see facts/2026/2026-06-02-i-moved-to-bruges.md: "
         "A nurse at the harbour hospital of Ghent, with Tom."
     ]
 
@@ -106,7 +105,7 @@ def test_line_ends_headings_and_everything_of_a_persons_stay(user: User) -> None
     mine = "# Nora\r\n\r\nA note.\r\n\r\n## Likes and dislikes\r\n\r\n* rain\r\n\r\n## Zebra\r\n\r\nNo end"
     Path(user.root, "profile.md").write_bytes(mine.encode())
     tell(user, MAY, "My favourite tea is oolong.")
-    assert shown(user) == mine.replace("* rain\r\n", f"* rain\r\n- Nora's favourite tea is oolong. {MARK}\r\n")
+    assert shown(user) == mine.replace("* rain\r\n", f'* rain\r\n- "My favourite tea is oolong." {MARK}\r\n')
 
 
 def test_the_profile_keeps_its_budget_and_drops_the_machines_least_lines_first(user: User, tmp_path: Path) -> None:
@@ -125,7 +124,9 @@ PATHS = st.integers(1, 5).map(lambda n: f"facts/2026/2026-05-0{n}-a.md")
 WORDS = st.sampled_from(["Nora likes tea.", "Nora住在根特。", "Nora has a cat", "x" * 300, "a\tb", "—"])
 CHANGES = st.lists(
     st.builds(
-        lambda path, heading, text, old: Change(path, heading, line(text, path), tuple(o for o in old if o != path)),
+        lambda path, heading, text, old: Change(
+            path, heading, line(text, path, quoted=False), tuple(o for o in old if o != path)
+        ),
         PATHS, st.none() | st.integers(0, len(HEADINGS) - 1), WORDS, st.lists(PATHS, max_size=2),
     ),
     max_size=5, unique_by=lambda change: change.path,
@@ -166,19 +167,38 @@ def test_what_is_over_the_budget_is_only_a_persons(text: str, changes: list[Chan
     assert tokens.count(found) <= budget or not marked(found)
 
 
-def test_every_kind_of_topic_has_its_place() -> None:
-    names = [english for english, _ in HEADINGS]
-    for topic, value, where in [
-        (("Nora", "birthday"), "14 May", "Who this is"),
-        (("Nora's sister", "birthday"), "14 May", "Family"),
-        (("Nora的妹妹", "home"), "根特", "Family"),
-        (("Nora", "allergy to walnuts"), "yes", "Health"),
-        (("Nora", "home"), "Ghent", "Home"),
-        (("Nora", "job"), "midwife", "Work"),
-        (("Nora", "cat's name"), "Pixel", "Family"),
-        (("Nora", "liking jazz"), "yes", "Likes"),
-    ]:
-        assert names[profile.heading("facts", topic, value) or 0] == where
-    assert profile.heading("facts", ("Nora", "allergy to walnuts"), "no") is None
-    assert profile.heading("facts", ("Nora", "home"), "not Ghent") is None
-    assert names[profile.heading("lessons", None, None) or 0] == "How to talk"
+def test_every_section_that_statements_name_has_its_heading() -> None:
+    named = {kind.heading for kind in table.kinds().values()} - {""}
+    assert named == set(profile.SECTIONS)
+    assert len(profile.SECTIONS) == len(HEADINGS)
+    assert profile.section("") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "heading"),
+    [
+        ("My birthday is on 14 May.", "Who this is"),
+        ("I'm allergic to walnuts.", "Health"),
+        ("I live in Ghent.", "Home"),
+        ("I work as a midwife.", "Work"),
+        ("My sister lives in Antwerp.", "Family"),
+        ("My mum is allergic to cats.", "Family"),
+        ("I love jazz.", "Likes"),
+        ("我对花生过敏。", "健康"),
+        ("我妈有高血压。", "家人"),
+        ("Alice moved to Hamburg.", ""),
+    ],
+)
+def test_what_is_told_in_a_chat_or_to_remember_goes_under_the_same_heading(
+    tmp_path: Path, said: str, heading: str
+) -> None:
+    """With the same importance, but that what is told to remember has at least that of what one asks to be remembered."""
+    chat, told = Store(tmp_path / "a").user("nora"), Store(tmp_path / "b").user("nora")
+    for user in (chat, told):
+        user.create("profile.md", "# Nora\n")
+    tell(chat, MAY, said)
+    fact = told.remember(said, today=MAY.date())
+    assert shown(chat) == shown(told)
+    assert f"## {heading}\n" in shown(chat) if heading else shown(chat) == "# Nora\n"
+    [same] = [chat.memory(path) for path in chat.paths() if path.startswith("facts/")]
+    assert fact.front["importance"] == max(same.front["importance"], 8)

@@ -53,17 +53,17 @@ def test_what_leaves_the_window_is_remembered_before_the_chat_ends(tmp_path: Pat
         for text in ("I live in Ghent.", LONG, LONG, *["What now?"] * 20):
             term.expect("\n> ")
             term.type(f"{text}\r")
-            if "-lives-in-ghent.md: Nora lives in [[Ghent]]." in term.screen:
+            if "-i-live-in-ghent.md: Nora lives in [[Ghent]]." in term.screen:
                 break
         term.expect("\n> ")
         term.type("I'm allergic to walnuts.\r")
         term.expect("\n> ")
-        assert "lives-in-ghent" in facts(tmp_path)
-        assert "is-allergic-to-walnuts" not in facts(tmp_path)
+        assert "i-live-in-ghent" in facts(tmp_path)
+        assert "i-m-allergic-to-walnuts" not in facts(tmp_path)
         term.type("\x04")
-        term.expect("is-allergic-to-walnuts")
+        term.expect("i-m-allergic-to-walnuts")
         assert term.end() == 0
-    assert term.screen.count("-lives-in-ghent.md") == 1
+    assert term.screen.count("-i-live-in-ghent.md") == 1
 
 
 def test_a_model_that_does_not_answer_there_holds_nothing_up(tmp_path: Path, server: ScriptedServer) -> None:

@@ -56,24 +56,24 @@ def kept(user: User) -> dict[str, str]:
     return {path: text.split("---\n")[-1].strip() for path, text in found.items()}
 
 
-HOME = "facts/2026/2026-05-08-lives-in-ghent.md"
-TEA = "facts/2026/2026-05-08-favourite-tea-is-oolong.md"
-NUTS = "facts/2026/2026-05-08-is-allergic-to-walnuts.md"
+HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
+TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
+NUTS = "facts/2026/2026-05-08-i-m-allergic-to-walnuts.md"
 WALKED = f"""
 1 of 3, new
-  Nora lives in [[Ghent]].
+  I live in Ghent.
   sessions/2026/2026-05-08-1356-talk.md:6  Nora: I live in Ghent.
 {ASK}a
-remembered {HOME}: Nora lives in [[Ghent]].
+remembered {HOME}: I live in Ghent.
 
 2 of 3, new
-  Nora's favourite tea is oolong.
+  My favourite tea is oolong.
   sessions/2026/2026-05-08-1356-talk.md:8  Nora: My favourite tea is oolong.
 {ASK}reject
 rejected
 
 3 of 3, new
-  Nora is allergic to walnuts.
+  I'm allergic to walnuts.
   sessions/2026/2026-05-08-1356-talk.md:10  Nora: I'm allergic to walnuts.
 {ASK}perhaps
 {ASK}s
@@ -87,13 +87,13 @@ def test_nothing_is_remembered_before_the_person_says_so(user: User) -> None:
 
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: User) -> None:
     assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
-    profile = f"# Nora\n\n## Home\n\n- Nora lives in [[Ghent]]. <!-- {HOME} -->"
-    assert kept(user) == {HOME: "Nora lives in [[Ghent]].", "profile.md": profile}
+    profile = f'# Nora\n\n## Home\n\n- "I live in Ghent." <!-- {HOME} -->'
+    assert kept(user) == {HOME: "- **Nora**: I live in Ghent.", "profile.md": profile}
 
 
 def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: User) -> None:
     review(user, "a\nr\ns\n")
-    assert f"1 of 1, new\n  Nora is allergic to walnuts.\n{' ' * 2}sessions" in review(user, "a\n")
+    assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "a\n")
     assert review(user) == "Nothing waits for review.\n[1]"
     assert consolidated(user) == []
     assert set(kept(user)) == {HOME, NUTS, "profile.md"}
@@ -106,7 +106,7 @@ def test_all_the_rest_can_be_accepted_from_anywhere(user: User) -> None:
     talk(user, JUNE, "My cat's name is Pixel.")
     consolidated(user)
     assert review(user, "", "--accept-all") == (
-        "remembered facts/2026/2026-06-02-cat-s-name-is-pixel.md: Nora's cat's name is [[Pixel]].\n[0]"
+        "remembered facts/2026/2026-06-02-my-cat-s-name-is-pixel.md: My cat's name is Pixel.\n[0]"
     )
 
 
@@ -114,7 +114,7 @@ def test_all_the_rest_can_be_accepted_from_anywhere(user: User) -> None:
 def test_the_rest_waits_where_the_person_leaves(user: User, answers: str) -> None:
     review(user, answers)
     assert set(kept(user)) == {HOME, "profile.md"}
-    assert review(user, "l\n").startswith("\n1 of 2, new\n  Nora's favourite tea is oolong.\n")
+    assert review(user, "l\n").startswith("\n1 of 2, new\n  My favourite tea is oolong.\n")
 
 
 def test_a_text_changed_by_the_person_is_theirs(user: User, tmp_path: Path) -> None:
@@ -147,10 +147,9 @@ def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: User) -> 
     talk(user, JUNE, "I live in Bruges now.")
     consolidated(user)
     out = review(user, "a\nr\nr\na\n")
-    assert f"4 of 4, new\n  Nora lives in [[Bruges]] now.\n  supersedes {HOME}: Nora lives in Ghent.\n" in out
+    assert f"4 of 4, new\n  I live in Bruges now.\n  supersedes {HOME}: I live in Ghent.\n" in out
     assert out.endswith(
-        "remembered facts/2026/2026-06-02-lives-in-bruges-now.md: Nora lives in [[Bruges]] now.\n"
-        f"superseded {HOME}\n[0]"
+        f"remembered facts/2026/2026-06-02-i-live-in-bruges-now.md: I live in Bruges now.\nsuperseded {HOME}\n[0]"
     )
     assert f"archive/{HOME}" in kept(user)
 
@@ -159,8 +158,8 @@ def test_what_became_known_meanwhile_is_no_proposal_any_more(user: User) -> None
     user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nLives in Ghent.\n")
     assert "Ghent" not in review(user, "q\n")
     assert [found.claim.text for found in Review(user).proposals()] == [
-        "Nora's favourite tea is oolong.",
-        "Nora is allergic to walnuts.",
+        "My favourite tea is oolong.",
+        "I'm allergic to walnuts.",
     ]
 
 
@@ -169,7 +168,7 @@ def test_json_lists_the_proposals_and_changes_nothing(user: User) -> None:
     assert lines[-1] == "[0]"
     assert json.loads(lines[0]) == {
         "action": "add",
-        "text": "Nora lives in [[Ghent]].",
+        "text": "I live in Ghent.",
         "kind": "facts",
         "importance": 8,
         "confidence": 0.8,

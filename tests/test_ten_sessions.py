@@ -80,7 +80,7 @@ def test_every_fact_has_a_source_that_says_it_and_nothing_is_wrong(life: tuple[U
     user, _ = life
     assert problems(user) == []
     facts = [path for path in user.paths() if "facts/" in path or "lessons/" in path]
-    assert len(facts) >= 18
+    assert len(facts) >= 16
     for path in facts:
         source, _, line = str(user.memory(path).front["source"]).rpartition(":")
         turns = {passage.line: passage for passage in user.memory(user.locate(source)).passages}

@@ -16,8 +16,8 @@ from filemem.dates import parse_bound
 from filemem.errors import FilememError
 from filemem.graph import Graph, Place
 from filemem.plain import one_line, visible
-from filemem.statements.utterance import ASSISTANT
 from filemem.store import User
+from filemem.transcript import ASSISTANT
 
 SHOWN = 8  # names beside one in the list of all
 

@@ -23,7 +23,11 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 
 @click.command("remember")
 @click.argument("text", nargs=-1, required=True)
-@click.option("--importance", type=click.IntRange(1, 10), help="From 1 to 10; 5 where it is not given.")
+@click.option(
+    "--importance",
+    type=click.IntRange(1, 10),
+    help="From 1 to 10; by what it is about, at least 8, where it is not given.",
+)
 @click.option("--pinned", is_flag=True, help="Never fades.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
 @click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too.")

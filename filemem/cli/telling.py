@@ -6,7 +6,7 @@ from typing import Any
 from filemem import archive, consolidation
 from filemem.agent import Conversation
 from filemem.cli.common import now, say_aside, say_dim, say_json
-from filemem.consolidation import Applied, Decision, Listener, remembering
+from filemem.consolidation import Applied, Decision, Extractor, remembering
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
@@ -92,7 +92,7 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
         aside(f"Nothing was remembered of this: {error}", json=json)
 
 
-def told(user: User, listen: Listener | None, paths: list[str], *, json: bool) -> None:
+def told(user: User, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
     staged, history = 0, History(user)
     before = history.before(now())

@@ -28,9 +28,10 @@ from filemem.consolidation.comparison import (
     compare,
     display,
     from_json,
+    tells_more_than,
 )
-from filemem.consolidation.distilling import Distilled, distilled
 from filemem.consolidation.ledger import Ledger
+from filemem.consolidation.rules import Extracted, extract
 from filemem.consolidation.sessions import Session
 from filemem.consolidation.upkeep import Settled
 from filemem.errors import FilememError, NotFound
@@ -38,18 +39,19 @@ from filemem.facts import plain
 from filemem.front import quoted
 from filemem.memory import ARCHIVE, PROFILE, Memory
 from filemem.passages import Passage
-from filemem.statements.salience import Heard, content
+from filemem.statements.words import content
 from filemem.store import User
 
 JOURNAL = "consolidating.json"
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
-Listener = Callable[[Session, list[int], Heard, Known], Distilled]
+Extractor = Callable[[Session, list[int], Known], Extracted]
 
 
 class Decision(NamedTuple):
     """What is done about one claim; `path` is the memory that is written, changed or known already.
 
-    `replaces` are the memories that it supersedes, which end on the day `until`; for LATE the one that supersedes it.
+    `replaces` are the memories that it supersedes, which end on the day `until`, and `in_part` those of them that tell
+    something beside and stay; for LATE the one that supersedes it.
     """
 
     action: str
@@ -58,6 +60,7 @@ class Decision(NamedTuple):
     reason: str = ""
     confidence: float = 1.0
     replaces: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
     until: str = ""
     heading: int | None = None
 
@@ -72,12 +75,15 @@ class Decision(NamedTuple):
             "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
             "said_by": claim.said_by,
             "valid_from": str(claim.valid_from or ""),
+            "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
+            "kind": claim.nature,
+            "day": str(claim.when or ""),
         }
         if self.action == LATE:
             front |= {"valid_until": self.until, "superseded_by": facts.reference(self.replaces)}
         elif self.replaces:
             front["supersedes"] = facts.reference(self.replaces)
-        return facts.page(claim.text, front)
+        return facts.page(claim.body or claim.text, front)
 
 
 class SessionPlan(NamedTuple):
@@ -112,7 +118,7 @@ class Applied(NamedTuple):
 def plan(
     user: User,
     at: dt.datetime,
-    listen: Listener | None = None,
+    extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.unwatched,
     *,
@@ -121,7 +127,7 @@ def plan(
     """The plans of the sessions (all where no `paths` are given) that have unread turns, in the order of their dates.
 
     Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
-    `listen` makes claims of a session, by the offline rules where it is None. `progress` counts turns; of a conversation
+    `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
     that goes on, only those before the line `until` are read.
     """
     order = sessions.in_order(user)
@@ -134,15 +140,15 @@ def plan(
             pending.append((path, len(said)))
             names.update(sessions.speaker(memory, passage) for passage in said if memory)
     known = Known(user, book, names) if pending else None
-    hearing, done, total = sessions.Hearing(user, order), 0, sum(count for _, count in pending)
+    done, total = 0, sum(count for _, count in pending)
     for path, count in pending:
         progress(done, total)
         memory = sessions.load(user, path)  # anew: somebody may have saved it since
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
-            session = sessions.told(memory)
-            heard = hearing.before(path)
-            found = listen(session, unread, heard, known) if listen else distilled(session, unread, heard)
+            session = sessions.told(memory, user.name)
+            session = session._replace(kept=book.facts_of(turn.digest for turn in session.turns))
+            found = extractor(session, unread, known) if extractor else extract(session, unread)
             planned = _session_plan(session, unread, found, known, at)
             yield planned if until is None else planned._replace(size=0)
         done += count
@@ -155,14 +161,14 @@ def _unread(book: Ledger, path: str, said: list[Passage], until: int | None) -> 
     return [place for place in unread if until is None or said[place].line < until]
 
 
-def _session_plan(session: Session, unread: list[int], told: Distilled, known: Known, at: dt.datetime) -> SessionPlan:
+def _session_plan(session: Session, unread: list[int], told: Extracted, known: Known, at: dt.datetime) -> SessionPlan:
     """What becomes of the claims of one session; `known` takes it in."""
     day = session.memory.date or at.date()
     decisions = [Decision(DROP, "", Claim(one.text, day, sources=(one.source,)), one.reason) for one in told.dropped]
     for claim in told.claims:
         decisions.append(decided(claim, known))
     turns = tuple(session.turns[place].digest for place in unread)
-    notes = (*told.notes, *upkeep.contradicted(known, _settled(decisions, known), day))
+    notes = (*told.notes, *upkeep.contradicted(known, _settled(decisions, known)))
     return SessionPlan(session.path, f"{at.isoformat()}", turns, session.size, tuple(decisions), notes)
 
 
@@ -198,7 +204,7 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
     """A memory of its own, in the place of others perhaps."""
     path = known.free(facts.name(claim.kind, claim.text, claim.day, display(known.user.name)))
     late = verdict.action == LATE
-    heading = None if late or claim.said_by else profile.heading(claim.kind, claim.topic, claim.value)
+    heading = None if late or claim.said_by else profile.section(claim.heading)
     place = f"{ARCHIVE}/{path}" if late else path
     found = Decision(verdict.action, place, claim, verdict.reason, claim.confidence)
     # What was true until something else is told was true until that began.
@@ -209,23 +215,25 @@ def _new(claim: Claim, verdict: Verdict, known: Known) -> Decision:
         return found._replace(replaces=replaces, until=str(until))
     if verdict.reason:
         found = found._replace(confidence=round(claim.confidence * RAISED, 2))
+    in_part = tuple(live(fact.path) for fact in verdict.facts if tells_more_than(fact, claim))
     for fact in verdict.facts:
-        known.supersede(fact.path)
+        if live(fact.path) not in in_part:
+            known.supersede(fact.path)
     words = frozenset(content(plain(claim.text)))
     new = Fact(
-        path, plain(claim.text), claim.day, claim.topic, claim.value, words, True, claim.pinned, found.confidence,
+        path, plain(claim.text), claim.day, claim.states, words, True, claim.pinned, found.confidence,
         not claim.sources,
     )  # fmt: skip
     known.put(new)
-    return found._replace(replaces=replaces, until=str(until) if replaces else "", heading=heading)
+    return found._replace(replaces=replaces, in_part=in_part, until=str(until) if replaces else "", heading=heading)
 
 
 def _settled(decisions: Iterable[Decision], known: Known) -> Iterator[Settled]:
     """What the new memories settle."""
     for one in decisions:
-        if one.claim.topic and one.action in (ADD, SUPERSEDE):
+        if one.claim.states and one.action in (ADD, SUPERSEDE):
             before = tuple(known.replaced[path] for path in one.replaces if path in known.replaced)
-            yield Settled(one.path, one.claim.topic, one.claim.value, one.claim.text, before)
+            yield Settled(one.path, one.claim.states, one.claim.text, before)
 
 
 # -- apply -------------------------------------------------------------------------------------------------------
@@ -257,7 +265,7 @@ def stage(user: User, found: SessionPlan) -> Applied:
 def run(
     user: User,
     at: dt.datetime,
-    listen: Listener | None = None,
+    extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.unwatched,
     *,
@@ -275,7 +283,7 @@ def run(
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or user.config.review else apply
-    for found in plan(user, at, listen, paths, progress, until=until):
+    for found in plan(user, at, extractor, paths, progress, until=until):
         yield found.session, carry(user, found)
 
 
@@ -313,7 +321,14 @@ def _as_json(found: SessionPlan) -> bytes:
 
 def _from_json(value: dict[str, Any]) -> SessionPlan:
     decisions = [
-        Decision(**{**one, "claim": from_json(one["claim"]), "replaces": tuple(one["replaces"])})
+        Decision(
+            **{
+                **one,
+                "claim": from_json(one["claim"]),
+                "replaces": tuple(one["replaces"]),
+                "in_part": tuple(one["in_part"]),
+            }
+        )
         for one in value["decisions"]
     ]
     whole = {**value, "turns": tuple(value["turns"]), "decisions": tuple(decisions), "notes": tuple(value["notes"])}
@@ -337,7 +352,7 @@ def _carry_out(user: User, found: SessionPlan) -> Applied:
         paths += written.paths
         entries += _entries(user, done[-1], written.paths)
     changes = [
-        profile.Change(one.path, one.heading, profile.line(one.claim.text, one.path), one.replaces)
+        profile.Change(one.path, one.heading, _profile_line(one), one.replaces)
         for one in done
         if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
     ]
@@ -354,6 +369,10 @@ def _carry_out(user: User, found: SessionPlan) -> Applied:
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
+def _profile_line(one: Decision) -> str:
+    return profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
+
+
 def _write(user: User, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
     """Write a new memory, then mark and put away what it supersedes."""
     with user.locked():
@@ -368,7 +387,7 @@ def _write(user: User, one: Decision, at: dt.datetime, notes: list[str]) -> Appl
 def _holds(memory: Memory, claim: Claim) -> bool:
     """Is a memory what was made of a claim, superseded or confirmed since perhaps?"""
     said = "\n".join(memory.lines[memory.front_end :]).strip()
-    return said == claim.text and set(claim.sources) <= set(facts.sources(memory))
+    return said == (claim.body or claim.text) and set(claim.sources) <= set(facts.sources(memory))
 
 
 def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
@@ -377,12 +396,13 @@ def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list
     place = next(archive.places(user, old), "")
     if not place:
         return []
+    part = live(old) in one.in_part
     try:
-        user.edit(place, lambda data: facts.superseded(place, data, live(one.path), until))
+        user.edit(place, lambda data: facts.superseded(place, data, live(one.path), None if part else until))
     except ValueError as error:
         notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
         return []
-    if place == live(old):
+    if place == live(old) and not part:
         notes += archive.put(user, [place], at).values()
     return [live(old), archive.archived(old)]
 
@@ -406,5 +426,4 @@ def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict
             entry: dict[str, Any] = {"wrote": path, "digest": ledger.digest(memory.data), "from": origins}
             if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
                 entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited
-            settled = {"topic": one.claim.topic, "value": one.claim.value} if first and one.action != UPDATE else {}
-            yield {**entry, **settled}
+            yield entry

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filemem.archive import live
@@ -16,27 +16,36 @@ from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.facts import plain, sources
 from filemem.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
-from filemem.statements.retelling import Scene, retold
-from filemem.statements.salience import content
-from filemem.statements.topics import Topic, exclusive, slot
-from filemem.statements.utterance import ASSISTANT, FIRST, is_chinese, regex
+from filemem.statements import tells_more
+from filemem.statements.relations import Topic, stated
+from filemem.statements.sentences import is_chinese
+from filemem.statements.words import amount, content
 from filemem.store import User
+from filemem.transcript import ASSISTANT
 
 ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
 LATE = "LATE"  # told of a time before what is known: kept, in the archive, as superseded
 KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
 NEARLY = 0.85  # the same where each has words that the other has not
-ALIKE = 0.5  # from which on a correction is taken to mean a text
 NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
+BESIDE = 2  # content words beside those of a change, from which on what it changes tells something else as well
+COMMON = 3  # live facts that have a word, from which on it does not tell which of them a change means
+MEMORABLE = 400  # days after which a change is not taken to mean what was told before
 _NEGATED = re.compile(
     r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't)\b|不|没|别", re.IGNORECASE
 )
-_FIELD = re.compile(r"^([^\W\d][^:：.。\n]{1,30})[:：]\s*(?=\S)")  # Favourite tea: oolong
-_KIN = r"'s \w+$|的(?:妈妈?|爸爸?|姐姐?|妹妹?|哥哥?|弟弟?|朋友|儿子|女儿|妻子|老婆|丈夫|老公)$"
-_LINKED = re.compile(r"\[\[([^\[\]]+)\]\]")
-_NAMING = frozenset(content("name called 名字 叫 名叫 叫做"))
+_NAME = re.compile(r"(?<=[a-z,;\[] )[A-Z]\w+|(?<=\[\[)[^\[\]]+")
 _SMALL = frozenset("the a an in on at of to his her their".split())
+_TIME = content(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
+    "october november december week weeks month months year years day days today tomorrow yesterday time next last now "
+    "morning afternoon evening night back start new really still get got one two three moved changed pushed sorry wait instead "
+    "现在 今天 明天 昨天 下周 上周 周一 周二 周三 周四 周五 周六 周日 以前 时候 时间 不是 改成 改到 推迟 取消"
+)
+
+
+States = tuple[tuple[Topic, str], ...]  # relations that have one value at a time, with their values
 
 
 class Fact(NamedTuple):
@@ -45,8 +54,7 @@ class Fact(NamedTuple):
     path: str
     text: str
     since: dt.date
-    topic: Topic | None
-    value: str | None
+    states: States
     words: frozenset[str]
     own: bool  # just as the program left it
     pinned: bool
@@ -63,10 +71,11 @@ class Verdict(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Something told that may become a memory; `text` has its links in brackets.
+    """Something told that may become a memory; `body` is what its file says, `text` the same on one line.
 
     `sources` are `path:line`, `origins` the digests of the turns and of the statement; `said_by` is empty for what people
-    said of themselves.
+    said of themselves. `nature` is `plan` or `event`, empty for what stands until something else is told; `when` is the day
+    of a plan; `heading` is the section of the profile that it goes under, if any; `changes`: it moves or ends something.
     """
 
     text: str
@@ -76,26 +85,33 @@ class Claim(NamedTuple):
     origins: tuple[tuple[str, str], ...] = ()
     importance: int = 5
     confidence: float = 1.0
-    topic: Topic | None = None
-    value: str | None = None
-    correction: bool = False
+    states: States = ()
+    changes: bool = False
     valid_from: dt.date | None = None
     said_by: str = ""
     pinned: bool = False
     tags: tuple[str, ...] = ()
     meant: tuple[str, str] | None = None  # an action and a memory's path: what the one who made it says is to be done
+    body: str = ""
+    nature: str = ""
+    when: dt.date | None = None
+    heading: str = ""
+    speaker: str = ""  # whose words `body` quotes
+    retold_by: str = ""  # the model whose words these are
+    asked: bool = False  # the person asked for it to be remembered
 
 
 def from_json(value: dict[str, Any]) -> Claim:
     """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
-    begun, topic, meant = value.get("valid_from"), value.get("topic"), value.get("meant")
+    begun, meant, when = (value.get(key) for key in ("valid_from", "meant", "when"))
     return Claim(**{
         **value,
         "day": dt.date.fromisoformat(value["day"]),
         "sources": tuple(value["sources"]),
         "origins": tuple((turn, said) for turn, said in value["origins"]),
-        "topic": (topic[0], topic[1]) if topic else None,
+        "states": tuple(((whose, what), said) for (whose, what), said in value["states"]),
         "valid_from": dt.date.fromisoformat(begun) if begun else None,
+        "when": dt.date.fromisoformat(when) if when else None,
         "tags": tuple(value["tags"]),
         "meant": (meant[0], meant[1]) if meant else None,
     })  # fmt: skip
@@ -135,14 +151,13 @@ class Known:
             self.cited.update(dict.fromkeys(sources(memory), path))
         if memory.binary or (b"superseded_by" in data and memory.particular("superseded_by")):
             return
-        text = plain(body(memory))
-        since = self._since(path, own, known is not None)
-        topic, value = (known.topic, known.value) if own and known else self.settled(text, since)
+        speaker, text = said_in(memory)
         pinned = b"pinned" in data and bool(memory.particular("pinned"))
         confidence = memory.particular("confidence") if b"confidence" in data else None
+        since = self._since(path, own, known is not None)
         self.put(
             Fact(
-                path, text, since, topic, value, frozenset(content(text)), own, pinned,
+                path, text, since, self.states(text, speaker), frozenset(content(text)), own, pinned,
                 1.0 if confidence is None else float(confidence), b"source" not in data,
             )
         )  # fmt: skip
@@ -155,35 +170,30 @@ class Known:
         saved = os.stat(self.user.absolute(path)).st_mtime
         return max(dt.datetime.fromtimestamp(saved).date(), when.date if when else dt.date.min)
 
-    def settled(self, text: str, day: dt.date) -> tuple[Topic | None, str | None]:
-        """What a text of some day settles of somebody; one without a subject, or told by I, is about the user."""
+    def states(self, text: str, speaker: str = "") -> States:
+        """The relations that a text states: of its speaker, else of whom it begins with, else of the user."""
         text = plain(text)
-        owner = display(self.user.name)
-        if not any(name.casefold() in text.casefold() for name in self.names):
-            told = retold(text, Scene(owner, (), day)) if regex(FIRST).search(text) else None
-            readings = [told.text] if told else list(_without_subject(text, owner))
-            found = next(filter(None, (slot(reading, owner) for reading in readings)), None)
-        else:
-            found = next(
-                filter(None, (slot(text, name) for name in self.names if name.casefold() in text.casefold())), None
-            )
-        return (found.topic, found.value) if found else (None, None)
+        owner = display(speaker) if speaker else next(
+            (name for name in self.names if text.casefold().startswith(name.casefold())), display(self.user.name)
+        )  # fmt: skip
+        found = stated(text, "" if speaker else owner)
+        return tuple(((owner.casefold(), one.relation), one.value) for one in found if one.single)
 
     def put(self, fact: Fact) -> None:
         """Take in a fact, in the place of the one at its path."""
         self.drop(fact.path)
         self.facts[fact.path] = fact
         self.paths.add(fact.path)
-        if fact.topic:
-            self._topics.setdefault(_key(fact.topic), {})[fact.path] = None
+        for topic, _ in fact.states:
+            self._topics.setdefault(topic, {})[fact.path] = None
         for word in fact.words:
             self._words.setdefault(word, {})[fact.path] = None
 
     def drop(self, path: str) -> None:
         """Take a fact out."""
         fact = self.facts.pop(path, None)
-        if fact and fact.topic:
-            self._topics[_key(fact.topic)].pop(path, None)
+        for topic, _ in fact.states if fact else ():
+            self._topics[topic].pop(path, None)
         for word in fact.words if fact else ():
             self._words[word].pop(path, None)
 
@@ -193,13 +203,8 @@ class Known:
         self.drop(path)
 
     def about(self, topic: Topic) -> list[Fact]:
-        """The facts that settle a topic, newest first; of somebody's sister those of the only one that is known by name."""
-        whose, what = _key(topic)
-        named = [
-            key for key in self._topics if key[1] == what and regex(_KIN).search(whose) and key[0].startswith(whose)
-        ]
-        keys = {key for key in named if self._topics[key]} or {(whose, what)}
-        found = [self.facts[path] for path in (self._topics.get(keys.pop(), ()) if len(keys) == 1 else ())]
+        """The facts that state a relation, newest first."""
+        found = [self.facts[path] for path in self._topics.get(topic, ())]
         return sorted(found, key=lambda fact: (fact.since, fact.path), reverse=True)
 
     def similar(self, text: str, count: int = 10) -> list[tuple[float, Fact]]:
@@ -217,6 +222,18 @@ class Known:
         found = [(shared[path] / len(words | self.facts[path].words), self.facts[path]) for path in chosen]
         return sorted(found, key=lambda item: (-item[0], item[1].path))
 
+    def meant_by(self, change: Claim) -> Fact | None:
+        """The fact that a change is about: the one with the most words of it that few facts have, the latest of such."""
+        shared: Counter[str] = Counter()
+        for word in content(plain(change.text)) - _TIME:
+            paths = self._words.get(word, {})
+            if not word.isdigit() and len(paths) <= COMMON:
+                shared.update(list(paths))
+        late = change.day - dt.timedelta(days=MEMORABLE)
+        facts = [self.facts[path] for path in shared if kind_of(path) == change.kind]
+        near = [fact for fact in facts if late <= fact.since <= change.day]
+        return max(near, key=lambda fact: (shared[fact.path], fact.since, fact.path), default=None)
+
     def free(self, path: str) -> str:
         """The path, or the next with a number that no memory has, here or in the archive."""
         stem, extension = os.path.splitext(path)
@@ -227,32 +244,23 @@ class Known:
         return candidate
 
 
-def _without_subject(text: str, owner: str) -> Iterator[str]:
-    """A note as sentences about its owner: Lives in Ghent; Birthday: 14 May; 最喜欢的茶：乌龙茶."""
-    said = _FIELD.sub(lambda field: f"{field[1]}{'是' if is_chinese(field[1]) else ' is '}", text, count=1)
-    if is_chinese(said):
-        yield from (f"{owner}{said}", f"{owner}的{said}")
-    else:
-        said = said[:1].lower() + said[1:]
-        yield from (f"{owner} {said}", f"{owner}'s {said}")
-
-
 def compare(claim: Claim, known: Known) -> Verdict:
     """What is to be done about a claim: as its maker means, where the memory that they mean still holds, else by rules."""
     if meant := _as_meant(claim, known):
         return meant
-    if claim.topic and claim.kind == "facts":
-        verdict = _of_topic(claim, known)
-        if verdict:
-            return verdict
+    if claim.states and (verdict := _by_relations(claim, known)):
+        return verdict
     words, numbers = content(plain(claim.text)), _numbers(claim.text)
+    same = next(
+        (fact for share, fact in known.similar(claim.text) if share == 1 and numbers == _numbers(fact.text)), None
+    )
+    if claim.changes and not same and (changed := known.meant_by(claim)):
+        return replacing(claim, [changed])
     for share, fact in known.similar(claim.text):
         if kind_of(fact.path) != claim.kind or bool(_NEGATED.search(fact.text)) != bool(_NEGATED.search(claim.text)):
             continue
         if numbers <= _numbers(fact.text) and _says_as_much(words, claim.text, share, fact):
             return restated(fact)
-        if claim.correction and share >= ALIKE and fact.since <= claim.day and not claim.topic:
-            return replacing(claim, [fact])
     return Verdict(ADD)
 
 
@@ -261,7 +269,7 @@ def _says_as_much(words: set[str], text: str, share: float, fact: Fact) -> bool:
     news, lost = words - fact.words, fact.words - words
     if not news:
         return len(words) >= 4 or share >= SAME
-    named = any(name not in fact.text for name in _LINKED.findall(text))
+    named = any(name not in fact.text for name in _NAME.findall(text))
     return share >= (NEARLY if lost else SAME) and not named
 
 
@@ -277,38 +285,30 @@ def _as_meant(claim: Claim, known: Known) -> Verdict | None:
     return restated(fact) if action == UPDATE else Verdict(NOOP, (fact,), f"{fact.path} says as much")
 
 
-def _of_topic(claim: Claim, known: Known) -> Verdict | None:
-    """The verdict where the topic decides it."""
-    topic = claim.topic
-    assert topic is not None
-    settled = known.about(topic)
-    for fact in settled:
-        if same_value(fact.value, claim.value):
+def _by_relations(claim: Claim, known: Known) -> Verdict | None:
+    """The verdict where a relation decides it, which has one value at a time."""
+    same, other = dict[str, Fact](), dict[str, Fact]()
+    for topic, value in claim.states:
+        for fact in known.about(topic):
+            if kind_of(fact.path) == claim.kind:
+                agrees = same_value(dict(fact.states)[topic], value)
+                (same if agrees else other)[fact.path] = fact
+    if other:
+        return replacing(claim, sorted(other.values(), key=lambda fact: (fact.since, fact.path), reverse=True))
+    for fact in same.values():
+        if dict(claim.states).keys() <= dict(fact.states).keys():
             news = content(plain(claim.text)) - fact.words
-            if exclusive(topic):
-                return restated(fact) if len(news) < NEWS else Verdict(ADD)
-            if news <= _NAMING:
-                return restated(fact)
-    other = settled if exclusive(topic) or claim.correction else []
-    other = other or _liked_before(claim, known)
-    return replacing(claim, other) if other else None
+            return restated(fact) if len(news) < NEWS else Verdict(ADD)
+    return None
 
 
-def _liked_before(claim: Claim, known: Known) -> list[Fact]:
-    """The favourites that somebody says they do not like any more."""
-    assert claim.topic is not None
-    whose, what = claim.topic
-    if not what.startswith("liking ") or claim.value != "no":
-        return []
-    thing = what.removeprefix("liking ")
-    return [
-        fact
-        for fact in known.facts.values()
-        if fact.topic
-        and fact.topic[0].casefold() == whose.casefold()
-        and fact.topic[1].startswith("favourite ")
-        and same_value(fact.value, thing)
-    ]
+def tells_more_than(fact: Fact, claim: Claim) -> bool:
+    """Does a fact that a claim replaces tell something beside, so that it stays among the live ones?"""
+    if claim.text.startswith(fact.text):
+        return False  # it is quoted whole in the claim, with its correction
+    if {topic for topic, _ in claim.states} & {topic for topic, _ in fact.states}:
+        return tells_more(fact.text, {what for (_, what), _ in claim.states})
+    return claim.changes and amount(fact.words - content(plain(claim.text)) - _TIME) >= BESIDE
 
 
 def restated(fact: Fact) -> Verdict:
@@ -322,7 +322,7 @@ def replacing(claim: Claim, other: Sequence[Fact]) -> Verdict:
     """The verdict on a claim that other facts speak against."""
     if claim.said_by:
         return Verdict(DROP, tuple(other), f"{claim.said_by} said so, but {other[0].path} says otherwise")
-    same_day = claim.day == other[0].since and other[0].outright and claim.sources and not claim.correction
+    same_day = claim.day == other[0].since and other[0].outright and claim.sources and not claim.changes
     if claim.day < other[0].since or same_day:
         reason = "was told outright that day" if same_day else "is newer"
         reason = reason if other[0].own or other[0].pinned else "was put right by hand since"
@@ -333,15 +333,20 @@ def replacing(claim: Claim, other: Sequence[Fact]) -> Verdict:
     return Verdict(SUPERSEDE if going else ADD, going, reason)
 
 
+def said_in(memory: Memory) -> tuple[str, str]:
+    """Who says what a memory says, and its words on one line; nobody where it quotes no one, or several people."""
+    passages = memory.passages if not memory.binary else []
+    speakers = {passage.speaker for passage in passages}
+    if len(speakers) == 1 and (speaker := speakers.pop()):
+        return speaker, " ".join(" ".join(passage.text for passage in passages).split())
+    return "", plain(body(memory))
+
+
 def body(memory: Memory) -> str:
     """What a memory says, on one line."""
     if memory.is_yaml:
         return " ".join(passage.text for passage in memory.passages)
     return " ".join(line.strip() for line in memory.lines[memory.front_end :] if line.strip())
-
-
-def _key(topic: Topic) -> Topic:
-    return topic[0].casefold(), topic[1].casefold()
 
 
 def _numbers(text: str) -> set[str]:
@@ -350,12 +355,12 @@ def _numbers(text: str) -> set[str]:
 
 def same_value(one: str | None, other: str | None) -> bool:
     """Do two values name the same, one perhaps more fully: Porto, a flat in Porto?"""
-    if one is None or other is None or one.startswith("not ") != other.startswith("not "):
+    if one is None or other is None or bool(one) != bool(other):
         return False
     one, other = one.casefold().strip(), other.casefold().strip()
     if is_chinese(one) or is_chinese(other):
         return one == other or (
-            not re.search(r"[\d一二三四五六七八九十]", one + other) and (one in other or other in one)
+            not re.search(r"[\d一二三四五六七八九十不]", one + other) and (one in other or other in one)
         )
     first, second = (_value_words(value) for value in (one, other))
     return one == other or bool(first and second and (first <= second or second <= first))

@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from filemem import prompt, tokens
-from filemem.consolidation import Listener, supported
+from filemem.consolidation import Extractor, verification
 from filemem.consolidation.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, Known, compare
-from filemem.consolidation.distilling import Distilled, Dropped, distilled, foreign
+from filemem.consolidation.rules import Dropped, Extracted, extract, foreign
 from filemem.consolidation.sessions import Said, Session
 from filemem.consolidation.structured import filled, objects
 from filemem.model import Model, ModelError, Reply
 from filemem.model.offline import OfflineModel
 from filemem.plain import one_line
 from filemem.redaction import redact
-from filemem.statements.salience import Heard
-from filemem.statements.utterance import TELLING, sentences
+from filemem.statements import may_tell
+from filemem.statements.sentences import own_sentences
 
 BEFORE = 10  # turns before the new ones that a model sees, as in Mem0
 MOST = 4000  # tokens of new turns in one request
@@ -44,27 +44,27 @@ _DECISION = {
 }
 
 
-def listener(model: Model | None, tell: Callable[[str], None]) -> Listener | None:
+def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | None:
     """Whatever makes claims of a session with `model`, saying in sentences how it fares; None for the offline rules."""
     if model is None or model.name == OfflineModel.name:
         return None
 
-    def listen(session: Session, unread: Sequence[int], heard: Heard, known: Known) -> Distilled:
+    def listen(session: Session, unread: Sequence[int], known: Known) -> Extracted:
         if not any(_tells(session, session.turns[place]) for place in unread):
-            return Distilled([], [], [])
+            return Extracted([], [], [])
         try:
-            return _Reading(model, session, unread, known).distilled()
+            return _Reading(model, session, unread, known).extracted()
         except ModelError as error:
             note = f"{session.path} was read by the offline rules: {error}"
             tell(note)
-            return distilled(session, unread, heard)
+            return extract(session, unread)
 
     return listen
 
 
 def _tells(session: Session, said: Said) -> bool:
     """Does a person tell anything in this turn, so that it is worth a request?"""
-    return not foreign(session, said) and any(part.role == TELLING for part in sentences(said.text))
+    return not foreign(said) and any(map(may_tell, own_sentences(said.text)))
 
 
 def tool(name: str, what: str, key: str, item: dict[str, Any]) -> dict[str, Any]:
@@ -84,12 +84,12 @@ class _Reading:
         self.dropped: list[Dropped] = []
         self.notes: list[str] = []
 
-    def distilled(self) -> Distilled:
+    def extracted(self) -> Extracted:
         """The claims of the unread turns; raises ModelError where the model gave no answer that could be read."""
         claims: list[Claim] = []
         for part in self._parts():
             claims += self._claims(part)
-        return Distilled(self._compared(claims), self.dropped, self.notes)
+        return Extracted(self._compared(claims), self.dropped, self.notes)
 
     def _parts(self) -> Iterator[list[int]]:
         """The unread turns in pieces that a request holds."""
@@ -151,10 +151,9 @@ class _Reading:
         """The facts that the turns bear out, as claims; the others are dropped with a reason."""
         claims = []
         for entry in answered:
-            found = supported.claim(entry, self.session, part)
+            found = verification.verify(entry, self.session, part)
             if isinstance(found, Claim):
-                topic, value = self.known.settled(found.text, found.day)
-                claims.append(found._replace(topic=topic, value=value))
+                claims.append(found._replace(states=self.known.states(found.text), retold_by=self.model.name))
             else:
                 self.dropped.append(found)
         return claims
@@ -203,8 +202,8 @@ class _Reading:
 
     def _take(self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str]]) -> None:
         """Take in one decision, where it names a fact and a memory that there are."""
-        place, action = supported.whole(entry.get("fact")), str(entry.get("action", "")).upper()
-        memory = supported.whole(str(entry.get("memory") or "").lstrip("mM"))
+        place, action = verification.whole(entry.get("fact")), str(entry.get("action", "")).upper()
+        memory = verification.whole(str(entry.get("memory") or "").lstrip("mM"))
         if not 1 <= place <= claims or action not in _ACTIONS:
             self.notes.append(f"a decision of {self.model.name} makes no sense: {one_line(str(entry), 80)}")
         elif action == ADD:

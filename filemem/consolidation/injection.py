@@ -20,6 +20,12 @@ MARKS = "has marks of a prompt's parts"
 HIDDEN = "has hidden text"
 
 _HAN = "\u3400-\u9fff"
+_COMMANDS = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instruction|prompt|rule|direction|guideline|system|"
+    r"previous|above)s?\b|\bnew instructions?:|\bsystem prompt\b|<\|?(?:system|im_start)|\byou are now (?:an?|in)\b|"
+    r"(?:忽略|无视|忘[记掉]|不要理会|绕过).{0,12}(?:指令|指示|提示词|规则|设定)|系统提示词?|新的?指令[:：]",
+    re.IGNORECASE,
+)
 _UNSEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
 _FLAG = (
     "\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f"  # England's, Scotland's and the like are spelt in tag characters
@@ -184,6 +190,11 @@ _CHINESE = (
         r"(?:不要|别|不得|切勿|请勿|不能)(?:告诉|通知|告知|提醒|透露给|让)用户(?:知道)?|(?:对用户(?:保密|隐瞒)|瞒着用户)",
     ),
 )
+
+
+def commands(text: str) -> str | None:
+    """Why a person's own turn looks as if a text in it commanded the memory; None where it does not."""
+    return IGNORE if _COMMANDS.search(text) else None
 
 
 def suspicious(text: str) -> str | None:

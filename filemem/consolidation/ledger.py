@@ -3,7 +3,7 @@
 Lines are only ever added, so that two clones merge by union:
 
     {"read": "sessions/2026/….md", "turns": ["1f0c…", …], "size": 1234}      turns of a session that need no second look
-    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]], "topic": ["Mara", "home"], "value": "Porto"}
+    {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
                                   with "anew": true it rests on these alone, and on nothing that an earlier line names
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
     {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
@@ -32,12 +32,10 @@ Origin = tuple[str, str]  # digests of a turn and of what was made of it
 
 
 class Written(NamedTuple):
-    """A memory as the program left it: the digest of its bytes, what it came from, what it settles."""
+    """A memory as the program left it: the digest of its bytes, and what it came from."""
 
     digest: str
     origins: tuple[Origin, ...]
-    topic: tuple[str, str] | None
-    value: str | None
 
 
 def digest(text: str | bytes) -> str:
@@ -76,12 +74,9 @@ class Ledger:
         elif "wrote" in entry:
             path, before = str(entry["wrote"]), self.written.get(str(entry["wrote"]))
             origins = tuple((str(turn), str(said)) for turn, said in entry["from"])
-            whose, what = entry.get("topic") or (before and before.topic) or ("", "")
             self.written[path] = Written(
                 str(entry["digest"]),
                 tuple(dict.fromkeys((*(before.origins if before and not entry.get("anew") else ()), *origins))),
-                (str(whose), str(what)) if what else None,
-                entry.get("value") or (before.value if before else None),
             )
             self.made.update((origin, path) for origin in origins)
         elif "line" in entry:
@@ -111,6 +106,14 @@ class Ledger:
         if known is None:
             known = next((turns for turns in self.read.values() if said and turns.issuperset(said)), set())
         return [place for place, name in enumerate(said) if name not in known]
+
+    def facts_of(self, turns: Iterable[str]) -> int:
+        """How many facts rest on these turns, given by their digests."""
+        wanted = set(turns)
+        return sum(
+            path.startswith("facts/") and any(turn in wanted for turn, _ in written.origins)
+            for path, written in self.written.items()
+        )
 
     def untouched(self, path: str, data: bytes) -> bool:
         """Is the memory just as the program left it?"""

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from filemem import tokens
 from filemem.memory import RESTS_ON
-from filemem.statements.topics import Topic
-from filemem.statements.utterance import is_chinese
+from filemem.statements.sentences import is_chinese
 
 HEADINGS = (  # in the order of what stays longest where room is short
     ("Who this is", "基本情况"),
@@ -21,10 +20,8 @@ HEADINGS = (  # in the order of what stays longest where room is short
     ("Family", "家人"),
     ("Likes", "喜好"),
 )
-_WHO, _HEALTH, _HOME, _WORK, _TALK, _FAMILY, _LIKES = range(len(HEADINGS))
+SECTIONS = ("who", "health", "home", "work", "talk", "family", "likes")  # of the headings, as `statements` names them
 _MARK = re.compile(f"[-*+] .*{RESTS_ON.pattern}")
-_FIRST = re.compile(r"(.+?(?:[.!?](?=\s|$)|[。！？]|$))")
-_LIKED = ("favourite ", "liking ")
 _ROOMY = 200  # characters of a line
 
 
@@ -44,29 +41,18 @@ class Revised(NamedTuple):
     notes: list[str]
 
 
-def heading(kind: str, topic: Topic | None, value: str | None) -> int | None:
-    """Where in the profile a memory belongs; None where it is not for the profile."""
-    if kind == "lessons":
-        return _TALK
-    if topic is None or value is None or value.startswith("not "):
-        return None
-    what = topic[1]
-    if what in ("name", "birthday", "age"):
-        return _WHO if "'s " not in topic[0] and "的" not in topic[0] else _FAMILY
-    if what.startswith("allergy to ") or what == "diet":
-        return _HEALTH if value != "no" else None
-    if what in ("home", "job"):
-        return (_HOME if what == "home" else _WORK) if "'s " not in topic[0] and "的" not in topic[0] else _FAMILY
-    if what == "relationship status" or what.endswith(("'s name", "的名字")):
-        return _FAMILY
-    return _LIKES if what.startswith(_LIKED) and value != "no" else None
+def section(name: str) -> int | None:
+    """The place among HEADINGS of a section, by its name; None for no section."""
+    return SECTIONS.index(name) if name in SECTIONS else None
 
 
-def line(text: str, path: str) -> str:
-    """The profile's line about a memory: its first sentence, and the mark."""
-    match = _FIRST.match(" ".join(text.split()))
-    said = match[1] if match else text
-    return f"- {said if len(said) <= _ROOMY else said[: _ROOMY - 1] + '…'} <!-- {path} -->"
+def line(text: str, path: str, *, quoted: bool) -> str:
+    """The profile's line about a memory: its words, in quotation marks where they are somebody's own, and the mark."""
+    said = " ".join(text.split())
+    said = said if len(said) <= _ROOMY else said[: _ROOMY - 1] + "…"
+    if quoted:
+        said = f"“{said}”" if is_chinese(said) else f'"{said}"'
+    return f"- {said} <!-- {path} -->"
 
 
 def revised(text: str, changes: Iterable[Change], own: Callable[[str, str], bool], budget: int) -> Revised:

@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 from filemem import archive, consolidation
 from filemem.consolidation import Decision, SessionPlan
-from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, Known
+from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, Known, display
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import PROFILE, Memory
+from filemem.passages import format_turn
 from filemem.plain import printable
 from filemem.redaction import kinds, redact
+from filemem.statements import outright
 from filemem.store import User
 
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
@@ -52,10 +54,8 @@ def remember(
     with user.locked():
         book = Ledger(user)
         known = Known(user, book, ())
-        topic, value = known.settled(body, at.date())
-        claim = Claim(
-            body, at.date(), importance=importance or 5, topic=topic, value=value, pinned=pinned, tags=tuple(tags)
-        )
+        claim = _claim(user, body, at.date(), known)._replace(pinned=pinned, tags=tuple(tags))
+        claim = claim._replace(importance=importance or claim.importance)
         one = consolidation.decided(claim, known)
         if not list(archive.places(user, PROFILE)):
             one = one._replace(heading=None)
@@ -77,6 +77,22 @@ def _without_secrets(text: str) -> tuple[str, list[str]]:
     if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):
         raise FilememError(f"that is a secret and nothing else ({kinds(found)}), so it was not kept; {ON_PURPOSE}.")
     return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
+
+
+def _claim(user: User, text: str, day: dt.date, known: Known) -> Claim:
+    """What the person tells, as a claim: a quotation where they say I, else the words as they are."""
+    name = display(user.name)
+    kind, quotes = outright(text, name)
+    return Claim(
+        " ".join(text.split()),
+        day,
+        kind="lessons" if kind.name == "instruction" else "facts",
+        importance=kind.importance,
+        states=known.states(text),
+        body=format_turn(name, "", text).rstrip("\n") if quotes else text,
+        heading=kind.heading,
+        speaker=name if quotes else "",
+    )
 
 
 def _set(user: User, path: str, front: dict[str, str]) -> list[str]:

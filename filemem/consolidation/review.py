@@ -53,8 +53,10 @@ class Review:
     def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
         """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
         if text:
-            topic, value = self.known.settled(text, claim.day)
-            claim = claim._replace(text=text, topic=topic, value=value, confidence=1.0, meant=None)
+            states = self.known.states(text)
+            claim = claim._replace(
+                text=text, states=states, confidence=1.0, meant=None, body="", speaker="", retold_by=""
+            )
         with self.user.locked():
             decision = consolidation.decided(claim, self.known)
             if decision.action in (NOOP, DROP):

@@ -1,7 +1,6 @@
 """What was said to a user's assistant, session by session, as consolidation reads it: secrets taken out, days told apart."""
 
 import datetime as dt
-from collections import Counter
 from typing import NamedTuple
 
 from filemem.archive import live
@@ -11,11 +10,10 @@ from filemem.errors import FilememError
 from filemem.memory import LARGEST, Memory, kind_of, when_of
 from filemem.passages import Passage
 from filemem.redaction import redact
-from filemem.statements.salience import Heard
-from filemem.statements.utterance import ASSISTANT, Turn
+from filemem.statements.sentences import Turn
 from filemem.store import User
+from filemem.transcript import ASSISTANT
 
-BEFORE = 40  # sessions that count as heard: what was told longer ago may be told again
 _IMPORTED = {"chatgpt": "chatgpt:", "claude": "claude:"}  # an assistant's name, and how the origin of its talks begins
 
 
@@ -30,22 +28,37 @@ class Said(NamedTuple):
 
     @property
     def turn(self) -> Turn:
-        """As salience and statements take it."""
+        """As statements take it."""
         return Turn(self.speaker, self.text, self.line)
 
 
 class Session(NamedTuple):
-    """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes."""
+    """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes.
+
+    `user` is the name of the one whose memory this is; `kept` is how many facts were made of the session before.
+    """
 
     path: str
     size: int
     memory: Memory
     turns: tuple[Said, ...]
+    user: str
+    kept: int = 0
 
     @property
     def speakers(self) -> list[str]:
         """Who speaks, in the order of their first words."""
         return list(dict.fromkeys(said.speaker for said in self.turns))
+
+    @property
+    def imported(self) -> bool:
+        """Does it come from another program, or from notes?"""
+        return "origin" in self.memory.front
+
+    @property
+    def to_assistant(self) -> bool:
+        """Does the user talk to an assistant, rather than to other people?"""
+        return set(self.speakers) <= {self.user, ASSISTANT, "tool", "system", "document", "Document"}
 
 
 def in_order(user: User) -> list[str]:
@@ -81,39 +94,10 @@ def speaker(memory: Memory, passage: Passage) -> str:
     return ASSISTANT if machine else display(passage.speaker)
 
 
-def told(memory: Memory) -> Session:
-    """What was said in a transcript."""
+def told(memory: Memory, user: str) -> Session:
+    """What was said in a transcript of the user of that name."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):
         text, digest = redact(passage.text)[0], turn_digest(memory.path, passage)
         said.append(Said(passage.line, speaker(memory, passage), text, passage.day or day, digest))
-    return Session(live(memory.path), len(memory.data), memory, tuple(said))
-
-
-class Hearing:
-    """The sessions that were heard before one: always the `BEFORE` last, however the run began."""
-
-    def __init__(self, user: User, order: list[str]) -> None:
-        self.user = user
-        self.order = order
-        self._counted: dict[str, tuple[Counter[str], int]] = {}
-
-    def before(self, path: str) -> Heard:
-        """What had been heard when the session at `path` began."""
-        place = self.order.index(path)
-        heard = Heard()
-        for earlier in self.order[max(0, place - BEFORE) : place]:
-            if earlier not in self._counted:
-                self._counted[earlier] = _counts(load(self.user, earlier))
-            words, turns = self._counted[earlier]
-            heard.words.update(words)
-            heard.turns += turns
-        return heard
-
-
-def _counts(memory: Memory | None) -> tuple[Counter[str], int]:
-    one = Heard()
-    if memory is None:
-        return one.words, one.turns
-    one.add(Turn(speaker(memory, passage), passage.text) for passage in passages(memory))
-    return one.words, one.turns
+    return Session(live(memory.path), len(memory.data), memory, tuple(said), display(user))

@@ -3,18 +3,17 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
-from datetime import date
 from typing import Any, NamedTuple
 
 from filemem import archive
 from filemem.consolidation import ledger, profile
-from filemem.consolidation.comparison import Fact, Known, body, display, same_value
+from filemem.consolidation.comparison import Fact, Known, States, display, said_in, same_value
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
 from filemem.memory import PROFILE, Memory
-from filemem.statements.topics import Topic, exclusive
-from filemem.statements.utterance import is_chinese, regex
+from filemem.statements.relations import Topic
+from filemem.statements.sentences import is_chinese
 from filemem.store import User
 
 
@@ -22,8 +21,7 @@ class Settled(NamedTuple):
     """What a new memory settles, its words, and the facts that it supersedes."""
 
     path: str
-    topic: Topic
-    value: str | None
+    states: States
     text: str
     before: tuple[Fact, ...]
 
@@ -99,7 +97,10 @@ def _line_now(user: User, book: Ledger, path: str, line: str) -> str | None:
     memory = standing(user, path)
     if memory is None:
         return None
-    return line if book.untouched(path, memory.data) else profile.line(body(memory), path)
+    if book.untouched(path, memory.data):
+        return line
+    speaker, text = said_in(memory)
+    return profile.line(text, path, quoted=bool(speaker))
 
 
 def standing(user: User, path: str) -> Memory | None:
@@ -114,9 +115,9 @@ def standing(user: User, path: str) -> Memory | None:
 # -- what is a person's -----------------------------------------------------------------------------------------------
 
 
-def contradicted(known: Known, settled: Iterable[Settled], day: date) -> Iterator[str]:
+def contradicted(known: Known, settled: Iterable[Settled]) -> Iterator[str]:
     """A sentence for each line of the profile that is a person's and says otherwise, or names what holds no more."""
-    found = {one.topic: one for one in settled if exclusive(one.topic)}
+    found = list(settled)
     if not found:
         return
     try:
@@ -124,23 +125,27 @@ def contradicted(known: Known, settled: Iterable[Settled], day: date) -> Iterato
     except FilememError:
         return
     own = {number for number, *_ in profile.marked(memory.text)}
+    now = {topic: (value, one) for one in found for topic, value in one.states}
     for number, line in enumerate(memory.lines, 1):
         said = plain(line.lstrip("-*+ "))
-        topic, value = known.settled(said, day) if said and number not in own else (None, None)
-        if topic in found and not same_value(value, found[topic].value):
-            yield f"{PROFILE}:{number} is yours and says otherwise than {found[topic].path}: {said}"
-        elif said and number not in own and (old := _outdated(said, found.values())):
+        if not said or number in own:
+            continue
+        states = ((now[topic], value) for topic, value in known.states(said) if topic in now)
+        other = next((one for (new, one), value in states if not same_value(value, new)), None)
+        if other:
+            yield f"{PROFILE}:{number} is yours and says otherwise than {other.path}: {said}"
+        elif old := _outdated(said, found):
             yield f"{PROFILE}:{number} is yours and still names {old[0]}; see {old[1]}: {said}"
 
 
 def _outdated(said: str, settled: Iterable[Settled]) -> tuple[str, str] | None:
     """A name of what was superseded that a line has and the new memory has not, and the path of that memory."""
     for one in settled:
-        for fact in one.before:
-            for name in _names(fact.value or "", one.topic):
-                whole = re.escape(name) if is_chinese(name) else rf"\b{re.escape(name)}\b"
-                if regex(whole).search(said) and not regex(whole).search(one.text):
-                    return name, one.path
+        states = ((topic, value) for fact in one.before for topic, value in fact.states if topic in dict(one.states))
+        for name in (name for topic, value in states for name in _names(value, topic)):
+            whole = re.escape(name) if is_chinese(name) else rf"\b{re.escape(name)}\b"
+            if re.search(whole, said, re.I) and not re.search(whole, one.text, re.I):
+                return name, one.path
     return None
 
 

@@ -18,7 +18,9 @@ from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, wh
 from filemem.passages import DAY_HEADING, turn_days, turns
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
-RANKED = ("importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by")
+RANKED = (
+    "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "partly_superseded_by", "day",
+)  # fmt: skip
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
 """A value on one line that YAML reads without fail."""
 _PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin|confidence): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")

@@ -94,7 +94,10 @@ def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
 def replaced(entry: Entry, today: dt.date) -> str:
     """The path of what has replaced this memory by `today`, empty where it still held then."""
     by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
-    return str(by) if by and not today.isoformat() < until else ""
+    if by:
+        return str(by) if not today.isoformat() < until else ""
+    part = entry.particulars.get("partly_superseded_by")
+    return str(part[-1] if isinstance(part, list) else part or "")
 
 
 def lapse(entry: Entry, today: dt.date) -> str:
@@ -105,7 +108,8 @@ def lapse(entry: Entry, today: dt.date) -> str:
     if not since and entry.particulars.get("supersedes") and entry.date:
         since = dt.date.fromordinal(entry.date).isoformat()
     if by:
-        return f"superseded by {one_line(by)}"
+        part = "" if entry.particulars.get("superseded_by") else "in part "
+        return f"superseded {part}by {one_line(by)}"
     if until and until < today.isoformat():
         return f"held until {until}"
     return f"holds from {since}" if today.isoformat() < since else ""

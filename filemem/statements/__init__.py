@@ -1,316 +1,253 @@
-"""From a turn of a conversation to statements that stand alone: people are named, dates are absolute.
+"""What in a turn of a conversation is worth keeping, in the speaker's own words: whole sentences, never rewritten.
 
-Pure functions, no model. What does not become a readable sentence is left out and not guessed at; the transcript has it.
+Pure functions, no model. Precise before complete: what no row of the table names is left to the transcript.
 """
 
+import datetime as dt
 import re
 from collections.abc import Sequence
-from datetime import date
 from typing import NamedTuple
 
-from filemem import names_zh, terms
-from filemem.statements import cues
-from filemem.statements.dating import dated
-from filemem.statements.replies import reply
-from filemem.statements.retelling import Scene, Told, retold, says, uncapital
-from filemem.statements.salience import REMEMBER, content, wishes_kept
-from filemem.statements.topics import Slot, Topic, slot
-from filemem.statements.utterance import (
-    ASSISTANT,
-    FIRST,
-    QUESTION,
-    REACTION,
-    TELLING,
-    Sentence,
-    Turn,
-    cased,
-    is_chinese,
-    length,
-    regex,
-    sentences,
-)
-from filemem.statements.verbs import is_adverb, is_past, is_verb
+from filemem import dates
+from filemem.statements import relations, table
+from filemem.statements.relations import Stated, Topic
+from filemem.statements.sentences import TELLING, Sentence, Turn, is_chinese, own_sentences, plainly, role
+from filemem.statements.table import Kind
 
-MOST = 5  # statements of one turn
-_QUOTED = r"[\"“「]([^\"”」]{2,40}[^?？])[\"”」]|《([^》]{1,40})》"
-_CLAUSES = r",? (?:and|but) (?=(?:i|my|we|our)\b)|[,;:] (?=(?:i|my|we|our)\b)"
-# A sentence whose first clause is no condition or time of the others.
-_MAIN = (
-    r"(?!.{0,3}(?:当|如果|虽然|自从|因为|要是))(?:(?:(?:oh|and|but|so|also|well|hi|hey|no|yes|actually|嗯|对了)[,!，！]? )*"
-    r"(?:i|my|we|our)\b|[^，,]{0,8}我)"
-)
-_SECRET = "[redacted:"
-_LONGEST = 60  # words of a statement made of several sentences
+SENTENCES = 3  # of a turn that one statement holds at most
+LONGEST = {"en": 300, "zh": 100}  # characters of a statement
+POINTING = 9  # words of a sentence, up to which a pronoun for a thing means one that was named before it
+LEAST = {"en": 9, "zh": 4}
+
+_OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
+_STANDING = ("identity", "health", "home", "family", "possession", "people")  # kinds that may stand beside a relation
+_CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds that a laugh does not make a joke
 
 
 class Statement(NamedTuple):
-    """A fact in one or a few sentences: `line` is the turn's, `importance` from 1 to 10, `confidence` from 0 to 1.
+    """One to three sentences of a turn as they were written; `line` is the turn's.
 
-    `kind` is preference, plan, event, relation, possession, attribute or lesson. A later statement with the same `topic`
-    and another `value` contradicts it; `correction`: it takes something back; `links` are names in `text`;
-    `about_date` is the first day that it names.
+    `states` are the relations that it states of the speaker; `changes`: it takes back, moves or ends something told before;
+    `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
     """
 
     text: str
     line: int
-    importance: int
-    confidence: float
-    kind: str
-    topic: Topic | None
-    value: str | None
-    links: tuple[str, ...]
-    correction: bool
-    about_date: date | None
+    kind: Kind
+    states: tuple[Stated, ...]
+    changes: bool
+    when: dt.date | None
+    asked: bool
 
 
-def takes_back(turn: Turn) -> bool:
-    """Whether the turn says that what its speaker said before it was a joke; one that tells something first means that."""
-    for part in sentences(turn.text):
-        if regex(cues.JOKE).search(part.text):
-            return True
-        if part.role == TELLING:
-            return False
-    return False
+class Told(NamedTuple):
+    """What one turn tells: statements, what it asks to be forgotten, whether it takes the turn before back as a joke."""
+
+    statements: list[Statement]
+    forget: list[str]
+    takes_back: bool
 
 
-def statements(turn: Turn, previous: Turn | None, today: date, others: Sequence[str]) -> list[Statement]:
-    """What a turn states, at most `MOST` statements; `today` is the session's day, `others` who else speaks in it.
-
-    Jokes, suppositions and attempts to give the memory orders are no facts; an empty list says that none is left.
-    """
-    if regex(cues.INJECTION).search(turn.text):
-        return []
-    scene = Scene(turn.speaker, others, today)
-    parts = _sincere(sentences(turn.text))
-    found = [_lesson(part, turn) for part in parts if _is_lesson(part.text)]
-    asked = [_asked_for(part, turn, scene) for part in parts if wishes_kept(part.text, others)]
-    wished = [*found, *(one for one in asked if one)]
-    rest = [part for part in parts if not _is_lesson(part.text) and not wishes_kept(part.text, others)]
-    told = _told([clause for part in rest for clause in _settling(part, scene)], scene)
-    if not told and not wished and previous:
-        told = reply(turn, previous, scene)
-    return [*wished, *(_statement(group, turn) for group in _grouped(told, turn.speaker))][:MOST]
-
-
-def linked(statement: Statement) -> str:
-    """The text with the first mention of each of its links in double square brackets."""
-    text = statement.text
-    for name in statement.links:
-        whole = rf"(?<![^\W{terms.CJK}]){re.escape(name)}(?![^\W{terms.CJK}])"
-        text = re.sub(whole, lambda match: f"[[{match[0]}]]", text, count=1)
-    return text
-
-
-# -- choosing --------------------------------------------------------------------------------------------------------
-
-
-def _sincere(parts: list[Sentence]) -> list[Sentence]:
-    """The sentences without suppositions, and without a joke and what stood before it."""
-    jokes = [number for number, part in enumerate(parts) if regex(cues.JOKE).search(part.text)]
-    rest = parts[jokes[-1] + 1 :] if jokes else parts
-    return [part for part in rest if not regex(cues.UNREAL).search(part.text)]
-
-
-def _is_lesson(sentence: str) -> bool:
-    return regex(cues.INSTRUCTION).search(_unasked(sentence)) is not None and not sentence.rstrip().endswith(
-        ("?", "？")
-    )
-
-
-def _unasked(sentence: str) -> str:
-    """The sentence without `remember that`."""
-    return regex(REMEMBER).sub("", sentence).strip()
-
-
-def _lesson(part: Sentence, turn: Turn) -> Statement:
-    wish = regex(cues.PLEASE).sub("", _unasked(part.text)).rstrip(".!。！ ")
-    wish = wish[:1].lower() + wish[1:]
-    text = f"{turn.speaker}要求：{wish}。" if is_chinese(wish) else f"{turn.speaker} asks: {wish}."
-    return Statement(text, turn.line, 7, 1.0, "lesson", None, None, (), False, None)
-
-
-def _asked_for(part: Sentence, turn: Turn, scene: Scene) -> Statement | None:
-    """What somebody asks to remember, kept even where it is no sentence about them."""
-    said = _unasked(part.text).rstrip("?？")
-    told = retold(said[:1].upper() + said[1:], scene)
-    if told is None and part.role != QUESTION and length(said) >= 3:
-        words, when = dated(said.rstrip(".!。！ "), scene.today)
-        told = Told(part.text, says(scene.speaker, words), when, False)
-    if told is None:
-        return None
-    plain = told if scene.speaker in told.text else told._replace(text=says(scene.speaker, told.text))
-    return _statement([plain], turn)._replace(confidence=1.0, importance=max(7, _importance(plain.text)))
-
-
-def _told(parts: list[Sentence], scene: Scene) -> list[Told]:
-    """The telling sentences, retold, in order; those that lean on one that was dropped are dropped."""
-    found: list[Told] = []
-    dropped = False
-    before = ""
-    for part in parts:
-        told = retold(part.text, scene, before) if part.role == TELLING else None
-        before += " " + part.text
-        if told is None or (told.leans and (not found or dropped)):
-            dropped = part.role != REACTION
+def told(turn: Turn, day: dt.date, *, to_assistant: bool) -> Told:
+    """What a turn of some day tells; only what is said to an assistant asks it to do, remember or forget anything."""
+    parts = own_sentences(turn.text)
+    jokes = [place for place, part in enumerate(parts) if part.role == "taken back"]
+    parts, takes_back = parts[jokes[-1] + 1 :] if jokes else parts, bool(jokes) and not jokes[0]
+    roles = {part.role for part in parts}
+    if to_assistant and "forget" in roles:
+        wishes = [to_forget(part.text) for part in parts if part.role == "forget"]
+        return Told([], [wish for wish in wishes if wish], takes_back)
+    if to_assistant and "private" in roles:
+        return Told([], [], takes_back)
+    found: list[list[Sentence]] = []
+    for place, part in enumerate(parts):
+        if "[redacted:" in part.text or not _worth(part, to_assistant=to_assistant):
             continue
-        dropped = False
-        found.append(told)
-    return found
+        group = _with_support(parts, place)
+        if group and found and group[0] in found[-1]:
+            found[-1] += [one for one in group if one not in found[-1]]
+        elif group:
+            found.append(group)
+    statements = [_statement(group[-SENTENCES:], turn, day, to_assistant) for group in found]
+    return Told([one for one in statements if one], [], takes_back)
 
 
-def _settling(part: Sentence, scene: Scene) -> list[Sentence]:
-    """The clauses of a sentence where a later one settles a topic, or one holds a secret, so that each is told by itself."""
-    clauses = _clauses(part.text, scene) if is_chinese(part.text) else regex(_CLAUSES).split(part.text)
-    whole = part.role != TELLING or len(clauses) < 2 or not regex(_MAIN).match(part.text)
-    if whole or not regex(FIRST).search(clauses[0]):
-        return [part]
-    settled = [_settles(clause, scene) for clause in clauses]
-    if regex(cues.CORRECTION).search(clauses[0]) and not settled[0]:
-        return [part]
-    news = any(settled[1:]) and (settled[0] or not regex(r"\bbut\b|但|不过").search(part.text))
-    secret = any(settled) and any(_SECRET in clause for clause in clauses)
-    return [Sentence(clause.strip(" ,"), TELLING) for clause in clauses] if news or secret else [part]
+def steers(statement: Statement) -> bool:
+    """Is it how the person wants to be talked to and helped, rather than something about them?"""
+    return statement.kind.name == "instruction"
 
 
-def _settles(clause: str, scene: Scene) -> bool:
-    told = retold(clause, scene)
-    return told is not None and slot(told.text, scene.speaker) is not None
+def to_forget(sentence: str) -> str:
+    """What a request to forget is about, as words to look for."""
+    clauses = re.split(r"[,，;；.。!！?？]", sentence)
+    cleaned = [" ".join(table.without("asking to forget", f" {clause} ").split()) for clause in clauses]
+    return next((clause for clause in cleaned if len(clause) > 1), "")
 
 
-def _clauses(sentence: str, scene: Scene) -> list[str]:
-    """A Chinese sentence cut before each clause that settles a topic, with the 我 that it leaves out: 我住在成都，养了一只猫."""
-    found: list[str] = []
-    for clause in regex(r"[，,；;] ?(?:而且|并且|也)?").split(sentence):
-        own = clause if regex(r"^[^，]{0,2}我").match(clause) else f"我{clause}"
-        bound = regex(r"因为|由于|所以|虽然|如果|只要|除非").match(clause)
-        if found and not bound and (_settles(own, scene) or _SECRET in found[-1]):
-            found.append(own)
-        elif found:
-            found[-1] += f"，{clause}"
-        else:
-            found.append(clause)
-    return found
+def kind_of(text: str) -> Kind | None:
+    """The kind of what somebody asks to be remembered, in whatever form; None where no row of the table names it."""
+    language = "zh" if is_chinese(text) else "en"
+    part = Sentence(text, TELLING, language)
+    return _kind(part)
 
 
-# -- from sentences to statements ------------------------------------------------------------------------------------
+def outright(text: str, owner: str) -> tuple[Kind, bool]:
+    """The kind of what `owner` tells to remember, in whatever form, and whether they speak of themselves as I."""
+    language = "zh" if is_chinese(text) else "en"
+    part = Sentence(text, role(text, language), language)
+    asked, stated = table.kinds()["remembered"], relations.stated(text, owner)
+    kind = table.kinds()[stated[0].kind] if stated else _kind(part)
+    if part.role == "instruction":
+        kind = table.kinds()["instruction"]
+    if kind is None:
+        kind = asked
+    about = "self" if text.casefold().startswith(owner.casefold()) else _about([part])
+    heading = kind.heading if about == "self" or part.role == "instruction" else "family" if about == "kin" else ""
+    quotes = table.sign("first person", plainly(text)) is not None
+    return kind._replace(importance=max(kind.importance, asked.importance), heading=heading), quotes
 
 
-def _grouped(told: list[Told], speaker: str) -> list[list[Told]]:
-    """A group for each sentence that settles a topic or holds a secret, the rest by what they are about; what leans stays
-    with its support."""
-    settled: list[list[Told]] = []
-    others: list[list[Told]] = []
-    last: list[Told] = []
-    for one in told:
-        if not (one.leans and last):
-            if slot(one.text, speaker) or _SECRET in one.text:
-                last = []
-                settled.append(last)
-            elif not others or _apart(others[-1], one, speaker):
-                last = []
-                others.append(last)
-            else:
-                last = others[-1]
-        if sum(length(other.text) for other in last) + length(one.text) <= _LONGEST:
-            last.append(one)
-    return [group for group in (*settled, *others) if group]
+def tells_more(text: str, relations_of: set[str]) -> bool:
+    """Does a text tell something standing beside these relations, which still holds where they hold no more?"""
+    stated = relations.stated(text)
+    if any(one.relation not in relations_of for one in stated):
+        return True
+    language = "zh" if is_chinese(text) else "en"
+    own = {one.kind for one in stated}
+    said = plainly(text)
+    return any(name not in own and table.search("kind", name, said, language) for name in _STANDING)
 
 
-def _apart(group: list[Told], one: Told, speaker: str) -> bool:
-    """Whether a sentence tells of something else than those before: each has its own day or names, and no word is in both."""
-    before, after = (set(_links(" ".join(told.text for told in part), speaker, None)) for part in (group, [one]))
-    shared = content(" ".join(told.said for told in group)) & content(one.said) or before & after
-    dated = any(told.when for told in group)
-    return not shared and bool(before or dated) and bool(after or one.when)
+def heading_of(text: str, owner: str) -> str:
+    """The section of the profile for what is told of its owner in the third person; empty where it belongs in none."""
+    stated = relations.stated(text, owner)
+    kind = table.kinds()[stated[0].kind] if stated else kind_of(text)
+    return kind.heading if kind else ""
 
 
-def _statement(group: list[Told], turn: Turn) -> Statement:
-    text = _prose(group, turn.speaker)
-    settled = slot(group[0].text, turn.speaker)
-    kind = _kind(text, settled)
-    correction = any(regex(cues.CORRECTION).search(regex(r"^\W+").sub("", one.said)) for one in group)
-    return Statement(
-        text=text,
-        line=turn.line,
-        importance=_importance(text, kind),
-        confidence=_confidence(turn, settled),
-        kind=kind,
-        topic=settled.topic if settled else None,
-        value=settled.value if settled else None,
-        links=_links(text, turn.speaker, settled),
-        correction=correction,
-        about_date=next((one.when for one in group if one.when), None),
-    )
+def may_tell(part: Sentence) -> bool:
+    """May a sentence hold a fact, for a model to tell?"""
+    if part.role != TELLING:
+        return part.role in ("remember", "instruction")
+    return _kind(part) is not None or table.sign("first person", plainly(part.text)) is not None
 
 
-def _confidence(turn: Turn, settled: Slot | None) -> float:
-    """Lower where nothing settled was said, lowest for what an assistant said."""
-    return 0.3 if turn.speaker.casefold() == ASSISTANT else 0.8 if settled else 0.6
+def _worth(part: Sentence, *, to_assistant: bool) -> bool:
+    """Is a sentence the core of something worth keeping?"""
+    if len(part.text) < LEAST[part.language] or len(part.text) > LONGEST[part.language]:
+        return False
+    if part.role in ("remember", "instruction"):
+        return to_assistant or (part.role == "remember" and _own(part) and _kind(part) is not None)
+    if part.role != TELLING or not _own(part):
+        return False
+    kind = _kind(part)
+    return kind is not None and not (table.sign("laugh", part.text) and kind.name not in _CERTAIN)
 
 
-def _prose(group: list[Told], speaker: str) -> str:
-    """The sentences as one text; one that leans on the sentence before is joined to it by a semicolon."""
-    text = ""
-    for one in group:
-        zh = is_chinese(one.text)
-        body = regex(r"\s+([.,;:!?])").sub(r"\1", " ".join(one.text.split())).strip(" ,;，；")
-        if text and one.leans:
-            small = body if zh or body.startswith(speaker) else uncapital(body)
-            text = text.rstrip(".。") + ("；" if zh else "; ") + small
-        else:
-            text += ("" if zh or not text else " ") + body[:1].upper() + body[1:]
-        text += "。" if zh else "."
-    return text
+def _own(part: Sentence) -> bool:
+    """Is it about the speaker and theirs, or about somebody named, and not about whom they talk to?"""
+    said = plainly(part.text)
+    first, second = table.sign("first person", said), table.sign("second person", said)
+    return bool(first) or not second
 
 
-def _kind(text: str, settled: Slot | None) -> str:
-    if settled:
-        return settled.kind
-    for kind, pattern in (
-        ("plan", cues.PLAN),
-        ("preference", cues.LIKING),
-        ("event", cues.EVENT),
-        ("relation", cues.RELATION),
-        ("possession", cues.POSSESSION),
-    ):
-        if regex(pattern).search(text):
+def _kind(part: Sentence) -> Kind | None:
+    said = plainly(part.text)
+    kinds = table.kinds()
+    if stated := relations.stated(part.text):
+        return max((kinds[one.kind] for one in stated), key=lambda kind: kind.importance)
+    for name, kind in kinds.items():
+        if table.search("kind", name, said, part.language) and _holds(name, said):
             return kind
-    return "attribute"
+    return None
 
 
-def _importance(text: str, kind: str = "") -> int:
-    for importance, pattern in cues.IMPORTANCE:
-        if regex(pattern).search(text):
-            return importance
-    return {"preference": 6, "plan": 5, "relation": 6, "event": 5, "possession": 5}.get(kind, 4)
+def _holds(name: str, said: str) -> bool:
+    """Does a sentence of this kind say enough to be worth a file: a plan its time, an event a name or a number?"""
+    if name == "plan":
+        return bool(table.sign("time", said) or table.sign("change", said))
+    if name in ("event", "people", "possession"):
+        return bool(table.sign("particular", said) or (is_chinese(said) and table.sign("time", said)))
+    return True
 
 
-def _links(text: str, speaker: str, settled: Slot | None) -> tuple[str, ...]:
-    """Names of people, places and things in the text, and titles in quotation marks; never the speaker."""
-    names = []
-    value = settled.value.removeprefix("not ") if settled else ""
-    if settled and settled.topic[1].endswith(("home", "name", "名字")) and not value.islower() and "," not in value:
-        names.append(value)
-    plain = cased(_QUOTED).sub(lambda quoted: "\0" * len(quoted[0]), text.replace(speaker, "\0" * len(speaker)))
-    whole = [m[1] for m in cased(cues.NAMED_FIRST).finditer(plain) if _is_name(m[1].split()[0])]
-    for name in whole:
-        plain = plain.replace(name, "\0" * len(name))
-    names += [*whole, *(m[0] for m in cased(cues.NAMED).finditer(plain))]
-    names += [name for name in names_zh.names(plain) if name in plain] if is_chinese(text) else []
-    titles = (m[1] or m[2] for m in cased(_QUOTED).finditer(text))
-    names += [title for title in titles if title[:1].isupper() or is_chinese(title)]
-    return tuple(dict.fromkeys(name for name in names if name != speaker and not _within(name, names)))
+def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | None:
+    """The sentence with those before it that it leans on; None where what it leans on is not there to be quoted."""
+    group = [parts[place]]
+    while len(group) < SENTENCES and not _stands(group[0]) and group[0].role == TELLING:
+        place -= 1
+        if place < 0 or parts[place].role != TELLING:
+            break
+        group.insert(0, parts[place])
+    needs = table.sign("leans", plainly(group[0].text)) and not table.sign("first person", plainly(group[0].text))
+    return None if needs and not relations.stated(parts[place].text) else group
 
 
-def _within(name: str, names: Sequence[str]) -> bool:
-    """Whether the name is part of a longer one: 苏州 of 苏州工业园区."""
-    whole = re.escape(name) if is_chinese(name) else rf"\b{re.escape(name)}\b"
-    return any(name != other and re.search(whole, other) for other in names)
+def _stands(part: Sentence) -> bool:
+    """Has a sentence a subject of its own, so that it is understood alone?"""
+    said = plainly(part.text)
+    points_back = len(said.split()) <= POINTING and table.sign("points back", said)
+    return bool(table.sign("own subject", said)) and not points_back and not table.sign("leans", said)
 
 
-def _is_name(first: str) -> bool:
-    """Whether the first word of a sentence is part of a name as the capital behind it is: Harry Potter, not Yesterday Ada."""
-    word = first.lower()
-    return not (word in terms.STOP or is_adverb(word) or is_verb(word) or is_past(word) or word.endswith("ing")) and (
-        regex(cues.NO_NAME).match(word) is None
-    )
+def _statement(group: list[Sentence], turn: Turn, day: dt.date, to_assistant: bool) -> Statement | None:
+    while (
+        len(text := ("" if group[0].language == "zh" else " ").join(part.text for part in group))
+        > LONGEST[group[0].language]
+        and len(group) > 1
+    ):
+        group = group[1:]
+    kinds = [kind for part in group if (kind := _kind(part))]
+    asked = {part.role for part in group} & {"remember", "instruction"} if to_assistant else set()
+    kind = max(kinds, key=lambda one: one.importance, default=None)
+    if "instruction" in asked:
+        kind = table.kinds()["instruction"]
+    elif asked and (kind is None or kind.importance < table.kinds()["remembered"].importance):
+        kind = table.kinds()["remembered"]._replace(heading=kind.heading if kind else "")
+    if kind is None:
+        return None
+    if kind.heading in _OF_SELF and not asked & {"instruction"}:
+        kind = kind._replace(
+            heading=kind.heading if _about(group) == "self" else "family" if _about(group) == "kin" else ""
+        )
+    changes = any(table.sign("change", plainly(part.text)) for part in group if part.role == TELLING)
+    when = _day_of(text, day) if kind.name == "plan" else None
+    return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in asked)
+
+
+def _about(group: list[Sentence]) -> str:
+    """Whom the first clause that has a subject is about: `self`, `kin`, or `other`; without a subject it is the speaker."""
+    said = plainly(group[0].text)
+    kin = table.search("whose", "kin", said, group[0].language)
+    other = table.search("whose", "other", said, group[0].language)
+    first = table.sign("first person", said)
+    found = [
+        (match.start(), -match.end(), name)
+        for name, match in (("kin", kin), ("self", first), ("other", other))
+        if match
+    ]
+    return min(found)[2] if found else "self"
+
+
+def _day_of(text: str, day: dt.date) -> dt.date | None:
+    """The first day to come that a plan names, where the words settle it."""
+    for mention in dates.mentioned(text, day):
+        settled = mention.annotated or re.search(r"\d{4}", text[mention.start : mention.end])
+        if settled and mention.span.start == mention.span.end and mention.span.start >= day:
+            return mention.span.start
+    return None
+
+
+__all__ = [
+    "Kind",
+    "Statement",
+    "Told",
+    "Topic",
+    "Turn",
+    "heading_of",
+    "kind_of",
+    "outright",
+    "steers",
+    "to_forget",
+    "told",
+]

@@ -5,23 +5,23 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from filemem import bounded
+from filemem import bounded, dates
 from filemem.bounded import Text
 from filemem.consolidation import injection
 from filemem.consolidation.comparison import Claim
-from filemem.consolidation.distilling import SECRET, Dropped, foreign
 from filemem.consolidation.ledger import digest
+from filemem.consolidation.rules import SECRET, Dropped, foreign
 from filemem.consolidation.sessions import Said, Session
 from filemem.facts import plain
 from filemem.plain import one_line
 from filemem.redaction import redact
-from filemem.statements import cues
-from filemem.statements.dating import dated
-from filemem.statements.salience import amount, content
-from filemem.statements.utterance import ASSISTANT, is_chinese, regex
+from filemem.statements import heading_of
+from filemem.statements.sentences import is_chinese
+from filemem.statements.words import amount, content
+from filemem.transcript import ASSISTANT
 
 LONGEST = 400  # characters of a fact
-AROUND = 2  # turns before and after a cited one that may bear a fact out
+AROUND = 2  # turns before and after a cited one whose words count as said, names, numbers and dates aside
 BORNE = 0.6  # of a fact's content words, the least that the turns must have
 SURE = 0.8  # confidence in what a person said and a model told
 _PRONOUN = re.compile(
@@ -29,7 +29,7 @@ _PRONOUN = re.compile(
 )
 
 
-def claim(entry: dict[str, Any], session: Session, part: Collection[int]) -> Claim | Dropped:
+def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Claim | Dropped:
     """A fact as a model gave it, as a claim, or why it is dropped; `part` are the places of the turns it may cite."""
     text = entry.get("text")
     where = {session.turns[place].line: place for place in range(len(session.turns))}
@@ -46,7 +46,6 @@ def claim(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cla
     if not any(place in part for place in places):
         return Dropped(shown, text, "it cites only turns that were read before")
     said = [session.turns[place] for place in places]
-    text, _ = dated(text, said[0].day)
     reason = _unfit(text, said) or _foreign_orders(session, said) or _unborne(text, session, places)
     return Dropped(shown, text, reason) if reason else _claim(entry, text, session, said)
 
@@ -66,11 +65,9 @@ def _unfit(text: str, said: list[Said]) -> str:
 
 def _foreign_orders(session: Session, said: list[Said]) -> str:
     for one in said:
-        order = injection.suspicious(one.text) if foreign(session, one) else None
+        order = injection.suspicious(one.text) if foreign(one) else injection.commands(one.text)
         if order:
             return f"what it cites {order}"
-        if regex(cues.INJECTION).search(one.text):
-            return "what it cites gives orders to the memory"
     return ""
 
 
@@ -81,13 +78,14 @@ def _unborne(text: str, session: Session, places: list[int]) -> str:
     )
     turns = [session.turns[place] for place in near]
     names = ", ".join(session.speakers)
+    cited = [session.turns[place] for place in places]
     extra = bounded.invented(
-        [text], [Text(f"{one.speaker}: {one.text}", one.day) for one in turns] + [Text(names, None)]
+        [text], [Text(f"{one.speaker}: {one.text}", one.day) for one in cited] + [Text(names, None)]
     )
     if extra:
-        return f"the turns do not have {', '.join(one_line(item, 40) for item in extra[:3])}"
+        return f"the turns that it cites do not have {', '.join(one_line(item, 40) for item in extra[:3])}"
     words = content(plain(text)) - content(names)
-    known = content(" ".join(dated(one.text, one.day)[0] + " " + one.text for one in turns))
+    known = content(" ".join(dates.annotate(one.text, one.day) for one in turns))
     known |= content(" ".join(f"{one.day:%d %B %Y %A}" for one in turns))
     share = amount(words & known) / (amount(words) or 1)
     return "" if share >= BORNE else f"the turns bear out only {share:.0%} of its words"
@@ -96,9 +94,11 @@ def _unborne(text: str, session: Session, places: list[int]) -> str:
 def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Said]) -> Claim:
     importance = whole(entry.get("importance")) or 5
     begun = _day(entry.get("valid_from"))
-    by = ASSISTANT if all(foreign(session, one) for one in said) else ""
+    by = ASSISTANT if all(foreign(one) for one in said) else ""
+    about = session.user if plain(text).casefold().startswith(session.user.casefold()) else ""
     return Claim(
         text=text,
+        heading="talk" if entry.get("kind") == "lesson" else heading_of(plain(text), about) if about else "",
         day=said[0].day,
         kind="lessons" if entry.get("kind") == "lesson" else "facts",
         sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for one in said)),
