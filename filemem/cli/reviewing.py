@@ -8,30 +8,39 @@ import click
 from filemem.cli.common import dim, now, say, say_json, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.telling import committed, lines
-from filemem.consolidation import Applied
+from filemem.consolidation import Applied, retold
 from filemem.consolidation.comparison import SUPERSEDE, UPDATE
+from filemem.consolidation.retold import Retold
 from filemem.consolidation.review import Proposal, Review
 from filemem.history import History
 from filemem.plain import one_line, visible
+from filemem.store import User
 
+ASK_RETOLD = "[q]uote the turn, [k]eep, [d]rop, [s]kip, [e]nd"
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
 _ANSWERS = {"a": "accept", "e": "edit", "r": "reject", "s": "skip", "l": "all", "q": "quit"}
 
 
 @click.command("review")
 @click.option("--accept-all", is_flag=True, help="Accept every proposal without asking.")
+@click.option(
+    "--retold", "about_retold", is_flag=True, help="Go through facts whose words stand in no turn that they cite."
+)
 @click.option("--json", "as_json", is_flag=True, help="List the proposals, one JSON object a line, and change nothing.")
 @shared_options
-def review_command(accept_all: bool, as_json: bool) -> int:
+def review_command(accept_all: bool, about_retold: bool, as_json: bool) -> int:
     """Decide what is remembered, proposal by proposal.
 
     Proposals come from `filemem consolidate --review`, or from every chat with `review: true` in filemem.yaml. Each is shown
     with the turn that it comes from; what is skipped is asked again next time. Answers are read by line, so they can be
-    piped. Exit code 1 where nothing waits.
+    piped. Exit code 1 where nothing waits. With --retold it asks about facts that an older version told in words which nobody
+    had said: quote the turn in their place, keep them, or drop them into the archive.
 
     Example: filemem review
     """
     user = the_user()
+    if about_retold:
+        return _walk_retold(user, as_json=as_json)
     review = Review(user)
     done: list[Applied] = []
     if as_json:
@@ -73,6 +82,60 @@ def _walk(review: Review, done: list[Applied], *, sure: bool) -> None:
         elif answer != "skip":
             done.append(review.accept(found.claim, now(), text))
             _tell(done[-1])
+
+
+def _walk_retold(user: User, *, as_json: bool) -> int:
+    """Ask about each fact that retells; 1 where there is none."""
+    waiting = list(retold.found(user))
+    if as_json:
+        for one in waiting:
+            say_json({"path": one.memory.path, "text": one.text, "turns": [source for source, _ in one.turns]})
+        return 0 if waiting else 1
+    if not waiting:
+        say("Every fact says what a turn says that it cites.")
+        return 1
+    changed: list[str] = []
+    before = History(user).before(now())
+    try:
+        for number, one in enumerate(waiting, 1):
+            answer = _asked_retold(one, f"{number} of {len(waiting)}")
+            if answer == "end":
+                break
+            changed += _decide_retold(user, one, answer)
+    except click.Abort:
+        say("\nThe rest waits.")
+    finally:
+        committed(user, Applied([], changed, []), "", before, job="review")
+    return 0
+
+
+def _asked_retold(one: Retold, place: str) -> str:
+    """What the person wants done with a fact, which is shown beside the turns that it cites."""
+    say(f"\n{place}\n  {one_line(one.text, 400)}\n  {one.memory.path}")
+    for source, turn in one.turns:
+        click.echo(dim(f"  {visible(source)}  {visible(turn.speaker)}: {visible(one_line(turn.text, 400))}"))
+    words = {word[0]: word for word in ("quote", "keep", "drop", "skip", "end")}
+    while True:
+        given = str(click.prompt(ASK_RETOLD, prompt_suffix=": ", default="", show_default=False)).strip().lower()
+        answer = words.get(given, given)
+        if answer in words.values():
+            return answer
+
+
+def _decide_retold(user: User, one: Retold, answer: str) -> list[str]:
+    """Do what the person wants with a fact; returns the paths that changed."""
+    path = one.memory.path
+    if answer == "quote":
+        say(f"quoted {retold.quote(user, one)}")
+    elif answer == "keep":
+        retold.keep(user, one)
+        say(f"kept {path}")
+        return []
+    elif answer == "drop":
+        place = retold.drop(user, one, now())
+        say(f"dropped {path}; it lies in {place}")
+        return [path, place]
+    return [path] if answer == "quote" else []
 
 
 def _tell(done: Applied) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from filemem import archive, facts
 from filemem.archive import live
-from filemem.consolidation import profile
+from filemem.consolidation import profile, retold
 from filemem.consolidation.ledger import Ledger, Origin, turn_digest
 from filemem.errors import FilememError
 from filemem.folder import Folder
@@ -14,6 +14,7 @@ from filemem.problems import Problem
 
 _SOURCE = re.compile(r"(.+?\.\w+)(?::(\d{1,9}))?$")
 _GONE = "delete the line, or let filemem consolidate do it"
+_RETOLD = "go through such facts with filemem review --retold"
 _LOOK = "see whether it still holds; then correct it, or delete it"
 
 
@@ -31,6 +32,10 @@ def problems(folder: Folder) -> Iterator[Problem]:
         sessions = {live(match[1]) for match in named if kind_of(match[1]) == "sessions"}
         for what in _changed(folder, sessions, written.origins, seen):
             yield Problem(path, memory.line_of("source"), what, _LOOK)
+    for one in retold.found(folder):
+        path, sessions = one.memory.path, {live(source.rpartition(":")[0]) for source, _ in one.turns}
+        if not list(_changed(folder, sessions, book.written[path].origins, seen)):
+            yield Problem(path, one.memory.front_end + 1, "its words stand in no turn that it cites", _RETOLD)
     for path in folder.paths():
         if kind_of(path) in ("facts", "lessons", "summaries") and not path.startswith(ARCHIVE + "/"):
             yield from _superseded(folder, path, gone)
