@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
-from repositories import SETTINGS, START, git, plain_git  # noqa: F401
+from repositories import SETTINGS, START, git, named, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, forget
 from filemem.cli import cli
@@ -54,6 +54,13 @@ def made(top: Path) -> Path:
     return top / "store"
 
 
+def copied(store: Path, place: Path) -> Path:
+    """A copy of a store, whose repository the person has named."""
+    shutil.copytree(store, place, symlinks=True)
+    named(place)
+    return place
+
+
 def run(store: Path) -> Result:
     words = ["--store", str(store), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
     return CliRunner().invoke(
@@ -87,11 +94,10 @@ def killed(store: Path, limit: int) -> bool:
 def sweep(folder: Path, points: Iterator[int]) -> int:
     """Kill at each point until there are no more, give the command again, look; the number of kills."""
     original = made(folder)
-    undisturbed = shutil.copytree(original, folder / "undisturbed", symlinks=True)
+    undisturbed = copied(original, folder / "undisturbed")
     run(undisturbed)
     for kills, limit in enumerate(points):
-        store = folder / "again"
-        shutil.copytree(original, store, symlinks=True)
+        store = copied(original, folder / "again")
         alive = not killed(store, limit)
         result = run(store)
         assert saying(store) == [], (limit, result.output)
@@ -124,6 +130,29 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
 
 
+def test_a_git_that_is_killed_in_the_middle_leaves_nothing_either(tmp_path: Path) -> None:
+    """Its commit waits, and the note of that is cleaned when the history is; a call that has to succeed is made again."""
+    store = made(tmp_path)
+    real = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    script = (
+        f'#!/bin/sh\ncase " $* " in *" $KILLED "*) rm "$0" && ln -s {real} "$0"; kill -9 $$;; esac\nexec {real} "$@"\n'
+    )
+    for number, call in enumerate(("update-index", "write-tree", "index-pack", "update-ref", "gc")):
+        again = copied(store, tmp_path / str(number))
+        git_once = tmp_path / "bin/git"
+        git_once.unlink(missing_ok=True)
+        git_once.write_text(script)
+        git_once.chmod(0o700)
+        env = {"HOME": str(again), "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "KILLED": call}
+        words = ["--store", str(again), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
+        first = CliRunner().invoke(cli, words, env=env)
+        assert git_once.is_symlink(), call
+        if first.exception:
+            assert run(again).exit_code == 0, call
+        assert saying(again) == [], (call, first.output)
+
+
 @pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)
 def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: Path, piece: str) -> None:
     mara = Store(tmp_path).user("mara")
@@ -145,8 +174,8 @@ def test_a_huge_file_needs_no_memory_of_its_size(tmp_path: Path) -> None:
         file.write(f"\nThe {WORD}.\n".encode())
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))  # noqa: E731
     said = []
-    for named in (["--about", WORD], ["facts/2026/2026-11-20-big.md"]):
-        command = [*FILEMEM, "--store", str(tmp_path), "forget", *named, "--yes"]
+    for what in (["--about", WORD], ["facts/2026/2026-11-20-big.md"]):
+        command = [*FILEMEM, "--store", str(tmp_path), "forget", *what, "--yes"]
         said.append(subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, timeout=SOON))
     assert [done.returncode for done in said] == [0, 0], said
     assert f"Still says it: mara/facts/2026/2026-11-20-big.md: The {WORD}." in said[0].stdout
