@@ -184,6 +184,7 @@ def _do(user: User, job: Job, before: Before | None, how: dict[str, bool]) -> in
         target = purge.target_of(history, job)
         purged = purge.purge(target)
         said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
+        erasure.settle(user, job.plan)
         held = purge.search(target)
     elif not (job.purge and owned):
         said = purge.remembers(history, wording, job.paths, everything=job.all)

@@ -75,6 +75,12 @@ def erase(user: User, job: Job, at: dt.datetime, before: Before | None = None) -
     return Done(deleted, redacted, beside, stayed, note, bool(found.wording))
 
 
+def settle(user: User, found: Plan) -> None:
+    """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
+    with user.locked():
+        _records(user, found)
+
+
 def clear(user: User) -> list[str]:
     """Delete the index and what was laid out of the past; says what went."""
     said = []
