@@ -20,6 +20,7 @@ from filemem.trust import Trust
 
 NAME = "filemem.yaml"
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
+CHOICES = {"steering": ("keep", "review"), "git_person_edits": ("leave", "commit")}
 PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
@@ -56,6 +57,9 @@ class Config:
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
     consolidate: bool = True  # make memories of what was said when a chat ends
     review: bool = False  # only propose memories, for filemem review to decide
+    steering: str = (
+        "keep"  # "review": what tells the assistant how to behave waits for filemem review, as imports' does
+    )
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
@@ -139,6 +143,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but takes {_WORDS[type(default)]} such as {default!r}.")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
         raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
+    if value not in CHOICES.get(key, (value,)):
+        raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
     return value
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import config, history, memory
+from filemem import config, memory
 from filemem.cli import cli
 from filemem.config import Config, ConfigError
 from filemem.memory import Memory
@@ -23,7 +23,7 @@ SCHEMAS = Path(memory.__file__).parent / "schemas"
 TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 MORE: dict[str, dict[str, Any]] = {
     "threshold": {"exclusiveMaximum": 1},
-    "git_person_edits": {"enum": [history.LEAVE, history.COMMIT, None]},
+    **{key: {"enum": [*words, None]} for key, words in config.CHOICES.items()},
 }
 
 

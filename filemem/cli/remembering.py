@@ -113,7 +113,7 @@ def _report(user: User, found: list[Applied], *, dry_run: bool, as_json: bool, n
         say(note)
     made = [one for done in found for one in done.decisions if not done.staged]
     staged = sum(len(done.decisions) for done in found if done.staged)
-    said = f"{waiting(staged)}." if staged else _summary(made)
+    said = " ".join([*([_summary(made)] if made or not staged else []), *([f"{waiting(staged)}."] if staged else [])])
     say(f"{user.name + ': ' if named else ''}{said}{' Nothing was written.' if dry_run else ''}")
 
 

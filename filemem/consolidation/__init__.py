@@ -284,7 +284,19 @@ def run(
         yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or user.config.review else apply
     for found in plan(user, at, extractor, paths, progress, until=until):
-        yield found.session, carry(user, found)
+        waiting, settled = _parted(user, found)
+        if waiting.decisions and carry is apply:
+            yield found.session, stage(user, waiting)
+        yield found.session, carry(user, settled if carry is apply else found)
+
+
+def _parted(user: User, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
+    """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
+    asks = user.config.steering == "review"
+    waits = [one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions]
+    held = [one for one, wait in zip(found.decisions, waits, strict=True) if wait and one.action not in (NOOP, DROP)]
+    kept = [one for one in found.decisions if one not in held]
+    return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
 
 
 def interrupted(user: User, most: int = 20) -> list[str]:

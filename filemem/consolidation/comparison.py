@@ -99,6 +99,7 @@ class Claim(NamedTuple):
     speaker: str = ""  # whose words `body` quotes
     retold_by: str = ""  # the model whose words these are
     asked: bool = False  # the person asked for it to be remembered
+    waits: bool = False  # it steers the assistant and comes from elsewhere: only the person may have it kept
 
 
 def from_json(value: dict[str, Any]) -> Claim:

@@ -9,7 +9,7 @@ from filemem.consolidation.comparison import Claim
 from filemem.consolidation.ledger import digest
 from filemem.consolidation.sessions import Said, Session
 from filemem.passages import format_turn
-from filemem.statements import Statement, steers, told
+from filemem.statements import Statement, steering, steers, told
 from filemem.statements.sentences import is_chinese
 from filemem.transcript import ASSISTANT
 
@@ -60,7 +60,7 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             _take_back(session, place, found, dropped)
         for wish in heard.forget:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
-        kept = [one for one in heard.statements if not steers(one) or _may_steer(session, said)]
+        kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
         found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
         if not heard.statements and _CORRECTS.search(said.text.strip()):
             found[place] = _corrected(session, place)
@@ -80,9 +80,21 @@ def weightiest(claims: list[Claim], kept: int) -> list[Claim]:
     return [claim for claim in claims if claim not in counted or claim in best]
 
 
-def _may_steer(session: Session, said: Said) -> bool:
-    """May a turn say how the assistant is to behave? Only the user's own words in a chat of this program."""
-    return session.to_assistant and not session.imported and said.speaker == session.user
+def may_steer(session: Session, place: int) -> bool:
+    """May a turn say how the assistant is to behave? Only the user's own plain talk with this program's assistant.
+
+    None does that was announced as another's text a moment before. What an imported conversation says waits for review.
+    """
+    said = session.turns[place]
+    if not session.to_assistant or said.speaker != session.user or not steering.plain_talk(said.text, session.user):
+        return False
+    before = session.turns[max(0, place - NEAR) : place]
+    asked = bool(before) and before[-1].speaker == ASSISTANT and steering.asks_for_text(before[-1].text)
+    return not asked and not steering.announced([one.text for one in before if one.speaker == session.user])
+
+
+def _orders(one: Statement) -> bool:
+    return steers(one) or steering.holds_order(one.text)
 
 
 def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[Dropped]) -> None:
@@ -114,7 +126,6 @@ def _claim(session: Session, quotes: list[tuple[Said, str]], statement: Statemen
     said, first = quotes[-1][0], quotes[0][0]
     text = ("" if is_chinese(statement.text) else " ").join(" ".join(text.split()) for _, text in quotes)
     lesson = steers(statement)
-    own = said.speaker == session.user and not session.imported
     return Claim(
         text=text,
         day=said.day,
@@ -128,7 +139,8 @@ def _claim(session: Session, quotes: list[tuple[Said, str]], statement: Statemen
         body="".join(format_turn(one.speaker, "", text) for one, text in quotes).rstrip("\n"),
         nature={"plan": "plan", "event": "event"}.get(statement.kind.name, ""),
         when=statement.when,
-        heading=statement.kind.heading if own or (said.speaker == session.user and not lesson) else "",
+        heading=statement.kind.heading if said.speaker == session.user else "",
         asked=statement.asked,
         speaker=first.speaker,
+        waits=lesson and session.imported,
     )

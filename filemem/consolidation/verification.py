@@ -10,13 +10,14 @@ from filemem.bounded import Text
 from filemem.consolidation import injection
 from filemem.consolidation.comparison import Claim
 from filemem.consolidation.ledger import digest
-from filemem.consolidation.rules import SECRET, Dropped, foreign
+from filemem.consolidation.rules import SECRET, Dropped, foreign, may_steer
 from filemem.consolidation.sessions import Said, Session
 from filemem.facts import plain
 from filemem.plain import one_line
 from filemem.redaction import redact
 from filemem.statements import heading_of
-from filemem.statements.sentences import is_chinese
+from filemem.statements.sentences import is_chinese, own_sentences
+from filemem.statements.steering import speaks_of_steering
 from filemem.statements.words import amount, content
 from filemem.transcript import ASSISTANT
 
@@ -46,7 +47,9 @@ def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cl
     if not any(place in part for place in places):
         return Dropped(shown, text, "it cites only turns that were read before")
     said = [session.turns[place] for place in places]
-    reason = _unfit(text, said) or _foreign_orders(session, said) or _unborne(text, session, places)
+    steers = entry.get("kind") == "lesson" or speaks_of_steering(plain(text))
+    reason = _unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
+    reason = reason or _foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
     return Dropped(shown, text, reason) if reason else _claim(entry, text, session, said)
 
 
@@ -63,7 +66,20 @@ def _unfit(text: str, said: list[Said]) -> str:
     return "it " + order if (order := injection.suspicious(text)) else ""
 
 
-def _foreign_orders(session: Session, said: list[Said]) -> str:
+def _handed_over(said: list[Said]) -> str:
+    """Is nothing that it cites anybody's own talk, only text that was pasted or handed over to be worked on?"""
+    told = [one for one in said if foreign(one) or own_sentences(one.text)]
+    return "" if told else "what it cites is a text that was handed over, and nobody's own words"
+
+
+def _foreign_wish(session: Session, places: list[int]) -> str:
+    """How the assistant is to behave is the user's to say, in a turn that is nothing but their own plain talk."""
+    if all(may_steer(session, place) for place in places):
+        return ""
+    return "it steers the assistant, and what it cites is not the user's own plain talk"
+
+
+def _foreign_orders(said: list[Said]) -> str:
     for one in said:
         order = injection.suspicious(one.text) if foreign(one) else injection.commands(one.text)
         if order:
@@ -71,10 +87,10 @@ def _foreign_orders(session: Session, said: list[Said]) -> str:
     return ""
 
 
-def _unborne(text: str, session: Session, places: list[int]) -> str:
-    """What the fact has that neither the turns that it cites nor those around them have."""
+def _unborne(text: str, session: Session, places: list[int], around: int) -> str:
+    """What the fact has that neither the turns that it cites nor the few around them have."""
     near = sorted(
-        {n for place in places for n in range(place - AROUND, place + AROUND + 1) if 0 <= n < len(session.turns)}
+        {n for place in places for n in range(place - around, place + around + 1) if 0 <= n < len(session.turns)}
     )
     turns = [session.turns[place] for place in near]
     names = ", ".join(session.speakers)
@@ -107,6 +123,7 @@ def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Said])
         confidence=0.3 if by else SURE,
         valid_from=begun if begun and begun <= said[0].day else None,
         said_by=by,
+        waits=entry.get("kind") == "lesson" and session.imported,
     )
 
 

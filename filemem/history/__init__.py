@@ -15,7 +15,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem import config, disk
+from filemem import disk
 from filemem.errors import Busy, FilememError
 from filemem.folder import WRITTEN, passed_over
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
@@ -38,7 +38,7 @@ from filemem.plain import few, one_line
 from filemem.problems import Problem
 from filemem.store import User
 
-LEAVE, COMMIT = "leave", "commit"  # git_person_edits
+COMMIT = "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
 CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
@@ -167,8 +167,6 @@ class History:
         With the setting `git_person_edits: commit` it is committed now, under the person's own name.
         """
         setting = self.user.config.git_person_edits
-        if setting not in (LEAVE, COMMIT):
-            raise config.ConfigError(f"git_person_edits is {setting!r}, but is {LEAVE} or {COMMIT}; put it right.")
         with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
             if self.home:
                 with contextlib.suppress(GitError, Busy), self.alone():

@@ -21,10 +21,18 @@ _END = re.compile(
 )
 _SMALL_END = re.compile(r"(?<=[\w)][.!?…])\s+(?=[a-z])")  # where nobody uses capitals
 _NO_END = re.compile(r"(?:\b[A-Z]|\b(?i:mr|ms|mrs|dr|st|vs|e\.g|i\.e|a\.m|p\.m|approx|ave))\.$")
-_ITEM = re.compile(r"\s*(?:[-*•>]|\d{1,2}[.)])\s")
+_MARKER = (
+    r"(?:\(?(?:\d{1,3}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)]\s|[、．）])|（[\d一二三四五六七八九十]{1,3}）"
+    r"|[①-⑳]|[-*•‣·>]\s|step \d+\b)"
+)
+ITEM = re.compile(rf"^[^\S\n]*{_MARKER}|[①-⑳]", re.MULTILINE | re.IGNORECASE)
+_ITEM_END = re.compile(
+    r"^[^\S\n]*\(?(?:\d{1,3}|[a-zA-Z])\.\Z", re.MULTILINE
+)  # the stop of "1.", which ends no sentence
 _QUOTE = re.compile(r"[\"“「『]([^\"”」』]{2,})[\"”」』]?|(?<!\w)'([^']{12,})'(?!\w)")
 _FOREIGN = re.compile(
-    r"^\s*(?:from|to|subject|date|sent|cc|发件人|收件人|主题|日期)\s?[:：]\s?\S|^\s*>|^```|^-{3,}\s*(?:original|forwarded)",
+    r"^\s*(?:from|to|subject|date|sent|cc|fwd?|re|发件人|收件人|主题|日期|转发|回复)\s?[:：]\s?\S|^\s*>|```|^~~~"
+    r"|^-{3,}\s*(?:original|forwarded|转发|原)|^begin forwarded|^(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit)\s?:",
     re.IGNORECASE | re.MULTILINE,
 )
 _TO_WORK_ON = re.compile(
@@ -32,6 +40,11 @@ _TO_WORK_ON = re.compile(
     r"|reply to|respond to|answer|review|read|explain|turn|convert|what does|transcribe|spell|analy[sz]e|say|write|draft)\b"
     r".{0,80}?(?:[:：]|\bthis\b|\bfollowing\b|\bbelow\b|\bfor me\b|[\"“])"
     r"|(?:翻译|翻成|译成|译一下|总结|概括|润色|修改|改写|校对|改一下|看看|读一下|写|回复|解释|朗读|扩写|缩写).{0,24}?(?:[:：]|[“「])",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(  # the head of what another one wrote: "my colleague wrote:"
+    r"\b(?:wrote|writes|says|said|asks|posted|texted|sent|reads|goes|replied|e-?mail\w*|message|letter|article|page|memo|notice|sign"
+    r"|draft|prompt|rules|instructions|transcript)\b[^:：]{0,30}[:：]|(?:写道|写着|说|发来的?|发给我的?|内容|原文|邮件|短信|通知|提示|规定|网页)\s?[:：]",
     re.IGNORECASE,
 )
 _REPORTS = re.compile(
@@ -79,7 +92,8 @@ def split(text: str) -> list[str]:
     for match in sorted(ends, key=lambda match: match.start()):
         before = text[at : match.start()]
         closing = re.match(r"[\"”')\]’」』）]*", match[0])
-        if match.start() < at or (_NO_END.search(before) and "\n" not in match[0]):
+        stops = _NO_END.search(before) or _ITEM_END.search(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        if match.start() < at or (stops and "\n" not in match[0]):
             continue
         pieces.append(before + (closing[0] if closing else ""))
         at = match.end()
@@ -104,7 +118,8 @@ def role(sentence: str, language: str) -> str:
 def own_sentences(text: str) -> list[Sentence]:
     """The sentences that are the speaker's own talk: none of a text that they quote, forward, paste or hand over to be worked on.
 
-    What follows a request such as "translate this:" is no talk, nor are list items; a message of many lines is none at all.
+    What follows a request such as "translate this:" or a head such as "he wrote:" is no talk, nor are list items; a message of
+    many lines is none at all.
     """
     if _FOREIGN.search(text) or text.count("\n") >= PASTED_LINES:
         return []
@@ -112,7 +127,9 @@ def own_sentences(text: str) -> list[Sentence]:
     for sentence in sentences(text):
         if sentence.role in ("request", "question") and _TO_WORK_ON.search(sentence.text):
             break
-        if not _ITEM.match(sentence.text) and not quotes_another(sentence.text):
+        if _INTRODUCES.search(sentence.text):
+            break
+        if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
             own.append(sentence)
     return own
 
