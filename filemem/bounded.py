@@ -26,6 +26,7 @@ _COUNTED = re.compile(  # a numeral that certainly counts: 十分 does not, 十�
     "(?=[个只条本张次天年岁块元名家件辆台棵层口杯瓶斤里米]|公[斤里]|小时|分钟)"
 )
 _BRACKETS = re.compile(r"(?<!\[)\[[^\[\]\n]*\](?!\])")  # captions, and dates that the tools wrote
+_BEFORE = 40  # characters before a word in which the end of a sentence, or the start of a line, is looked for
 _STARTS = re.compile(r"(?:^|[.!?…。！？:;\"“\n]\s*|\*\s*)$")
 
 
@@ -56,19 +57,27 @@ def details(texts: Iterable[Text]) -> Details:
         found.names.update({_folded(name): name for name in _LINK.findall(rest)})
         found.names.update({_folded(name): name for name in _CHINESE_NAME.findall(rest)})
         found.names.update({name: name for name in names_zh.names(rest)})
+        pieces, at = list[str](), 0
         for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
             if day or not mention.relative:
                 words = rest[mention.start : mention.end]
                 found.dates[mention.span.start, mention.span.end] = words
                 found.others[mention.span.start, mention.span.end] = mention.spans[-1]
-                rest = rest[: mention.start] + "_" * len(words) + rest[mention.end :]
+                pieces += [rest[at : mention.start], "_" * len(words)]
+                at = mention.end
+        rest = "".join([*pieces, rest[at:]])
         found.numbers.update({_number(match[0]): match[0] for match in _NUMBER.finditer(rest)})
         for match in _WORD.finditer(rest):
             word = match[0]
             plain = _folded(word).partition("'")[0]  # I've, I'll
-            if word[0].isupper() and not _STARTS.search(rest[: match.start()]) and plain not in terms.STOP:
+            if word[0].isupper() and plain not in terms.STOP and not _begins(rest, match.start()):
                 found.names[_folded(word)] = word
     return found
+
+
+def _begins(text: str, place: int) -> bool:
+    """Does a sentence begin there?"""
+    return _STARTS.search(text, max(0, place - _BEFORE), place) is not None
 
 
 def _take(pattern: re.Pattern[str], text: str, into: dict[str, str]) -> str:
@@ -97,9 +106,10 @@ def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
     of, kept = details(sources), list(summary)
     shown = details(kept)
     text = _folded(_URL.sub(" ", " ".join(_BRACKETS.sub(" ", part.text) for part in kept)))
-    lost = [written for key, written in (of.names | of.titles).items() if not _stands(key, text)]
+    words, digits = set(re.findall("[a-z0-9]+", text)), set(re.findall(r"\d+", text))
+    lost = [written for key, written in (of.names | of.titles).items() if key not in words and not _stands(key, text)]
     lost += [written for key, written in of.urls.items() if key not in shown.urls]
-    lost += [written for key, written in of.numbers.items() if not re.search(rf"(?<!\d){re.escape(key)}(?!\d)", text)]
+    lost += [written for key, written in of.numbers.items() if key not in digits and not _counts_there(key, text)]
     lost += [
         f"{written} ({start})" if start == end else f"{written} ({start} to {end})"
         for (start, end), written in of.dates.items()
@@ -108,8 +118,14 @@ def archive_only(sources: Iterable[Text], summary: Iterable[Text]) -> list[str]:
     return sorted(dict.fromkeys(" ".join(item.split()) for item in lost))
 
 
+def _counts_there(number: str, text: str) -> bool:
+    return number in text and re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) is not None
+
+
 def _stands(name: str, text: str) -> bool:
     """Does a folded name stand in folded text, not only inside a longer word?"""
+    if name not in text:
+        return False
     edges = (r"(?<![a-z0-9])" if name[:1].isascii() else "", r"(?![a-z0-9])" if name[-1:].isascii() else "")
     return re.search(edges[0] + re.escape(name) + edges[1], text) is not None
 

@@ -57,9 +57,7 @@ class Config:
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
     consolidate: bool = True  # make memories of what was said when a chat ends
     review: bool = False  # only propose memories, for filemem review to decide
-    steering: str = (
-        "keep"  # "review": what tells the assistant how to behave waits for filemem review, as imports' does
-    )
+    steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 

@@ -6,10 +6,11 @@ five conversations), rounded; fitted to four of them, they keep as much of the f
 kept first. Of two equals the shorter is kept, since it leaves room for others.
 """
 
+import bisect
 import datetime as dt
+import itertools
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -123,28 +124,93 @@ def chosen(turns: Iterable[Said], budget: float, room: Mapping[str, float]) -> d
     `room` for; of each source at least the most telling turn that it has room for itself.
     """
     turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
-    kept: dict[_Key, list[Said]] = {}
-    sizes: Counter[_Key] = Counter()
-    counts: Counter[_Key] = Counter()
+    kept: dict[_Key, _Kept] = {}
+    size, count = 0, 0
     least, most = {id(turn) for turn in _best(turns).values()}, sum(room.values())
     for turn in sorted(turns, key=lambda turn: (id(turn) not in least, -_merit(turn))):
-        key = turn.path, turn.bullet.path, turn.bullet.speaker
-        more = sorted([*kept.get(key, ()), turn], key=lambda said: said.turn.line)
-        bullets = list(together(more))
-        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
-        count = sum(bullet.tokens for bullet in bullets)
-        fits = sizes.total() - sizes[key] + size <= budget and counts.total() - counts[key] + count <= most
+        group = kept.setdefault((turn.path, turn.bullet.path, turn.bullet.speaker), _Kept([], []))
+        change = group.with_one(turn)
+        fits = size + change.size <= budget and count + change.tokens <= most
         if id(turn) in least or (turn.worth and fits):
-            kept[key], sizes[key], counts[key] = more, size, count
+            group.take(change)
+            size, count = size + change.size, count + change.tokens
     found: dict[str, list[Bullet]] = {}
-    for group in sorted(kept.values(), key=lambda group: (group[0].path, group[0].turn.line)):
-        found.setdefault(group[0].path, []).extend(together(group))
+    for turns in sorted(
+        (one.turns for one in kept.values() if one.turns), key=lambda turns: (turns[0].path, turns[0].turn.line)
+    ):
+        found.setdefault(turns[0].path, []).extend(together(turns))
     return found
+
+
+class _Bundle(NamedTuple):
+    """The turns that share a bullet: how many, and the bytes and tokens of the bullet."""
+
+    turns: int
+    size: int
+    tokens: int
+
+
+class _Change(NamedTuple):
+    """What one turn more does to the bullets of its speaker: bundles from `first` up to `last` become others."""
+
+    place: int
+    turn: Said
+    first: int
+    last: int
+    bundles: list[_Bundle]
+    size: int
+    tokens: int
+
+
+class _Kept(NamedTuple):
+    """The turns of one speaker in one conversation that are kept, in order, and how `together` bundles them."""
+
+    turns: list[Said]
+    bundles: list[_Bundle]
+
+    def with_one(self, turn: Said) -> _Change:
+        """What keeping one more changes. Bundles before it stay, and those behind it from where the old and the new agree."""
+        place = bisect.bisect_right(self.turns, turn.turn.line, key=lambda said: said.turn.line)
+        first, start = 0, 0
+        while first < len(self.bundles) and start + self.bundles[first].turns < place:
+            start += self.bundles[first].turns
+            first += 1
+        new, last, old_end, end = list[_Bundle](), first, start, start
+        for bullet, turns in _counted(self._from(start, place, turn)):
+            bundle = _Bundle(turns, len(str(bullet).encode("utf-8", "replace")), bullet.tokens)
+            new.append(bundle)
+            end += bundle.turns
+            while last < len(self.bundles) and old_end < end - 1:
+                old_end += self.bundles[last].turns
+                last += 1
+            if end > place and old_end == end - 1:
+                break
+        old = self.bundles[first:last]
+        size = sum(one.size for one in new) - sum(one.size for one in old)
+        return _Change(
+            place, turn, first, last, new, size, sum(one.tokens for one in new) - sum(one.tokens for one in old)
+        )
+
+    def _from(self, start: int, place: int, turn: Said) -> Iterator[Said]:
+        """The turns from one on, with another among them."""
+        yield from itertools.islice(self.turns, start, place)
+        yield turn
+        yield from itertools.islice(self.turns, place, None)
+
+    def take(self, change: _Change) -> None:
+        """Keep the turn."""
+        self.turns.insert(change.place, change.turn)
+        self.bundles[change.first : change.last] = change.bundles
 
 
 def together(turns: Iterable[Said]) -> Iterator[Bullet]:
     """The bullets of one speaker's turns in one conversation, a few in each, so that they share a link."""
-    bullet: Bullet | None = None
+    return (bullet for bullet, _ in _counted(turns))
+
+
+def _counted(turns: Iterable[Said]) -> Iterator[tuple[Bullet, int]]:
+    """These bullets, each with how many of the turns share it."""
+    bullet, count = None, 0
     for turn in turns:
         if (
             bullet
@@ -152,13 +218,14 @@ def together(turns: Iterable[Said]) -> Iterator[Bullet]:
             and len(bullet.lines) + len(turn.bullet.lines) <= TURNS
             and len(bullet.text) + len(turn.bullet.text) <= LETTERS
         ):
-            bullet = bullet._replace(text=f"{bullet.text} … {turn.bullet.text}", lines=bullet.lines + turn.bullet.lines)
+            text = f"{bullet.text} … {turn.bullet.text}"
+            bullet, count = bullet._replace(text=text, lines=bullet.lines + turn.bullet.lines), count + 1
             continue
         if bullet:
-            yield bullet
-        bullet = turn.bullet
+            yield bullet, count
+        bullet, count = turn.bullet, 1
     if bullet:
-        yield bullet
+        yield bullet, count
 
 
 def _merit(turn: Said) -> float:

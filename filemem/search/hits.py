@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -71,12 +72,17 @@ def excerpt(text: str, stems: frozenset[str]) -> tuple[int, int]:
         return 0, len(text)
     found = list(_found(text[:LOOKED_AT], stems))
     best, start, left = 0, 0, 0
-    for right, (place, _) in enumerate(found):
+    inside = Counter[str]()
+    for place, stem in found:
+        inside[stem] += 1
         while place - found[left][0] > LONGEST * 3 // 4:
+            gone = found[left][1]
+            inside[gone] -= 1
+            if not inside[gone]:
+                del inside[gone]
             left += 1
-        words = len({stem for _, stem in found[left : right + 1]})
-        if words > best:
-            best, start = words, found[left][0]
+        if len(inside) > best:
+            best, start = len(inside), found[left][0]
     start = max(0, min(start - LONGEST // 8, len(text) - LONGEST))
     space = text.find(" ", start, start + 40)
     start = space + 1 if start and space >= 0 else start
