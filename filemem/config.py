@@ -16,6 +16,7 @@ import yaml
 
 from filemem import disk
 from filemem.errors import FilememError
+from filemem.plain import one_line
 from filemem.trust import Trust
 
 NAME = "filemem.yaml"
@@ -91,6 +92,11 @@ def persons(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of some settings that only a person may decide, where they differ from the defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     return {key: values[key] for key in PERSONS if key in values and values[key] != defaults[key]}
+
+
+def spelt(value: Any) -> str:
+    """A setting's value as one writes it, in a sentence."""
+    return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
 
 
 def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str, str], trust: Trust) -> dict[str, Any]:

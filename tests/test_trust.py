@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
 from filemem import Store
+from filemem.history import History
+from filemem.history.sync import sync
 from filemem.trust import Trust
 
 FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
@@ -197,3 +200,20 @@ def test_what_a_value_could_command_the_terminal_is_spelt_out(home: Path) -> Non
         term.expect("[y/N]")
         assert "\x1b]0;" not in term.raw and "\nTrusted" not in term.screen
     assert "\x1b" not in run(home, "chat", "-m", "Hello").stderr
+
+
+def test_a_sync_names_the_settings_that_came_in(tmp_path: Path) -> None:
+    """All of them, and which the person is asked about before they count."""
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    one = store(tmp_path / "one")
+    git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
+    sync(History(one), None, START)
+    git(tmp_path, "clone", "--quiet", "remote", "two")
+    named(tmp_path / "two")
+    (tmp_path / "one/filemem.yaml").write_text("steps: 9\nbase_url: http://127.0.0.1:9/v1\nredact: false\n")
+    git(tmp_path / "one", "add", "filemem.yaml"), git(tmp_path / "one", "commit", "-qm", "Settings")
+    sync(History(one), None, START)
+    two = Store(tmp_path / "two").user("mara")
+    came = "Settings came in: steps: 9, base_url: http://127.0.0.1:9/v1, redact: false."
+    assert sync(History(two), None, START).notes == [f"{came} You are asked before base_url and redact count."]
+    assert (two.config.steps, two.config.base_url, two.config.redact) == (9, "", True)

@@ -34,7 +34,7 @@ def settled(store: Store) -> dict[str, Any]:
     if not held and not (store.trust.given and config.asked(store.root)):
         return {}
     where = config.place(store.root)
-    asks = [f"{key}: {_spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
+    asks = [f"{key}: {config.spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
     question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
     if store.trust.settle(where, config.asked(store.root), question):
         store.__dict__.pop("config", None)
@@ -42,8 +42,3 @@ def settled(store: Store) -> dict[str, Any]:
     told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
     click.echo(visible(told), err=True)
     return held
-
-
-def _spelt(value: Any) -> str:
-    """A setting's value as one writes it."""
-    return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)

@@ -63,9 +63,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
             fetched = _count(repository, ours, theirs)
             _land(history, repository, new, ours)
             doubled = _doubled(repository, changes)
+            notes = _settings(history, repository, changes)
         if refused:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
-            notes = _settings(history, repository, changes)
         told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
         pushed = _count(repository, theirs, new) if new != theirs else 0
         notes += [f"{paths}: {words}." for paths, words in told.items()]
@@ -144,7 +144,7 @@ def _settings(history: History, repository: Repository, changes: Changes) -> lis
     except config.ConfigError as error:
         return [f"Settings came in that cannot be used: {error}"]
     came = {key: new.get(key) for key in {**old, **new} if old.get(key) != new.get(key)}
-    told = ", ".join(f"{key}: {one_line(str(value), 200)}" for key, value in came.items())
+    told = ", ".join(f"{key}: {config.spelt(value)}" for key, value in came.items())
     asked = [key for key in config.persons(new) if key in came]
     agree = f" You are asked before {' and '.join(asked)} count{'s' * (len(asked) == 1)}." if asked else ""
     return [f"Settings came in: {told}.{agree}"] if came else []
