@@ -34,13 +34,21 @@ def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
     found: dict[str, Stated] = {}
     for row in table.rows("relation"):
         matches = (table.search("relation", row["name"], reading, language) for reading in readings)
-        if match := next(filter(None, matches), None):
+        if match := next((match for match in matches if match and not _of_another(match, language)), None):
             groups = {key: value.strip().lower() for key, value in match.groupdict().items() if value}
             name = row["name"]
             for part in ("thing", "kin", "pet"):
                 name = name.replace(f"{{{part}}}", groups.get(part, ""))
             found.setdefault(name, Stated(name, _value(match), row["kind"], not row.get("many", False)))
     return tuple(found.values())
+
+
+def _of_another(match: re.Match[str], language: str) -> bool:
+    """Is what names nobody told of somebody who is named before it: Tom got a job at Fenwick's?"""
+    if table.sign("first person", match[0]):
+        return False
+    named = (table.search("whose", name, match.string, language) for name in ("kin", "other"))
+    return any(subject.start() < match.start() for subject in named if subject)
 
 
 def _value(match: re.Match[str]) -> str:

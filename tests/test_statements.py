@@ -1,0 +1,415 @@
+"""What of a turn is worth keeping: whole sentences as they were written, each with its kind, whose it is, what it states.
+
+Questions, requests, what is supposed, reported, quoted, pasted, private or taken back is no statement. English and Chinese.
+"""
+
+import datetime as dt
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem.statements import Told, Turn, relations, told
+from filemem.statements.sentences import own_sentences
+
+DAY = dt.date(2026, 3, 10)  # a Tuesday
+
+
+def hear(text: str, *, to_assistant: bool = True) -> Told:
+    return told(Turn("Mara", text), DAY, to_assistant=to_assistant)
+
+
+def kept(text: str, *, to_assistant: bool = True) -> list[str]:
+    return [one.text for one in hear(text, to_assistant=to_assistant).statements]
+
+
+ROLES = {
+    "telling": """
+        I live above the bakery in Hill Street.
+        What a day, I got the job at Fenwick's!
+        When I was six we lived in Malta.
+        Nobody could tell me why, but I'm allergic to latex.
+        我住在杭州西湖区。
+        我什么海鲜都不能吃。
+        我哪儿都没去，就在家陪我妈。
+        他不是我哥，是我表哥。""",
+    "question": """
+        Where did I put the spare key?
+        what time is my train on friday
+        wheres my passport
+        is Tom still coming
+        do you remember my sister's name
+        and how old is my nephew now
+        Any tips for a sore knee
+        I wonder what I did with the receipt.
+        我的护照在哪里
+        我明天几点的火车
+        我晚上吃啥
+        我说过我的生日没
+        我姐姐的孩子叫什么来着
+        你记得我喜欢什么茶吗
+        我是不是说过要去北京
+        我的车还在修不""",
+    "request": """
+        Write a short poem about my cat Miso.
+        Find me a recipe without nuts
+        Tell me about my week.
+        remind me to call Ben
+        I need help with my CV.
+        Plan a week of dinners for us.
+        帮我写一封辞职信。
+        推荐几本科幻小说
+        给我讲个笑话吧
+        麻烦查一下我上个月的安排
+        提醒我明天交房租
+        你能帮我想个名字吗，谢谢""",
+    "instruction": """
+        Please answer in one paragraph from now on.
+        Call me Fitz.
+        Always give temperatures in Celsius.
+        No bullet points, please.
+        I prefer short answers.
+        以后回答简短一点。
+        叫我阿静就行。
+        别用表情符号。
+        请用中文回答我。""",
+    "remember": """
+        Remember that my locker is number 48.
+        Don't forget I'm off on Wednesdays.
+        note to self: the boiler was serviced in May
+        请记住我的车位是B12。
+        别忘了我不吃香菜。
+        我的门牌号是18号，记一下。
+        能不能记住我周三不上班？""",
+    "forget": """
+        Forget that I told you about Priya.
+        please delete everything about my divorce
+        Can you forget what I said about the loan?
+        忘掉我刚才说的话。
+        请把我的地址删掉。
+        能不能忘了我前男友的事""",
+    "private": """
+        Don't write this down, but I'm seeing a lawyer.
+        Off the record, I can't stand my brother-in-law.
+        这个别记，我打算离职。
+        下面的话不用保存。""",
+    "unreal": """
+        If I won the lottery I'd buy a boat in Split.
+        I wish I had a sister.
+        Imagine we lived on Mars.
+        I'd move to Kyoto if I could.
+        要是我有一百万就搬去大理。
+        如果我会弹琴就好了。
+        假如我是医生，我就住在海边。""",
+    "report": """
+        小李说，他住在广州。
+        她妈妈说：我住在北京，在银行工作""",
+    "taken back": """
+        Just kidding!
+        only joking, I don't have a yacht
+        开玩笑的啦。
+        逗你玩的。""",
+}  # fmt: skip
+SAYING = [(role, text.strip()) for role, rows in ROLES.items() for text in rows.strip().split("\n")]
+
+
+@pytest.mark.parametrize(("role", "text"), SAYING, ids=[text for _, text in SAYING])
+def test_what_a_sentence_does(role: str, text: str) -> None:
+    """And only what is told, asked to be remembered or says how to be talked to is a statement."""
+    [*_, last] = own_sentences(text)
+    assert last.role == role
+    if role not in ("telling", "instruction", "remember"):
+        assert kept(text) == []
+    elif role != "telling":
+        assert kept(text) == [text]
+
+
+KINDS = {
+    ("identity", 8, "who"): "My name is Odile Marchetti.|I was born in Cork in 1988.|My birthday is on 3 July.|"
+    "我叫林小满。|我老家在绍兴。|我的生日是七月三日。",
+    ("health", 9, "health"): "I'm allergic to penicillin.|im allergic to walnuts, i carry an epipen|"
+    "I was diagnosed with type 1 diabetes.|I can't eat shellfish.|我对花生过敏。|我有高血压，每天吃药。|我不能喝牛奶。",
+    ("diet", 8, "health"): "I'm vegan these days.|We don't eat pork.|我现在吃素。",
+    ("home", 8, "home"): "We moved to Leith.|My new address is 7 Mill Road.|I live with my cat in Turin.|"
+    "我搬到成都了。|我家地址是中山路三号。",
+    ("family", 8, "family"): "My mum lives in Leeds.|My sister Ines lives in Oslo.|Our son is called Teo.|"
+    "My dad's a retired sailor.|我妈妈住在苏州。|我弟弟今年二十岁。|我老公叫陈默。",
+    ("health", 9, "family"): "My sister Ines is allergic to cats.|我妈有高血压。",
+    ("work", 6, "work"): "I work as a vet.|I started at Calder & Sons.|我在银行上班。|"
+    "我是小学老师。|我下个月退休。",
+    ("plan", 6, ""): "I've got tickets for the opera on 3 May.|My dentist appointment is on Friday.|"
+    "I'm running the marathon on 12 October.|We're flying out on 4 June, I booked it.|我订了四月二十号去昆明的机票。|"
+    "我打算周末去看展。",
+    ("preference", 4, "likes"): "My favourite tea is gyokuro.|I can't stand coriander.|I love the sea in winter.|"
+    "我最喜欢的茶是普洱。|我讨厌下雨天。",
+    ("possession", 4, ""): "I bought a van in 2019, a blue one.|我养了一只叫团子的猫。",
+    ("people", 4, ""): "My neighbour Otto is a carpenter.|Alice moved to Hamburg.|我朋友阿青今年当爸爸了，五月生的。",
+    ("routine", 4, ""): "I swim every Thursday.|I'm learning the accordion.|我每天早上六点跑步。|我周三晚上有瑜伽课。",
+    ("event", 4, ""): "I finished the Lake District walk in 3 days.|We visited Gdansk.|我去了三次敦煌。",
+}  # fmt: skip
+OF_A_KIND = [(*kind, text) for kind, rows in KINDS.items() for text in rows.split("|")]
+
+
+@pytest.mark.parametrize(("kind", "importance", "heading", "text"), OF_A_KIND, ids=[row[3] for row in OF_A_KIND])
+def test_what_is_kept_has_a_kind_that_says_how_much_it_matters(
+    kind: str, importance: int, heading: str, text: str
+) -> None:
+    [one] = hear(text).statements
+    assert one.text == text
+    assert (*one.kind,) == (kind, importance, heading)
+
+
+NOTHING = """
+    hi|thanks|asdf qwer|Good morning to you.|That's so kind of you!|You're right.|Sounds great.|haha that's brilliant
+    Your garden looks lovely.|I see.|OK.|I'm tired.|I think so.|It was fun.|She said it was too cold.
+    I've been a pirate since breakfast, lol|We had so much fun!
+    Tom texted: "I moved to Dublin and work at the harbour now."
+    "I was born in a house with the television always on," is how it starts.
+    Translate: I live in Berlin and work as a baker.
+    Translate this into French: "I'm allergic to nuts and I live in Nice."
+    Please proofread this. I work at the museum and live in Bath.
+    > I live in Bergen.
+    - I live in Bergen.
+    From: Ann Lee
+    My password is [redacted: password].
+    你好|谢谢|好的，明白了。|太棒了！|你真好。|哈哈哈|嗯嗯|今天天气不错。|我觉得也是。
+    小王说："我搬到深圳了，现在在腾讯上班。"
+    请帮我写一封信：我叫王伟，我住在北京。
+    翻译一下：我对花生过敏。
+    把这句话翻译成英文：我住在上海，我在银行上班。
+    祝我生日快乐！|我中了一百万，哈哈哈哈
+"""
+UNKEPT = [text.strip() for row in NOTHING.strip().split("\n") for text in row.split("|")]
+
+
+@pytest.mark.parametrize("text", UNKEPT)
+def test_what_is_no_news_of_the_speaker_is_not_kept(text: str) -> None:
+    """Courtesy, moods, jokes, the words of others, texts to be worked on, secrets."""
+    assert kept(text) == []
+
+
+def test_a_long_pasted_text_and_a_forwarded_mail_are_nobodys_talk() -> None:
+    assert kept("\n".join(f"I live in house {number} and work as a nurse." for number in range(20))) == []
+    assert kept("From: ann@example.org\nSubject: news\n\nI moved to Bruges and I'm allergic to nuts.") == []
+    assert kept("看看这个：\n> 我住在深圳。\n> 我对花生过敏。") == []
+
+
+RELATIONS = """
+    My name is Odile Marchetti. | name: Odile Marchetti
+    Call me Fitz. | nickname: Fitz
+    I'm 41. | age: 41
+    I just turned thirty-two! | age: thirty-two
+    My birthday is on 3 July. | birthday: 3 July
+    I live in Turin now. | home: Turin
+    We've moved to Leith. | home: Leith
+    My new address is 7 Mill Road. | home: 7 Mill Road
+    I work at Calder & Sons. | employer: Calder & Sons
+    I started at Fenwick last week. | employer: Fenwick
+    I'm a vet. | job: vet
+    I got a new job as a tram driver. | job: tram driver
+    I've retired. | job:
+    My boss is called Ruth. | boss: Ruth
+    I'm married to Joao. | partner: Joao
+    We broke up. | partner:
+    I got divorced. | marital status: divorced
+    I'm vegan now. | diet: vegan
+    My new number is 0770 900 123. | phone: 0770 900 123
+    My favourite tea is gyokuro. | favourite tea: gyokuro
+    Gyokuro is my favourite tea. | favourite tea: Gyokuro
+    I've switched to coffee. | drink: coffee
+    Back on tea now. | drink: tea
+    My sister's birthday is 9 June. | sister's birthday: 9 June
+    Our dog is called Bo. | dog's name: Bo
+    我叫林小满。 | name: 林小满
+    叫我阿静就行。 | nickname: 阿静
+    我今年三十二岁。 | age: 三十二
+    我的生日是七月三日。 | birthday: 七月三日
+    我住在杭州。 | home: 杭州
+    我搬到成都了。 | home: 成都
+    我在中国银行上班。 | employer: 中国银行
+    我是小学老师。 | job: 小学老师
+    我退休了。 | job:
+    我们组长叫吴峰。 | boss: 吴峰
+    我老公叫陈默。 | partner: 陈默
+    我离婚了。 | marital status: 离婚
+    我现在吃素。 | diet: 吃素
+    我的新手机号是13900001111。 | phone: 13900001111
+    我最喜欢的茶是普洱。 | favourite 茶: 普洱
+    我改喝咖啡了。 | drink: 咖啡
+    我妹妹的生日是六月九日。 | 妹妹's birthday: 六月九日
+    我家的狗叫豆豆。 | 狗's name: 豆豆
+    My sister lives in Oslo. |
+    My mum moved to Leeds. |
+    My exam was moved to 3 June. |
+    Tom got a job at Fenwick. |
+    Ines just got engaged to Tom. |
+    My sister and her boyfriend broke up. |
+    I work with children. |
+    I work for myself. |
+    I'm at Tate Modern with Jo. |
+    Alice moved to Hamburg. |
+    We moved the wedding to 19 September. |
+    I moved the sofa to the window. |
+    I like tea. |
+    我妈妈住在苏州。 |
+    小王搬到深圳了。 |
+    我妈搬到深圳了。 |
+    小王入职了腾讯。 |
+    她男朋友叫李雷。 |
+    他老板叫王强。 |
+    我爸退休了。 |
+    我妈改喝茶了。 |
+    我朋友的狗叫豆豆。 |
+    我叫了外卖。 |
+    别叫我老王。 |
+    考试改到六月三号了。 |
+    我在超市买了茶。 |
+"""
+STATES = [tuple(part.strip() for part in row.split(" |")) for row in RELATIONS.strip().split("\n")]
+
+
+@pytest.mark.parametrize(("text", "stated"), STATES, ids=[row[0] for row in STATES])
+def test_the_relations_that_a_sentence_states_of_its_speaker(text: str, stated: str) -> None:
+    """Of nobody else. No value: it ends what was so before."""
+    found = [f"{one.relation}: {one.value}".strip() for one in relations.stated(text)]
+    assert stated in found if stated else found == []
+
+
+GROUPS = {
+    # A sentence that leans on the one before it is quoted with it; courtesy around it is not.
+    "My sister Ines lives in Oslo. She is allergic to cats.": [
+        "My sister Ines lives in Oslo. She is allergic to cats."
+    ],
+    "Thanks so much! I live in Bath. What about you?": ["I live in Bath."],
+    "I live in Bath. I'm allergic to latex.": ["I live in Bath.", "I'm allergic to latex."],
+    "hey! i live in bath. nice to meet you": ["i live in bath."],
+    "It is on Friday, they said.": [],
+    "He is allergic to nuts.": [],
+    "I'm seeing Dr. Bell on Friday, 9 a.m. sharp.": ["I'm seeing Dr. Bell on Friday, 9 a.m. sharp."],
+    "我住在杭州！你呢？": ["我住在杭州！"],
+    "我妹妹住在青岛。她对猫过敏。": ["我妹妹住在青岛。她对猫过敏。"],
+    "谢谢你。我对花生过敏。": ["我对花生过敏。"],
+    "他对花生过敏。": [],
+    # Who takes back what they said takes back what stands before it in the turn.
+    "I'm a trapeze artist. Just kidding! I'm a teacher.": ["I'm a teacher."],
+    "我是宇航员。开玩笑的。我是老师。": ["我是老师。"],
+    # What is asked of an assistant beside what is told.
+    "I live in Bath. Can you write me a poem?": ["I live in Bath."],
+    "我对虾过敏，帮我推荐几道菜": [],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), GROUPS.items(), ids=list(GROUPS))
+def test_which_sentences_of_a_turn_stand_together(text: str, expected: list[str]) -> None:
+    assert kept(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Can you forget what I told you about Priya?", "Priya"),
+        ("Delete what I said about the loan. I live in Bath.", "the loan"),
+        ("忘掉我护照放在蓝色抽屉里。", "我护照放在蓝色抽屉里"),
+        ("请把我跟你说过的关于前男友的事忘掉", "前男友"),
+    ],
+)
+def test_a_request_to_forget_names_what_and_nothing_of_its_turn_is_kept(text: str, about: str) -> None:
+    assert hear(text) == Told([], [about], False)
+
+
+def test_whoever_talks_to_a_person_asks_no_assistant() -> None:
+    """So a request to forget is theirs, and how to answer is no lesson."""
+    assert hear("Forget that I told you about Priya.", to_assistant=False).forget == []
+    assert kept("Always answer in Celsius.", to_assistant=False) == []
+    assert kept("Don't forget I'm allergic to nuts.", to_assistant=False) == ["Don't forget I'm allergic to nuts."]
+    assert kept("Don't forget your umbrella.", to_assistant=False) == []
+
+
+def test_what_is_asked_to_be_remembered_weighs_at_least_eight() -> None:
+    for text, weight in [
+        ("Remember that my locker is number 48.", 8),
+        ("不要忘了我对花生过敏。", 9),
+        ("能不能记住我的车是蓝色的？", 8),
+    ]:
+        [one] = hear(text).statements
+        assert (one.text, one.kind.importance, one.asked) == (text, weight, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("We moved the wedding to 19 September.", True),
+        ("My exam was postponed to May.", True),
+        ("The trip to Wales is cancelled.", True),
+        ("I no longer work on Mondays.", True),
+        ("Sorry, I meant I live in Bath.", True),
+        ("我的考试改到六月三号了。", True),
+        ("我不去北京了，取消了。", True),
+        ("说错了，我住在苏州。", True),
+        ("Alice moved to Hamburg.", False),
+        ("I live in Bath.", False),
+        ("My wedding is on 12 September.", False),
+        ("我住在苏州。", False),
+        ("我去北京开会，周五回来。", False),
+    ],
+)
+def test_what_takes_back_moves_or_ends_something_is_marked(text: str, changes: bool) -> None:
+    assert [one.changes for one in hear(text).statements] == [changes]
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("I booked a flight to Oslo for 20 April.", dt.date(2026, 4, 20)),
+        ("My interview is on 2 June 2027.", dt.date(2027, 6, 2)),
+        ("My dentist appointment is tomorrow.", dt.date(2026, 3, 11)),
+        ("I'm going to Wales one day next year.", None),
+        ("My interview was on 2 February.", None),
+        ("我订了4月20日去昆明的机票。", dt.date(2026, 4, 20)),
+    ],
+)
+def test_a_plan_has_the_day_that_its_words_settle(text: str, when: dt.date | None) -> None:
+    assert [one.when for one in hear(text).statements] == [when]
+
+
+TALK = st.lists(
+    st.sampled_from([
+        "I live in Bath.", "She is allergic to cats.", "my dog rex is a beagle", "What time is it?", "Just kidding!",
+        "Call me Fitz.", "Thanks!", "我住在杭州。", "她对猫过敏。", "你呢？", "记住我的车是蓝色的。", "以后回答简短一点。",
+        "We moved it to 3 June.", "“hm”", "😀", "\n", "> I live in Rome.", "- I live in Rome", "Dr. Bell, 9 a.m.",
+    ])
+).map(" ".join)  # fmt: skip
+ANY = st.one_of(
+    TALK, st.text(max_size=300), st.lists(st.sampled_from([*"我住在I'm a.。?？!\"“”「」'\n :,，"])).map("".join)
+)
+
+
+@given(ANY, st.booleans())
+def test_a_statement_is_made_of_whole_sentences_that_stand_letter_by_letter_in_the_turn(
+    text: str, to_assistant: bool
+) -> None:
+    """And no text makes it fail."""
+    whole = {part.text for part in own_sentences(text)}
+    for one in hear(text, to_assistant=to_assistant).statements:
+        rest = one.text
+        while rest:
+            part = next(part for part in sorted(whole, key=len, reverse=True) if rest.startswith(part))
+            assert part in text
+            rest = rest[len(part) :].lstrip()
+
+
+@given(st.sampled_from([text for _, _, _, text in OF_A_KIND]))
+def test_with_a_question_mark_in_its_end_the_same_words_are_not_kept(text: str) -> None:
+    asked = re.sub(r"[.。!！]*$", "", text) + "?"
+    assert kept(asked) == []
+
+
+@pytest.mark.parametrize(
+    "piece", ["I moved to ", "我住在", "my sister's ", '"', "a.", "? ", "If if ", " ", "。", "Aa " * 9]
+)
+def test_a_text_of_any_length_is_read_in_a_moment(piece: str) -> None:
+    begun = time.process_time()
+    hear(piece * (100_000 // len(piece)))
+    assert time.process_time() - begun < 1
