@@ -121,7 +121,11 @@ class Conversation:
             text, found = redact(text)
             if found:
                 listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
-        return self.transcript.add(speaker, text, self.now())
+        line = self.transcript.add(speaker, text, self.now())
+        if self.transcript.lost:
+            gone, self.transcript.lost = len(self.transcript.lost), []
+            listen(Notice(lost_turns(self.transcript.path, gone)))
+        return line
 
     @property
     def _trace(self) -> Trace:
@@ -294,6 +298,12 @@ class Conversation:
                 recalls.note(self.user, self.user.locate(path), recalls.CITED, self.now())
             except FilememError:
                 continue
+
+
+def lost_turns(path: str, count: int) -> str:
+    """What to tell a person whose editor saved over turns."""
+    what = "A turn that was kept is" if count == 1 else f"{count:,} turns that were kept are"
+    return f"{what} not in {path} any more, saved over by an editor perhaps; put back with: filemem restore {path}"
 
 
 def plain_summary(before: str, new: list[Passage], budget: int) -> str:

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from filemem import passages, said
 from filemem.consolidation import grounds
 from filemem.errors import FilememError
 from filemem.folder import BOOKKEEPING, Folder
@@ -25,7 +26,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
     paths = folder.paths()
     known = set(paths)
     lengths: dict[str, int] = {}
-    found = [*folder.strays(), *_cut_off(folder)]
+    found = [*folder.strays(), *_cut_off(folder), *_lost(folder)]
     for done, path in enumerate(paths, 1):
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -47,6 +48,17 @@ def _cut_off(folder: Folder) -> list[Problem]:
         return []
     remedy = "give the same filemem forget again, which finishes it"
     return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
+
+
+def _lost(folder: Folder) -> Iterator[Problem]:
+    """Turns that were kept and that an editor has saved over."""
+    for path, gone in said.lost(folder).items():
+        first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
+        count = "a turn that was kept is" if len(gone) == 1 else f"{len(gone):,} turns that were kept are"
+        remedy = (
+            f"put back with filemem restore {one_line(path)}, or let go with filemem restore --let-go {one_line(path)}"
+        )
+        yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
 
 
 def _copies(path: str) -> list[Problem]:

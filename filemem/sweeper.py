@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem import archive, disk, fading, recalls
+from filemem import said as turns_said
 from filemem.archive import Progress, unwatched
 from filemem.errors import NotFound, Refused
 from filemem.index.corpus import Entry
@@ -122,7 +123,8 @@ def _held(user: User, path: str) -> str:
 
 
 def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
-    """Bring memories back from the archive, byte for byte, and note a recall; a sentence for each.
+    """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a
+    session. A sentence for each.
 
     Raises NotFound or Refused for a path that is no memory, before anything is moved.
     """
@@ -130,7 +132,9 @@ def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
     found = [user.locate(path) for path in paths]
     for path in dict.fromkeys(found):
         if not path.startswith(ARCHIVE + "/"):
-            said.append(f"{path} is not in the archive.")
+            back = turns_said.put_back(user, path)
+            turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
+            said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue
         recalls.note_all(user, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
         stayed = archive.back(user, [path])

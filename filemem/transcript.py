@@ -4,7 +4,7 @@ import datetime as dt
 import os
 from collections.abc import Iterable
 
-from filemem import disk
+from filemem import disk, said
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.front import quoted
@@ -21,6 +21,9 @@ class Transcript:
     def __init__(self, folder: Folder, path: str = "") -> None:
         self.folder = folder
         self.path = path
+        self.lost: list[str] = []  # turns that were kept and that the file was found without, for whom it may concern
+        self._said: list[str] | None = None  # what this machine knows to have been kept, once it was asked for
+        self._size = 0  # of the file's bytes behind the last turn that was kept here
 
     def add(self, speaker: str, text: str, at: dt.datetime) -> int:
         """Append one turn, durably; returns the line on which it starts. `at` is the person's local time.
@@ -34,10 +37,30 @@ class Transcript:
             if standing is None:
                 turn = format_turn(speaker, clock, text)
                 self.path = create(self.folder, slug(first_words(text)) or "conversation", at, [turn])
+                self._note(turn)
                 return self.folder.read(self.path).count(b"\n") - turn.count("\n") + 1
             before = standing.data
-            self.folder.append(self.path, format_turn(speaker, clock, text, needed_day(at, *last_said(standing))))
+            self._look(standing)
+            turn = format_turn(speaker, clock, text, needed_day(at, *last_said(standing)))
+            self.folder.append(self.path, turn)
+            self._note(turn)
+            self._size = len(before) + len(turn.encode("utf-8", "replace"))
             return before.count(b"\n") + (1 if before.endswith(b"\n") or not before else 2)
+
+    def _note(self, turn: str) -> None:
+        said.note(self.folder, self.path, turn)
+        if self._said is not None:
+            self._said = [*self._said[-said.LOOKED_AT :], turn]
+
+    def _look(self, standing: Memory) -> None:
+        """Notice the turns that an editor has saved over; each is told of once."""
+        if self._said is None:
+            self._said = said.kept(self.folder).get(said.live(self.path), [])[-said.LOOKED_AT :]
+        elif len(standing.data) == self._size:
+            return
+        gone = said.missing(standing, self._said)
+        self._said = [turn for turn in self._said if turn not in gone]
+        self.lost += gone
 
     def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""

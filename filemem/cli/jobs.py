@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from filemem import fading, maintenance, status
+from filemem import fading, maintenance, said, status
 from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
@@ -103,13 +103,21 @@ def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json:
 
 @click.command("restore")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path)
+@click.option("--let-go", is_flag=True, help="Offer the turns that an editor saved over back no more.")
 @shared_options
-def restore_command(paths: tuple[str, ...]) -> int:
+def restore_command(paths: tuple[str, ...], let_go: bool) -> int:
     """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
+
+    A session gets back the turns that an editor has saved over, which filemem check names; or --let-go ends the offer.
 
     Example: filemem restore archive/facts/2025/2025-11-23-drinks-four-coffees-a-day.md
     """
     user = the_user()
+    if let_go:
+        for path in (user.locate(split_line(user, path)[0]) for path in paths):
+            gone = said.let_go(user, path)
+            say(f"{gone:,} {'turn' if gone == 1 else 'turns'} of {path} let go.")
+        return 0
     for sentence in maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said:
         say(sentence)
     return 0

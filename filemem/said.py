@@ -1,0 +1,156 @@
+"""The last turns that were kept, as this machine knows them beside their files: `.filemem/said.jsonl`, a line for each.
+
+An editor that empties a file, waits and writes what it had loaded saves over the turns that were kept meanwhile. They are
+noticed here and offered back; nothing is put back unasked. What a person has changed within a turn is no loss.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+
+from filemem import disk
+from filemem.errors import FilememError
+from filemem.folder import Folder
+from filemem.memory import ARCHIVE, Memory
+from filemem.passages import Passage, turns
+
+NAME = "said.jsonl"
+LOOKED_AT = 500  # turns, the last ones, that a conversation going on misses when they are gone
+MOST = 1_000_000  # bytes of the record; where it has more, its older half goes
+
+_Turn = tuple[str, str, str]  # speaker, clock, words
+
+
+def live(path: str) -> str:
+    """What a session is known by here, wherever it lies."""
+    return path.removeprefix(ARCHIVE + "/")
+
+
+def note(folder: Folder, session: str, turn: str) -> None:
+    """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
+    line = (json.dumps({"session": live(session), "turn": turn}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    place = folder.bookkeeping(NAME)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError, FilememError):
+        with open(os.open(place, flags, 0o600), "ab") as file:
+            file.write(line)
+            size = file.tell()
+        if size > MOST:
+            newest = disk.read(place)[-MOST // 2 :]
+            disk.write(place, newest.partition(b"\n")[2])
+
+
+def kept(folder: Folder) -> dict[str, list[str]]:
+    """The turns by the live path of their session, in the order in which they were said."""
+    found: dict[str, list[str]] = {}
+    with contextlib.suppress(FilememError, OSError):
+        for line in disk.read(folder.bookkeeping(NAME), 2 * MOST).decode(errors="replace").split("\n"):
+            with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
+                entry = json.loads(line)
+                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+    return found
+
+
+def missing(session: Memory, said: Iterable[str]) -> list[str]:
+    """Those of some turns that a session has not any more, neither as they were said nor changed by a person."""
+    wanted = list(said)
+    here = Counter(map(_key, _turns(session)))
+    lost = []
+    for turn in wanted:
+        key = _parsed(turn)
+        if key and here[key] > 0:
+            here[key] -= 1
+        elif key:
+            lost.append(turn)
+    changed = Counter((speaker, clock) for speaker, clock, _ in _others(session, wanted))
+    left = []
+    for turn in lost:
+        key = _parsed(turn)
+        if key and changed[key[:2]] > 0:
+            changed[key[:2]] -= 1
+        else:
+            left.append(turn)
+    return left
+
+
+def lost(folder: Folder) -> dict[str, list[str]]:
+    """The turns that sessions have lost, by the path where each lies now; of one that is gone altogether, none."""
+    found = {}
+    for path, said in kept(folder).items():
+        with contextlib.suppress(FilememError, OSError):
+            place = folder.locate(path)
+            gone = missing(folder.memory(place), said)
+            if gone:
+                found[place] = gone
+    return found
+
+
+def put_back(folder: Folder, path: str) -> int:
+    """Put the lost turns of a session back, each behind the one that it followed; returns how many there were."""
+    with folder.locked():
+        said = kept(folder).get(live(path), [])
+        gone = missing(folder.memory(path), said)
+        if gone:
+            folder.edit(path, lambda data: _with(Memory(path, data), said))
+    return len(gone)
+
+
+def let_go(folder: Folder, path: str) -> int:
+    """Offer the lost turns of a session back no more; returns how many there were."""
+    with folder.locked():
+        found = kept(folder)
+        said = found.get(live(path), [])
+        gone = missing(folder.memory(path), said)
+        found[live(path)] = [turn for turn in said if turn not in gone]
+        entries = [{"session": name, "turn": turn} for name, turns in found.items() for turn in turns]
+        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+        if gone:
+            disk.write(folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
+    return len(gone)
+
+
+def _with(session: Memory, said: list[str]) -> bytes:
+    """A session's bytes with the turns that it lost, each behind the one before it."""
+    gone = Counter(map(_parsed, missing(session, said)))
+    here, wanted = _turns(session), list(map(_parsed, said))
+    matcher = importlib.import_module("difflib").SequenceMatcher  # hardly ever needed, and slow to load
+    blocks = matcher(None, wanted, list(map(_key, here)), autojunk=False).get_matching_blocks()
+    ends = {block.a + n: here[block.b + n].end_line for block in blocks for n in range(block.size)}
+    lines = session.data.splitlines(keepends=True)
+    at, put = here[0].line - 1 if ends else len(lines), dict[int, list[str]]()
+    for number, key in enumerate(wanted):
+        if number in ends:
+            at = ends[number]
+        elif gone[key] > 0:
+            gone[key] -= 1
+            put.setdefault(at, []).append(said[number])
+    end = b"\r\n" if session.data.count(b"\r\n") * 2 > session.data.count(b"\n") else b"\n"
+    for place in sorted(put, reverse=True):
+        if place and not lines[place - 1].endswith(b"\n"):
+            lines[place - 1] += end
+        lines.insert(place, "".join(put[place]).encode("utf-8", "replace").replace(b"\n", end))
+    return b"".join(lines)
+
+
+def _turns(session: Memory) -> list[Passage]:
+    return [passage for passage in session.passages if passage.speaker]
+
+
+def _key(passage: Passage) -> _Turn:
+    return passage.speaker, passage.time, " ".join(passage.text.split())
+
+
+def _parsed(turn: str) -> _Turn | None:
+    """A turn of the record as its file has it; None for what is none."""
+    return next(map(_key, turns(turn.split("\n"))), None)
+
+
+def _others(session: Memory, said: list[str]) -> list[_Turn]:
+    """The turns of a session that are not of these, from the first of these on: what a person may have changed."""
+    known = {key for turn in said if (key := _parsed(turn))}
+    here = list(map(_key, _turns(session)))
+    first = next((place for place, key in enumerate(here) if key in known), len(here))
+    return [key for key in here[first:] if key not in known]

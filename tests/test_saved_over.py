@@ -1,0 +1,152 @@
+"""An editor that empties a session's file, waits, and writes what it had loaded saves over the turns that were kept meanwhile:
+the next write and `check` notice, and the turns are offered back; nothing is put back unasked, and nothing nags for ever.
+"""
+
+import datetime as dt
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from filemem import Store, said
+from filemem.agent import Conversation
+from filemem.check import problems
+from filemem.cli import cli
+from filemem.model.offline import OfflineModel
+from filemem.store import User
+from filemem.transcript import Transcript
+
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return Store(tmp_path).user("ann")
+
+
+def texts(talk: Transcript) -> list[str]:
+    return [turn.text for turn in talk.turns()]
+
+
+def filemem(user: User, *words: str) -> str:
+    return CliRunner().invoke(cli, [*words, "--store", user.store.root, "--user", "ann"]).output
+
+
+def saved_over(user: User, count: int = 9, loaded: int = 3) -> Transcript:
+    """A talk of `count` turns, over all but the first few of which an editor has saved what it had loaded."""
+    talk = Transcript(user)
+    for number in range(count):
+        if number == loaded:
+            before = user.read(talk.path)
+        talk.add("Ann", f"turn {number}\nits second line", AT)
+    Path(user.absolute(talk.path)).write_bytes(before)
+    return talk
+
+
+def test_the_next_write_notices(user: User) -> None:
+    talk = saved_over(user)
+    talk.add("Ann", "one more", AT)
+    assert len(talk.lost) == 6
+    talk.lost = []
+    talk.add("Ann", "and one more", AT)
+    assert talk.lost == [], "it is told once"
+
+
+def test_a_chat_says_so(user: User) -> None:
+    talk = saved_over(user)
+    heard: list[str] = []
+    chat = Conversation(user, OfflineModel(), lambda: AT, Transcript(user, talk.path))
+    chat.keep("Ann", "hello", lambda event: heard.append(event.text))
+    assert heard == [
+        f"6 turns that were kept are not in {talk.path} any more, saved over by an editor perhaps; put back with: "
+        f"filemem restore {talk.path}"
+    ]
+
+
+def test_check_names_them_and_restore_puts_them_back_where_they_were(user: User) -> None:
+    talk = saved_over(user)
+    talk.add("Ann", "one more", AT)
+    out = filemem(user, "check")
+    assert (
+        f"{talk.path}:1: 6 turns that were kept are not in it any more, saved over by an editor perhaps: turn 3" in out
+    )
+    assert f"filemem restore {talk.path}" in out
+    assert filemem(user, "restore", talk.path) == f"Put 6 turns that were saved over back into {talk.path}.\n"
+    assert texts(talk) == [*(f"turn {number}\nits second line" for number in range(9)), "one more"]
+    assert filemem(user, "check").endswith(": 0 problems.\n")
+    assert filemem(user, "restore", talk.path) == f"{talk.path} is not in the archive.\n"
+
+
+@pytest.mark.parametrize(
+    "left", [b"", b"- **Ann** 09:30: turn 8\n  its second line"], ids=["nothing", "one turn without its line's end"]
+)
+def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: User, left: bytes) -> None:
+    talk = saved_over(user)
+    Path(user.absolute(talk.path)).write_bytes(left)
+    filemem(user, "restore", talk.path)
+    assert texts(talk) == [f"turn {number}\nits second line" for number in range(9)]
+
+
+def test_what_the_person_let_go_is_not_offered_again(user: User) -> None:
+    talk = saved_over(user)
+    assert filemem(user, "restore", "--let-go", talk.path) == f"6 turns of {talk.path} let go.\n"
+    assert problems(user) == []
+    assert texts(talk) == [f"turn {number}\nits second line" for number in range(3)]
+
+
+def test_what_the_person_changed_or_put_away_is_no_loss(user: User) -> None:
+    """A turn in other words, a file in the archive, a file deleted."""
+    talk = saved_over(user, loaded=8)
+    talk.add("Ann", "one more", AT)
+    filemem(user, "restore", talk.path)
+    place = Path(user.absolute(talk.path))
+    place.write_text(place.read_text().replace("turn 4\n", "turn four\n"))
+    assert problems(user) == []
+    user.move(talk.path, f"archive/{talk.path}")
+    assert problems(user) == []
+    Path(user.absolute(f"archive/{talk.path}")).unlink()
+    assert problems(user) == []
+
+
+def test_what_was_forgotten_is_offered_by_nobody(user: User) -> None:
+    talk = Transcript(user)
+    for text in ("I like tea.", "My code word is Ravn.", "Good night."):
+        talk.add("Ann", text, AT)
+    filemem(user, "forget", "--about", "Ravn", "--yes")
+    assert b"Ravn" not in Path(user.bookkeeping(said.NAME)).read_bytes()
+    talk.add("Ann", "A turn to forget by its line.", AT)
+    line = talk.turns()[-1].line
+    filemem(user, "forget", f"{talk.path}:{line}", "--yes")
+    assert "by its line" not in Path(user.bookkeeping(said.NAME)).read_text()
+    assert problems(user) == []
+
+
+def test_the_record_is_bounded(user: User) -> None:
+    talk = Transcript(user)
+    for number in range(12):
+        talk.add("Ann", f"{number} " + "word " * 30_000, AT)
+    assert Path(user.bookkeeping(said.NAME)).stat().st_size <= said.MOST
+    assert len(texts(talk)) == 12 and problems(user) == []
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6))
+def test_whatever_was_saved_over_comes_back_in_its_order(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    dice = random.Random(seed)
+    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    talk, all_said = Transcript(user), list[str]()
+    for number in range(dice.randrange(1, 25)):
+        text = dice.choice(["yes", "no", f"turn {number}", f"turn {number}\n\nsecond line"])
+        all_said.append(text)
+        talk.add("Ann", text, AT)
+    place = Path(user.absolute(talk.path))
+    lines = place.read_text().split("\n- ")
+    kept = [lines[0], *(line for line in lines[1:] if dice.random() < 0.6)]
+    place.write_text("\n- ".join(kept))
+    filemem(user, "restore", talk.path)
+    assert sorted(texts(talk)) == sorted(all_said)
+    numbered = [text for text in texts(talk) if text.startswith("turn")]
+    assert numbered == [text for text in all_said if text.startswith("turn")]
