@@ -216,4 +216,5 @@ def test_a_sync_names_the_settings_that_came_in(tmp_path: Path) -> None:
     two = Store(tmp_path / "two").user("mara")
     came = "Settings came in: steps: 9, base_url: http://127.0.0.1:9/v1, redact: false."
     assert sync(History(two), None, START).notes == [f"{came} You are asked before base_url and redact count."]
-    assert (two.config.steps, two.config.base_url, two.config.redact) == (9, "", True)
+    config = Store(tmp_path / "two").config
+    assert (config.steps, config.base_url, config.redact) == (9, "", True)
