@@ -186,7 +186,6 @@ def test_every_section_that_statements_name_has_its_heading() -> None:
         ("I love jazz.", "Likes"),
         ("我对花生过敏。", "健康"),
         ("我妈有高血压。", "家人"),
-        ("Alice moved to Hamburg.", ""),
     ],
 )
 def test_what_is_told_in_a_chat_or_to_remember_goes_under_the_same_heading(
@@ -199,6 +198,13 @@ def test_what_is_told_in_a_chat_or_to_remember_goes_under_the_same_heading(
     tell(chat, MAY, said)
     fact = told.remember(said, today=MAY.date())
     assert shown(chat) == shown(told)
-    assert f"## {heading}\n" in shown(chat) if heading else shown(chat) == "# Nora\n"
+    assert f"## {heading}\n" in shown(chat)
     [same] = [chat.memory(path) for path in chat.paths() if path.startswith("facts/")]
     assert fact.front["importance"] == max(same.front["importance"], 8)
+
+
+def test_what_is_told_of_somebody_else_is_in_no_section(user: User) -> None:
+    user.create("profile.md", "# Nora\n")
+    tell(user, MAY, "Alice moved to Hamburg.")
+    assert user.remember("Alice moved to Hamburg.", today=JUNE.date()).path.startswith("facts/")
+    assert shown(user) == "# Nora\n"

@@ -75,7 +75,8 @@ class Claim(NamedTuple):
 
     `sources` are `path:line`, `origins` the digests of the turns and of the statement; `said_by` is empty for what people
     said of themselves. `nature` is `plan` or `event`, empty for what stands until something else is told; `when` is the day
-    of a plan; `heading` is the section of the profile that it goes under, if any; `changes`: it moves or ends something.
+    of a plan; `heading` is the section of the profile that it goes under, if any; `changes` are the words in which it moves
+    or ends something.
     """
 
     text: str
@@ -86,7 +87,7 @@ class Claim(NamedTuple):
     importance: int = 5
     confidence: float = 1.0
     states: States = ()
-    changes: bool = False
+    changes: str = ""
     valid_from: dt.date | None = None
     said_by: str = ""
     pinned: bool = False
@@ -226,7 +227,7 @@ class Known:
     def meant_by(self, change: Claim) -> Fact | None:
         """The fact that a change is about: the one with the most words of it that few facts have, the latest of such."""
         shared: Counter[str] = Counter()
-        for word in content(plain(change.text)) - _TIME:
+        for word in content(plain(change.changes)) - _TIME:
             paths = self._words.get(word, {})
             if not word.isdigit() and len(paths) <= COMMON:
                 shared.update(list(paths))
@@ -309,7 +310,7 @@ def tells_more_than(fact: Fact, claim: Claim) -> bool:
         return False  # it is quoted whole in the claim, with its correction
     if {topic for topic, _ in claim.states} & {topic for topic, _ in fact.states}:
         return tells_more(fact.text, {what for (_, what), _ in claim.states})
-    return claim.changes and amount(fact.words - content(plain(claim.text)) - _TIME) >= BESIDE
+    return bool(claim.changes) and amount(fact.words - content(plain(claim.text)) - _TIME) >= BESIDE
 
 
 def restated(fact: Fact) -> Verdict:

@@ -111,7 +111,7 @@ def _corrected(session: Session, place: int) -> list[Claim]:
         earlier = session.turns[before]
         heard = told(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
         if heard and not steers(heard[-1]):
-            one = heard[-1]._replace(changes=True, states=(), when=None)
+            one = heard[-1]._replace(changes=heard[-1].text, states=(), when=None)
             return [_claim(session, [(earlier, one.text), (said, said.text.strip())], one)]
     return []
 

@@ -16,7 +16,7 @@ from filemem.statements.table import Kind
 
 SENTENCES = 3  # of a turn that one statement holds at most
 LONGEST = {"en": 300, "zh": 100}  # characters of a statement
-POINTING = 9  # words of a sentence, up to which a pronoun for a thing means one that was named before it
+POINTING = 14  # words of a sentence, up to which a pronoun for a thing means one that was named before it
 LEAST = {"en": 9, "zh": 4}
 
 _OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
@@ -27,15 +27,15 @@ _CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds tha
 class Statement(NamedTuple):
     """One to three sentences of a turn as they were written; `line` is the turn's.
 
-    `states` are the relations that it states of the speaker; `changes`: it takes back, moves or ends something told before;
-    `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
+    `states` are the relations that it states of the speaker; `changes` are the clauses in which it takes back, moves or ends
+    something told before;    `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
     """
 
     text: str
     line: int
     kind: Kind
     states: tuple[Stated, ...]
-    changes: bool
+    changes: str
     when: dt.date | None
     asked: bool
 
@@ -163,31 +163,58 @@ def _kind(part: Sentence) -> Kind | None:
 
 
 def _holds(name: str, said: str) -> bool:
-    """Does a sentence of this kind say enough to be worth a file: a plan its time, an event a name or a number?"""
+    """Does a sentence of this kind say enough to be worth a file: a plan its time, an event its time, a name or a number?"""
+    if name == "health":
+        return bool(table.sign("first person", said) or _names_somebody(said))
+    if name in ("identity", "diet"):
+        return True
+    if table.sign("vague", said) and not re.search(r"\d", said):
+        return False
+    said = table.without("address", said)
+    particular = table.sign("particular", said) or said.islower()  # who writes without capitals gives no sign of a name
     if name == "plan":
-        return bool(table.sign("time", said) or table.sign("change", said))
-    if name in ("event", "people", "possession"):
-        return bool(table.sign("particular", said) or (is_chinese(said) and table.sign("time", said)))
+        changes = table.sign("change", said)
+        return bool(changes or (table.sign("future time", said) and not table.sign("told as past", said)))
+    if name == "event":
+        return bool(particular or table.sign("past time", said))
+    if name == "people":
+        return bool(particular or (is_chinese(said) and table.sign("future time", said)))
     return True
+
+
+def _names_somebody(said: str) -> bool:
+    language = "zh" if is_chinese(said) else "en"
+    return language == "zh" or any(table.search("whose", who, said, language) for who in ("kin", "other"))
 
 
 def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | None:
     """The sentence with those before it that it leans on; None where what it leans on is not there to be quoted."""
-    group = [parts[place]]
-    while len(group) < SENTENCES and not _stands(group[0]) and group[0].role == TELLING:
+    last, group = place, [parts[place]]
+    while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
         place -= 1
-        if place < 0 or parts[place].role != TELLING:
+        if place < 0 or parts[place].role != TELLING or _bears_nothing(plainly(parts[place].text)):
             break
         group.insert(0, parts[place])
-    needs = table.sign("leans", plainly(group[0].text)) and not table.sign("first person", plainly(group[0].text))
-    return None if needs and not relations.stated(parts[place].text) else group
+    lost = group[0].role == TELLING and _leans(group[0]) and not relations.stated(parts[last].text)
+    return None if lost else group
 
 
-def _stands(part: Sentence) -> bool:
-    """Has a sentence a subject of its own, so that it is understood alone?"""
+def _bears_nothing(said: str) -> bool:
+    """Is a sentence courtesy, about the other one, or vague, so that nothing that leans on it is understood by it?"""
+    second = table.sign("second person", said) and not is_chinese(said)
+    return bool(second or table.sign("reaction", said) or table.sign("vague", said))
+
+
+def _leans(part: Sentence) -> bool:
+    """Does a sentence point to what only a sentence before it tells?"""
     said = plainly(part.text)
-    points_back = len(said.split()) <= POINTING and table.sign("points back", said)
-    return bool(table.sign("own subject", said)) and not points_back and not table.sign("leans", said)
+    points = len(said.split()) <= POINTING and table.sign("points back", said)
+    return bool(points or table.sign("leans", said))
+
+
+def _has_subject(part: Sentence) -> bool:
+    said = plainly(part.text)
+    return bool(table.sign("own subject", said) or table.sign("first person", said))
 
 
 def _statement(group: list[Sentence], turn: Turn, day: dt.date, to_assistant: bool) -> Statement | None:
@@ -210,9 +237,18 @@ def _statement(group: list[Sentence], turn: Turn, day: dt.date, to_assistant: bo
         kind = kind._replace(
             heading=kind.heading if _about(group) == "self" else "family" if _about(group) == "kin" else ""
         )
-    changes = any(table.sign("change", plainly(part.text)) for part in group if part.role == TELLING)
-    when = _day_of(text, day) if kind.name == "plan" else None
+    changes = " ".join(filter(None, (_changing(part) for part in group)))
+    when = _day_of(text, day) if kind.name in ("plan", "work") else None
     return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in asked)
+
+
+def _changing(part: Sentence) -> str:
+    """The clauses of a sentence that tell of a change; all of it where it begins by taking something back."""
+    if part.role != TELLING or not table.sign("change", plainly(part.text)):
+        return ""
+    clauses = re.split(r"[,;，；]", part.text)
+    found = [clause for clause in clauses if table.sign("change", plainly(clause))]
+    return part.text if not found or table.sign("taking back", plainly(part.text)) else " ".join(found)
 
 
 def _about(group: list[Sentence]) -> str:
