@@ -18,6 +18,11 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(_spelt, text)
 
 
+def json_visible(text: str) -> str:
+    """JSON with every such character escaped: the same value, and nothing that a terminal obeys."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def one_line(text: str, longest: int = 200) -> str:
     """`text` visible, on one line, of at most `longest` characters."""
     line = " ".join(visible(text).split())

@@ -8,7 +8,7 @@ import sys
 import click
 
 from filemem.cli.options import shared_options
-from filemem.errors import FilememError
+from filemem.errors import FilememError, in_words
 from filemem.plain import visible
 
 # Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.
@@ -101,8 +101,7 @@ def main() -> None:
     except FilememError as error:
         _leave(str(error))
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _leave(f"{where}{error.strerror or error}; nothing that was on disk is lost.")
+        _leave(in_words(error))
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -22,7 +22,7 @@ from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
 from filemem.cli.telling import aside, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
-from filemem.errors import FilememError
+from filemem.errors import FilememError, in_words
 from filemem.forget import erasure
 from filemem.forget.wording import Wording
 from filemem.model import Model, OpenAIModel
@@ -168,7 +168,7 @@ class Chat:
             self._failed(str(error))
             return 2
         except OSError as error:
-            self._failed(f"{error.filename or 'the disk'}: {error.strerror}; make room or put its permissions right.")
+            self._failed(in_words(error))
             return 2
         return 0
 

@@ -17,7 +17,7 @@ from filemem.cli.trusting import the_trust
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.names import mistyped
-from filemem.plain import few, visible
+from filemem.plain import few, json_visible, visible
 from filemem.store import Store, User, local_now
 
 
@@ -170,7 +170,7 @@ def say_working(what: str) -> None:
 
 def say_json(value: Any) -> None:
     """Print one JSON value on one line."""
-    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    click.echo(json_visible(json.dumps(value, ensure_ascii=False, default=str)))
 
 
 @contextlib.contextmanager

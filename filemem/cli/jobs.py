@@ -11,7 +11,7 @@ from filemem import fading, maintenance, said, status
 from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
-from filemem.errors import FilememError
+from filemem.errors import FilememError, in_words
 from filemem.maintenance import Done
 from filemem.model import Model
 from filemem.model.weary import Weary
@@ -229,7 +229,7 @@ def _report(name: str, done: list[Done], *, as_json: bool, quiet: bool = False) 
 
 
 def _failure(name: str, error: Exception, *, as_json: bool) -> None:
-    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    reason = in_words(error) if isinstance(error, OSError) else str(error)
     if as_json:
         say_json({"user": name, "error": reason})
     else:

@@ -1,0 +1,83 @@
+"""On a full disk each command says in one sentence which file could not be written and what to do, exits with 2, and loses
+nothing; with room again it does what it was asked."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from filemem import Store
+from filemem.passages import format_turn
+
+PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+QUIET = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM_", "OPENAI_", "GIT_"))}
+COMMANDS = [
+    ["remember", "I live in Porto and work at the harbour."],
+    ["chat", "-m", "I moved to Ghent."],
+    ["consolidate"],
+    ["compact", "--older-than", "1d"],
+    ["sweep"],
+    ["maintain"],
+    ["import", "openai-jsonl", "EXPORT"],
+    ["restore", "archive/facts/2025/2025-01-02-owl.md"],
+    ["forget", "--about", "kiln", "--yes"],
+    ["report", "-o", "REPORT"],
+]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 400 kB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = not os.geteuid() and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "none", place], check=False, capture_output=True
+    ).returncode  # fmt: skip
+    if not mounted:
+        pytest.skip("a small file system cannot be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], check=False)
+
+
+def filemem(disk: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
+    given = [
+        {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}.get(word, word) for word in words
+    ]
+    return subprocess.run(
+        [*PROGRAM, *given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20"],
+        env=QUIET, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str]) -> None:
+    talk = {"messages": [{"role": "user", "content": "I painted a lamp."}, {"role": "assistant", "content": "Ah."}]}
+    (disk.parent / "export.jsonl").write_text(json.dumps(talk))
+    ann = Store(disk / "store").user("ann")
+    said = format_turn("Ann", "09:30", "The kiln in Dedham cracked, and my sister Ida lives there. " * 8)
+    ann.create("sessions/2026/2026-05-03-0930-kiln.md", said + format_turn("assistant", "09:31", "I am sorry. " * 40))
+    ann.create("facts/2026/2026-05-04-eels.md", "---\nkind: event\nimportance: 1\n---\nAte eels.\n")
+    ann.create("archive/facts/2025/2025-01-02-owl.md", "An owl nests in the barn.\n")
+    ann.create("profile.md", "Ann, potter.\n")
+    before = {path: ann.read(path) for path in ann.paths()}
+    with open(disk / "filler", "wb", buffering=0) as filler:
+        while room := shutil.disk_usage(disk).free:
+            filler.write(b"\0" * room)
+    done = filemem(disk, words)
+    assert done.returncode == 2, done.stdout + done.stderr
+    told = [line for line in done.stderr.split("\n") if "No space left on device" in line]
+    assert len(told) == 1 and str(disk) in told[0] and "make room on that disk" in told[0], done.stderr
+    assert "Traceback" not in done.stderr and "permission" not in done.stderr
+    for path, data in before.items():
+        assert any(
+            ann.read(place) == data for place in (path, f"archive/{path}") if os.path.exists(ann.absolute(place))
+        )
+    (disk / "filler").unlink()
+    assert filemem(disk, words).returncode == 0

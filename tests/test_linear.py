@@ -1,0 +1,73 @@
+"""The work of a job grows with the length of a turn, a word or a session, and not with its square: four times the length takes
+nowhere near sixteen times the time."""
+
+import datetime as dt
+import resource
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from filemem import Store, consolidation, maintenance
+from filemem.check import problems
+from filemem.passages import format_turn
+from filemem.store import User
+from filemem.transcript import create
+
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+OLD = dt.datetime(2026, 5, 20, 9, 30, tzinfo=dt.UTC)
+TOLD = (
+    "I went to the market in Ghent with Tom on 3 May and bought {} apples. ",
+    "My sister Anna lives in Bruges and likes tea {}. ",
+    "The weather was fine all day long, said number {}. ",
+)
+MOST = 8  # times the work, of four times the length; quadratic work would take sixteen times as much
+
+
+def english(size: int) -> list[str]:
+    return ["".join(TOLD[n % 3].format(n) for n in range(size // 50))]
+
+
+def chinese(size: int) -> list[str]:
+    return ["".join(f"我妹妹住在布鲁日，她喜欢喝{n}杯茶。" for n in range(size // 18))]
+
+
+def word(size: int) -> list[str]:
+    return ["a" * size, *english(500)]
+
+
+def session(size: int) -> list[str]:
+    return [TOLD[n % 3].format(n) for n in range(size // 50)]
+
+
+JOBS: dict[str, Callable[[User], object]] = {
+    "compact": lambda user: maintenance.compact(user, AT, None),
+    "consolidate": lambda user: list(consolidation.run(user, AT)),
+    "search": lambda user: user.search_files("apples in Ghent with Anna"),
+    "check": problems,
+}
+
+
+def spent(job: Callable[[User], object], said: list[str]) -> float:
+    """Seconds of processor time for a job on a session of these turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        user = Store(Path(folder)).user("mara")
+        create(
+            user,
+            "talk",
+            OLD,
+            [*(format_turn("mara", "09:30", text) for text in said), format_turn("assistant", "09:31", "Ok.")],
+        )
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        job(user)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        return after.ru_utime - before.ru_utime
+
+
+@pytest.mark.parametrize("told", [english, chinese, word, session], ids=lambda told: told.__name__)
+@pytest.mark.parametrize("job", JOBS)
+def test_the_work_grows_with_the_length(job: str, told: Callable[[int], list[str]]) -> None:
+    spent(JOBS[job], told(1000))  # patterns compiled, tables read
+    once = min(spent(JOBS[job], told(20_000)) for _ in range(2))
+    assert spent(JOBS[job], told(80_000)) < MOST * once + 0.1
