@@ -393,11 +393,13 @@ class History:
             }
             texts = zip(known, self.repository.contents(known.items()), strict=True)
             states = {places[place]: _sha(text) for place, text in texts}
-            files: dict[str, str | None] = {}
+            left: dict[str, list[str | None]] = {}  # what it became in turn; the last may not have come about
             for note in ended:
-                if note.before == (files[note.path] if note.path in files else states.get(note.path)):
-                    files[note.path] = note.after
-            whole = {path: digest for path, digest in files.items() if self._digest(path) == digest}
+                was = left[note.path][-1] if note.path in left else states.get(note.path)
+                if note.before == was:
+                    left.setdefault(note.path, []).append(note.after)
+            now = {path: self._digest(path) for path in left}
+            whole = {path: digest for path, digest in now.items() if digest in left[path]}
             if whole:
                 self._postpone(add=_Job(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
             self._forget_noted(set(places.values()), {note.process for note in ended})
