@@ -25,7 +25,7 @@ from filemem.memory import LARGEST, Memory
 from filemem.model import Model
 from filemem.search import search_files
 from filemem.sections import Bullet, Compacted
-from filemem.statements.utterance import Turn
+from filemem.statements.sentences import Turn
 from filemem.store import User
 
 FOUND = 10  # hits among which a probe must find its source

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from filemem import bounded, prompt, redaction
 from filemem.bounded import Text
 from filemem.compaction.extractive import day_of
+from filemem.compaction.signs import CJK_PER_WORD, length
 from filemem.memory import Memory
 from filemem.model import Model, ModelError
 from filemem.plain import one_line
 from filemem.sections import Bullet
-from filemem.statements.utterance import CJK_PER_WORD, is_chinese, length
+from filemem.statements.sentences import is_chinese
 
 _BULLET = re.compile(
     r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"

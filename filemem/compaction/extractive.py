@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import archive, dates, redaction, terms
+from filemem.compaction import signs as readable
+from filemem.compaction.signs import Context
 from filemem.memory import Memory
 from filemem.model.offline import OPENINGS
 from filemem.plain import one_line, visible
 from filemem.sections import Bullet
-from filemem.statements import salience
-from filemem.statements.salience import Context
-from filemem.statements.utterance import ASSISTANT, Turn
+from filemem.statements.sentences import Turn
+from filemem.statements.words import content
+from filemem.transcript import ASSISTANT
 
 WEIGHTS = {
     "rarity": 0.95,  # mean inverse frequency of its words in all memories, as a logarithm
@@ -29,7 +31,7 @@ WEIGHTS = {
     "asked what": 0.6,  # it follows a question with what, where, when, who, which, how many
     "names": 0.3,  # log(1 + names and titles)
     "title": 0.7,  # it quotes something
-    "answer": 0.75,  # this and what follows as in `salience`
+    "answer": 0.75,  # this and what follows as in `signs`
     "event": 0.5,
     "liking": 0.65,
     "particulars": 0.4,
@@ -89,15 +91,16 @@ def told(memory: Memory) -> list[tuple[Turn, Bullet]]:
 
 def weighed(sources: Iterable[tuple[Memory, list[tuple[Turn, Bullet]]]], rarity: Callable[[str], float]) -> list[Said]:
     """Every turn of some sources, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
-    heard, out = salience.Heard(), list[Said]()
+    out = list[Said]()
     for memory, found in sources:
         turns = [turn for turn, _ in found]
-        for (turn, bullet), context in zip(found, salience.contexts(turns, heard), strict=True):
+        to_assistant = ASSISTANT in {turn.speaker.casefold() for turn in turns}
+        for (turn, bullet), context in zip(found, readable.contexts(turns), strict=True):
             said = signs(turn, context, day_of(memory), rarity)
             total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
-            worth = 0.0 if quotes(turn) else salience.valued(turn, context, total)
+            day = day_of(memory) or dt.date(2000, 1, 1)
+            worth = 0.0 if quotes(turn) else readable.valued(turn, day, total, to_assistant=to_assistant)
             out.append(Said(archive.live(memory.path), turn, bullet, worth))
-        heard.add(turns)
     return out
 
 
@@ -108,9 +111,9 @@ def quotes(turn: Turn) -> bool:
 
 def signs(turn: Turn, context: Context, day: dt.date | None, rarity: Callable[[str], float]) -> dict[str, float]:
     """What speaks for and against a turn, by the names of `WEIGHTS`, before weighting."""
-    previous, words = context.previous, salience.content(turn.text)
+    previous, words = context.previous, content(turn.text)
     asked = previous is not None and previous.speaker != turn.speaker and _ASKED.search(previous.text) is not None
-    return salience.signs(turn, context) | {
+    return readable.signs(turn, context) | {
         "rarity": sum(map(rarity, words)) / max(1, len(words)),
         "names": math.log1p(len(set(_NAME.findall(turn.text)))),
         "title": float(_QUOTED.search(turn.text) is not None),
