@@ -59,15 +59,16 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     turns = [hit for hit in hits if not hit.sources]
     best = max((hit.score for hit in turns), default=0.0)
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
-    first = True
+    first, rank = True, {key: place for place, key in enumerate(out)}
     for key, fact in list(out.items()):
         found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
         if told and _quotes(fact, told[0][1]):
             del out[key]
             out.pop(told[0][0], None)
-            one = _one_of(fact, told[0][1])
+            one = _one_of(fact, told[0][1], found=told[0][0] in rank)
             out[f"{one.path}:{one.line}"] = one
+            rank[f"{one.path}:{one.line}"] = rank.get(told[0][0], rank[key])
             continue
         whole = fact.strength >= WHOLE and not fact.note
         if told and not fact.note:
@@ -81,7 +82,7 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
             shared = hit.score + SHARED * (fact.score - hit.score)
             score = hit.score * OUTDATED if fact.newer else max(hit.score, shared)
             out[source] = hit.counting(score, "fact")
-    return sorted(out.values(), key=lambda hit: -hit.score)
+    return sorted(out.values(), key=lambda hit: (-hit.score, rank.get(f"{hit.path}:{hit.line}", len(rank))))
 
 
 def _quotes(fact: Candidate, turn: Candidate) -> bool:
@@ -89,9 +90,10 @@ def _quotes(fact: Candidate, turn: Candidate) -> bool:
     return bool(fact.speaker) and " ".join(fact.text.split()) in " ".join(turn.text.split())
 
 
-def _one_of(fact: Candidate, turn: Candidate) -> Candidate:
-    """A quotation or its turn, counting what the better does: the fact where it holds and is the whole turn, else the turn,
-    which a fact that was replaced takes along under what replaced it."""
+def _one_of(fact: Candidate, turn: Candidate, *, found: bool) -> Candidate:
+    """A quotation or its turn: the fact where it holds and is the whole turn, else the turn, which a fact that was replaced
+    takes along under what replaced it. It counts what the turn does where that was found itself: said once, it is as good
+    an answer as if it had been kept as a fact, too."""
     if fact.newer:
         old = turn.counting(min(turn.score, fact.score), "fact")
         old.newer = fact.newer
@@ -99,7 +101,7 @@ def _one_of(fact: Candidate, turn: Candidate) -> Candidate:
     live = not fact.note and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
     whole = fact.text.split() == turn.text.split()
     one, other = (fact, turn) if live and whole else (turn, fact)
-    return one.counting(max(one.score, other.score), "fact")
+    return one.counting(turn.score if found else max(one.score, other.score), "fact")
 
 
 def _alone(fact: Candidate, turns: list[Candidate]) -> bool:
