@@ -308,9 +308,11 @@ def tells_more_than(fact: Fact, claim: Claim) -> bool:
     """Does a fact that a claim replaces tell something beside, so that it stays among the live ones?"""
     if claim.text.startswith(fact.text):
         return False  # it is quoted whole in the claim, with its correction
-    if {topic for topic, _ in claim.states} & {topic for topic, _ in fact.states}:
-        return tells_more(fact.text, {what for (_, what), _ in claim.states})
-    return bool(claim.changes) and amount(fact.words - content(plain(claim.text)) - _TIME) >= BESIDE
+    topics = {topic for topic, _ in claim.states}
+    if common := topics & {topic for topic, _ in fact.states}:
+        return tells_more(fact.text, min(common)[0], {what for _, what in topics})
+    beside = fact.words - content(plain(claim.text)) - _TIME
+    return bool(claim.changes) and amount(word for word in beside if not word.isdigit()) >= BESIDE
 
 
 def restated(fact: Fact) -> Verdict:

@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from filemem import archive, consolidation
+from filemem import consolidation
 from filemem.consolidation import Decision, SessionPlan
 from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, Known, display
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.front import quoted
 from filemem.frontedit import set_front
-from filemem.memory import PROFILE, Memory
+from filemem.memory import Memory
 from filemem.passages import format_turn
 from filemem.plain import printable
 from filemem.redaction import kinds, redact
@@ -57,8 +57,6 @@ def remember(
         claim = _claim(user, body, at.date(), known)._replace(pinned=pinned, tags=tuple(tags))
         claim = claim._replace(importance=importance or claim.importance)
         one = consolidation.decided(claim, known)
-        if not list(archive.places(user, PROFILE)):
-            one = one._replace(heading=None)
         done = consolidation.apply(user, SessionPlan("", at.isoformat(), (), 0, (one,), ()))
         one = done.decisions[0] if done.decisions else one
         where = user.locate(one.path)
@@ -82,13 +80,14 @@ def _without_secrets(text: str) -> tuple[str, list[str]]:
 def _claim(user: User, text: str, day: dt.date, known: Known) -> Claim:
     """What the person tells, as a claim: a quotation where they say I, else the words as they are."""
     name = display(user.name)
-    kind, quotes = outright(text, name)
+    kind, quotes, changes = outright(text, name)
     return Claim(
         " ".join(text.split()),
         day,
         kind="lessons" if kind.name == "instruction" else "facts",
         importance=kind.importance,
         states=known.states(text),
+        changes=changes,
         body=format_turn(name, "", text).rstrip("\n") if quotes else text,
         heading=kind.heading,
         speaker=name if quotes else "",

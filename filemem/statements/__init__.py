@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from filemem import dates
+from filemem import dates, names_zh
 from filemem.statements import relations, table
 from filemem.statements.relations import Stated, Topic
 from filemem.statements.sentences import TELLING, Sentence, Turn, is_chinese, own_sentences, plainly, role
@@ -46,6 +46,14 @@ class Told(NamedTuple):
     statements: list[Statement]
     forget: list[str]
     takes_back: bool
+
+
+class Outright(NamedTuple):
+    """What somebody tells to remember: its kind, whether they speak of themselves as I, the clauses that tell of a change."""
+
+    kind: Kind
+    quotes: bool
+    changes: str
 
 
 def told(turn: Turn, day: dt.date, *, to_assistant: bool) -> Told:
@@ -91,8 +99,8 @@ def kind_of(text: str) -> Kind | None:
     return _kind(part)
 
 
-def outright(text: str, owner: str) -> tuple[Kind, bool]:
-    """The kind of what `owner` tells to remember, in whatever form, and whether they speak of themselves as I."""
+def outright(text: str, owner: str) -> Outright:
+    """What `owner` tells to remember, in whatever form."""
     language = "zh" if is_chinese(text) else "en"
     part = Sentence(text, role(text, language), language)
     asked, stated = table.kinds()["remembered"], relations.stated(text, owner)
@@ -103,17 +111,18 @@ def outright(text: str, owner: str) -> tuple[Kind, bool]:
         kind = asked
     about = "self" if text.casefold().startswith(owner.casefold()) else _about([part])
     heading = kind.heading if about == "self" or part.role == "instruction" else "family" if about == "kin" else ""
-    quotes = table.sign("first person", plainly(text)) is not None
-    return kind._replace(importance=max(kind.importance, asked.importance), heading=heading), quotes
+    kind = kind._replace(importance=max(kind.importance, asked.importance), heading=heading)
+    return Outright(kind, table.sign("first person", plainly(text)) is not None, _changing(part))
 
 
-def tells_more(text: str, relations_of: set[str]) -> bool:
-    """Does a text tell something standing beside these relations, which still holds where they hold no more?"""
+def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
+    """Does a text tell something standing beside these relations of its owner, which still holds where they hold no more?"""
     stated = relations.stated(text)
     if any(one.relation not in relations_of for one in stated):
         return True
     language = "zh" if is_chinese(text) else "en"
     own = {one.kind for one in stated}
+    own |= {"people"} if text.casefold().startswith(owner.casefold()) else set()
     said = plainly(text)
     return any(name not in own and table.search("kind", name, said, language) for name in _STANDING)
 
@@ -262,6 +271,8 @@ def _about(group: list[Sentence]) -> str:
         for name, match in (("kin", kin), ("self", first), ("other", other))
         if match
     ]
+    if not found and any(said.startswith(name) for name in names_zh.names(said)):
+        return "other"
     return min(found)[2] if found else "self"
 
 
@@ -276,6 +287,7 @@ def _day_of(text: str, day: dt.date) -> dt.date | None:
 
 __all__ = [
     "Kind",
+    "Outright",
     "Statement",
     "Told",
     "Topic",
