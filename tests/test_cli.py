@@ -185,7 +185,7 @@ def test_the_user_is_the_option_else_the_variable_else_the_only_one_else_the_log
 def test_a_new_user_begins_with_the_first_fact(here: Path) -> None:
     assert run("remember", "Plays", "the", "tuba.", "--user", "ben", "--today", "2026-11-20").exit_code == 0
     place = here / "memory_store/ben/facts/2026/2026-11-20-plays-the-tuba.md"
-    assert place.read_text() == "Plays the tuba.\n"
+    assert place.read_text() == "---\nimportance: 8\n---\n\nPlays the tuba.\n"
 
 
 def test_a_new_user_and_a_new_store_are_announced_in_one_line(here: Path) -> None:
