@@ -15,6 +15,7 @@ from filemem import disk, recalls
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE
+from filemem.places import Place
 
 BATCH = 500  # files moved under one hold of the user's lock, so that a conversation going on waits a moment at most
 Progress = Callable[[int, int], None]
@@ -86,30 +87,31 @@ class _Places:
         self.known: dict[str, str] = {}
         self.made: dict[str, None] = {}
 
-    def of(self, path: str, *, make: bool = False) -> str:
+    def of(self, path: str, *, make: bool = False) -> Place:
         """The place of a path; raises Refused where it would lead out of the folder."""
-        parent, _, name = path.rpartition("/")
-        place = self.known.get(parent) or os.path.dirname(self.folder.absolute(path))
+        parent = path.rpartition("/")[0]
+        where = self.folder.place / path if parent in self.known else self.folder.absolute(path)
+        place = where.folder
         if make and place not in self.made:
             disk.make_folder(place)
             self.made[place] = None
         self.known[parent] = place
-        return os.path.join(place, name)
+        return where
 
 
-def _move(origin: str, goal: str, source: str, target: str) -> None:
+def _move(origin: Place, goal: Place, source: str, target: str) -> None:
     """Rename one file; raises FilememError where it is gone, or another text has its name.
 
     Where both names are the same text, a move was cut off between its two steps, and is finished.
     """
     try:
         disk.rename_new(origin, goal)
-    except FileNotFoundError:
+    except (NotFound, FileNotFoundError):
         raise NotFound(f"{source} is gone; nothing was moved.") from None
     except FileExistsError:
         if not os.path.samefile(origin, goal) and disk.read(origin) != disk.read(goal):
             raise FilememError(f"{source} stays: {target} is another text; rename one of the two.") from None
-        os.unlink(origin)
+        disk.delete(origin)
 
 
 def places(folder: Folder, path: str) -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Every problem in one user's files: what is wrong, where, and how to put it right."""
 
-import os
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 
-from filemem import passages, said
+from filemem import disk, passages, said
 from filemem.consolidation import grounds
 from filemem.errors import FilememError
 from filemem.folder import BOOKKEEPING, Folder
@@ -44,10 +44,11 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
 
 def _cut_off(folder: Folder) -> list[Problem]:
     """A forgetting that was killed: what it set out to delete may stand somewhere still."""
-    if not os.path.lexists(folder.bookkeeping(MARK)):
-        return []
-    remedy = "give the same filemem forget again, which finishes it"
-    return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
+    with contextlib.suppress(FilememError):
+        if disk.exists(folder.bookkeeping(MARK)):
+            remedy = "give the same filemem forget again, which finishes it"
+            return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
+    return []
 
 
 def _lost(folder: Folder) -> Iterator[Problem]:

@@ -16,15 +16,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from filemem import disk
-from filemem.errors import NotFound, Refused
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.memory import ARCHIVE, Memory
+from filemem.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.plain import one_line, visible
 from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
 MOST_NOTED = 1_000_000  # bytes of it
-LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
+_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
     *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
@@ -71,17 +72,14 @@ class Folder:
         waiting = [""]
         while waiting:
             prefix = waiting.pop()
-            try:
-                entries = os.scandir(os.path.join(self.root, prefix))
-            except (FileNotFoundError, NotADirectoryError, PermissionError):
-                continue
-            with entries:
+            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
                 for entry in entries:
                     name = entry.name
                     if name[0] == "." or entry.is_symlink() or unsayable(name):
                         continue
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(f"{prefix}{name}/")
+                        if not too_far(self.place, prefix + name):
+                            waiting.append(f"{prefix}{name}/")
                     elif not passed_over(name) and entry.is_file(follow_symlinks=False):
                         with contextlib.suppress(FileNotFoundError):
                             s = entry.stat(follow_symlinks=False)
@@ -93,34 +91,38 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
-        for folder, folders, files in os.walk(self.root):
-            folders[:] = [name for name in folders if name[0] != "." or name == BOOKKEEPING]
-            inside = os.path.relpath(folder, self.root).replace(os.sep, "/")
-            prefix = "" if inside == "." else inside + "/"
-            for name in [*folders, *files]:
-                fault = _stray(prefix + name, os.path.join(folder, name))
-                if fault:
-                    yield Problem(one_line(prefix + name), 1, *fault)
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    fault = _stray(path, entry, self.place)
+                    if fault:
+                        yield Problem(one_line(path), 1, *fault)
+                    elif entry.is_dir(follow_symlinks=False) and (entry.name[0] != "." or path == BOOKKEEPING):
+                        waiting.append(f"{path}/")
 
     # -- containment ---------------------------------------------------------------------------------------------
 
-    def absolute(self, path: str) -> str:
+    @functools.cached_property
+    def place(self) -> Place:
+        """Where the folder itself lies, whatever links lead to the store; it may be none."""
+        above, name = os.path.split(os.path.abspath(self.root))
+        return Place(os.path.join(os.path.realpath(above), name))
+
+    def absolute(self, path: str) -> Place:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
-        where, place = self._named(path), self._real
+        where, place = self._named(path), str(self.place)
         for part in path.split("/"):
-            place = f"{place}{os.sep}{part}"
+            place = f"{place}/{part}"
             if os.path.islink(place):
-                if os.path.realpath(place).startswith(self._real + os.sep) and os.path.exists(place):
+                if os.path.realpath(place).startswith(self.place + os.sep) and os.path.exists(place):
                     raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
                 raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
         return where
 
-    @functools.cached_property
-    def _real(self) -> str:
-        """The folder itself, whatever links lead to it."""
-        return os.path.realpath(self.root)
-
-    def _named(self, path: str) -> str:
+    def _named(self, path: str) -> Place:
         """The place on disk that a path names; raises Refused for what is no path of a memory."""
         parts = path.split("/")
         if not path or path.startswith("/") or "\\" in path:
@@ -129,10 +131,9 @@ class Folder:
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
             raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
-        where = os.path.join(self._real, path)
-        if any(len(part.encode()) > LONGEST_NAME for part in parts) or len(os.fsencode(where)) > LONGEST_PATH:
-            raise Refused(f"{one_line(path, 80)} is longer than a file's name can be; shorten it.")
-        return where
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(self.place, "/".join(parts[:-1])):
+            raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
+        return self.place / path
 
     def _outside(self, path: str, remedy: str) -> Refused:
         return Refused(f"{one_line(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
@@ -172,18 +173,17 @@ class Folder:
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
-        with self._in_words(path):
-            return disk.read(self.absolute(path), limit)
-
-    @contextlib.contextmanager
-    def _in_words(self, path: str) -> Iterator[None]:
-        """Have errors name the path as the caller does, and say where a missing memory is."""
         try:
-            yield
-        except NotFound:
-            raise NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.") from None
-        except Refused as error:
-            raise Refused(str(error).replace(os.path.join(self._real, ""), "")) from None
+            return disk.read(self._named(path), limit)
+        except (NotFound, Refused) as error:
+            raise self._in_words(path, error) from None
+
+    def _in_words(self, path: str, error: FilememError) -> FilememError:
+        """An error that names the path as the caller does, and says where a missing memory is."""
+        if isinstance(error, NotFound):
+            return NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.")
+        self.absolute(path)  # says of a link where it leads
+        return Refused(str(error).replace(f"{self.place}/", ""))
 
     def memory(self, path: str) -> Memory:
         """The memory at `path`, as it is on disk now."""
@@ -191,7 +191,7 @@ class Folder:
 
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""
-        disk.make_folder(os.path.join(self.root, BOOKKEEPING))
+        disk.make_folder(self.bookkeeping())
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
@@ -199,7 +199,7 @@ class Folder:
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
-                held.enter_context(disk.lock(os.path.join(self.root, BOOKKEEPING, "lock"), wait))
+                held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
             self._depth += 1
             try:
                 yield
@@ -215,7 +215,7 @@ class Folder:
                 if self._taken(candidate):
                     continue
                 where = self.absolute(candidate)
-                disk.make_folder(os.path.dirname(where))
+                disk.make_folder(where.folder)
                 with contextlib.suppress(FileExistsError):
                     data = text.encode("utf-8", "replace")
                     self._note(candidate, None, data)
@@ -229,7 +229,7 @@ class Folder:
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
-        with self.locked(), self._in_words(path):
+        with self.locked(), self._worded(path):
             where, data = self.absolute(path), text.encode("utf-8", "replace")
             if self._in_git:
                 before = disk.read(where)
@@ -238,8 +238,16 @@ class Folder:
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `disk.edit`."""
-        with self.locked(), self._in_words(path):
+        with self.locked(), self._worded(path):
             return disk.edit(self.absolute(path), self._noting(path, change))
+
+    @contextlib.contextmanager
+    def _worded(self, path: str) -> Iterator[None]:
+        """Have errors name the path as the caller does."""
+        try:
+            yield
+        except (NotFound, Refused) as error:
+            raise self._in_words(path, error) from None
 
     def move(self, path: str, target: str) -> None:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
@@ -266,10 +274,9 @@ class Folder:
             return
         digests = [None if data is None else hashlib.sha256(data).hexdigest() for data in (before, after)]
         line = json.dumps([os.getpid(), path, *digests]) + "\n"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         with (
-            contextlib.suppress(OSError),
-            open(os.open(self.bookkeeping(WRITTEN), flags, 0o600), "ab", buffering=0) as log,
+            contextlib.suppress(OSError, FilememError),
+            open(disk.open_regular(self.bookkeeping(WRITTEN), _ADD), "ab", buffering=0) as log,
         ):
             if log.tell() < MOST_NOTED:
                 log.write(line.encode())
@@ -283,9 +290,9 @@ class Folder:
 
         return changed
 
-    def bookkeeping(self, name: str) -> str:
-        """The place on disk of a bookkeeping file."""
-        return os.path.join(self.root, BOOKKEEPING, name)
+    def bookkeeping(self, name: str = "") -> Place:
+        """The place on disk of a bookkeeping file, or of the folder that holds them."""
+        return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
 
 
 def _twin(path: str) -> str:
@@ -316,19 +323,25 @@ def unsayable(name: str) -> bool:
     return "\\" in name or (not name.isprintable() and (visible(name) != name or not {"\t", "\n"}.isdisjoint(name)))
 
 
-def _stray(path: str, where: str) -> tuple[str, str] | None:
+def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str] | None:
     """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
-    name = path.rsplit("/", 1)[-1]
+    name = entry.name
     if name.startswith(disk.TEMPORARY):
         return "left by a write that was cut off", "look at it, then delete it"
-    if name[0] == "." or path.startswith(BOOKKEEPING + "/"):
+    if path == BOOKKEEPING or path.startswith(BOOKKEEPING + "/"):
+        linked = entry.is_symlink()
+        return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if linked else None
+    if name[0] == ".":
         return None
     if unsayable(name):
         return "its name holds control characters or is not UTF-8, so it is not read", "rename it"
-    if os.path.islink(where):
+    if entry.is_symlink():
         return "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
-    if not os.path.isdir(where) and not os.path.isfile(where):
+    folder = entry.is_dir(follow_symlinks=False)
+    if not folder and not entry.is_file(follow_symlinks=False):
         return "no plain file", "delete it"
-    if not os.access(where, os.R_OK):
+    if folder and too_far(root, path):
+        return f"more than {DEEPEST} folders deep or too long a path, so nothing in it is read", "move it further up"
+    if not os.access(root / path, os.R_OK):
         return "not readable", "give its owner the right to read it (chmod u+r)"
     return None

@@ -46,7 +46,7 @@ def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wa
     lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path.removeprefix(ARCHIVE + '/')}\n" for path in paths)
     with folder.locked(wait):
         log = folder.bookkeeping(NAME)
-        if not os.path.exists(log):
+        if not disk.exists(log):
             disk.write(log, b"")
         data = lines.encode("utf-8", "replace")
         (disk.append if len(data) <= disk.PAGE else _append_many)(log, data)
@@ -115,7 +115,7 @@ def fold(folder: Folder) -> int:
     `archived` line of each memory stays as well.
     """
     log = folder.bookkeeping(NAME)
-    if not os.path.exists(log):
+    if not disk.exists(log):
         return 0
     gone = 0
 

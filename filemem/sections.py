@@ -12,7 +12,6 @@ one that a person has changed is theirs. That log has a line each time something
 import contextlib
 import datetime as dt
 import hashlib
-import os
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -182,6 +181,6 @@ def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
     with folder.locked():
         log = folder.bookkeeping(LOG)
-        if not os.path.exists(log):
+        if not disk.exists(log):
             disk.write(log, b"")
         disk.append(log, lines.encode("utf-8", "replace"))

@@ -1,7 +1,6 @@
 """The sweep: what has faded goes to the archive, what was recalled there comes back. `plan` looks, `apply` moves."""
 
 import datetime as dt
-import os
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -106,7 +105,7 @@ def apply(user: User, found: Plan, at: dt.datetime, progress: Progress = unwatch
 def _held(user: User, path: str) -> str:
     """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
     try:
-        if b"pinned" not in disk.read(os.path.join(user.root, path), HEAD):
+        if b"pinned" not in disk.read(user.place / path, HEAD):
             return ""
         memory = user.memory(path)
     except NotFound:

@@ -9,6 +9,7 @@ from typing import Any
 from filemem import disk
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
+from filemem.places import listed
 
 FOLDER = "traces"
 
@@ -23,9 +24,8 @@ class Trace:
         """Append one step: `call`, `model`, `notice` or `error`, with whatever explains it."""
         line = json.dumps({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}, ensure_ascii=False) + "\n"
         try:
-            disk.make_folder(os.path.dirname(self.path))
-            fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with open(fd, "ab") as file:
+            disk.make_folder(self.path.folder)
+            with open(disk.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
                 file.write(line.encode("utf-8", "replace"))
         except (OSError, FilememError):
             return
@@ -33,8 +33,7 @@ class Trace:
 
 def sessions(folder: Folder) -> list[str]:
     """The names of the sessions that have a trace, the one last written to last."""
-    place = folder.bookkeeping(FOLDER)
-    with contextlib.suppress(FileNotFoundError), os.scandir(place) as entries:
+    with contextlib.suppress(FilememError, OSError), listed(folder.bookkeeping(FOLDER)) as entries:
         written = [(entry.stat().st_mtime_ns, entry.name) for entry in entries if entry.name.endswith(".jsonl")]
         return [name.removesuffix(".jsonl") for _, name in sorted(written)]
     return []

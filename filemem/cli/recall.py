@@ -1,7 +1,7 @@
 """Commands that read files as they are: grep, open, list, call."""
 
+import contextlib
 import datetime as dt
-import os
 from typing import Any
 
 import click
@@ -23,6 +23,7 @@ from filemem.errors import FilememError
 from filemem.folder import Stat
 from filemem.grep import Bare, Line, Listed, grep
 from filemem.memory import ARCHIVE, Memory, kind_of, when_of
+from filemem.places import listed
 from filemem.plain import one_line
 from filemem.store import User
 
@@ -67,8 +68,9 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
 
 def _listed(user: User) -> Listed:
     """The index where it is large enough to be worth loading for one search, else the folder as it is."""
-    place = user.bookkeeping("index")
-    size = sum(entry.stat().st_size for entry in os.scandir(place)) if os.path.isdir(place) else 0
+    size = 0
+    with contextlib.suppress(FilememError, OSError), listed(user.bookkeeping("index")) as entries:
+        size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
     return user.index.corpus() if size > WORTH_LOADING else Bare(user)
 
 

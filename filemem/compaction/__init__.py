@@ -11,7 +11,6 @@ conversation that was edited afterwards is compacted again.
 import datetime as dt
 import functools
 import math
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
@@ -353,10 +352,10 @@ def _write(user: User, batch: Batch, made: dict[str, bytes]) -> None:
 
     with user.locked():
         where = user.absolute(batch.summary)
-        if os.path.lexists(where):
+        if disk.exists(where):
             disk.edit(where, changed)
         else:
-            disk.make_folder(os.path.dirname(where))
+            disk.make_folder(where.folder)
             disk.create(where, changed(b""))
 
 
@@ -374,14 +373,14 @@ def _take_out(user: User, summary: str, digests: dict[str, str]) -> None:
         where = user.absolute(summary)
         disk.edit(where, changed)
         if not disk.read(where).strip():
-            os.unlink(where)
-            disk.sync_folder(os.path.dirname(where))
+            disk.delete(where)
+            disk.sync_folder(where.folder)
 
 
 def _read(user: User, path: str) -> bytes:
     """The bytes of a summary; none where it is yet to be written."""
     where = user.absolute(path)
-    return disk.read(where) if os.path.lexists(where) else b""
+    return disk.read(where) if disk.exists(where) else b""
 
 
 def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:

@@ -249,7 +249,7 @@ def apply(user: User, found: SessionPlan) -> Applied:
         journal = user.bookkeeping(JOURNAL)
         disk.write(journal, _as_json(found))
         done = _carry_out(user, found)
-        os.unlink(journal)
+        disk.delete(journal)
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
@@ -312,7 +312,7 @@ def interrupted(user: User, most: int = 20) -> list[str]:
 def resume(user: User) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = user.bookkeeping(JOURNAL)
-    if not os.path.exists(journal):
+    if not disk.exists(journal):
         return None
     with user.locked():
         try:
@@ -321,7 +321,7 @@ def resume(user: User) -> Applied | None:
             return None
         except (ValueError, TypeError, KeyError):
             done = None  # no plan of this version: its session is read again
-        os.unlink(journal)
+        disk.delete(journal)
     return done
 
 

@@ -16,7 +16,6 @@ file, changes nothing, and the same words said another day are another turn.
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -94,7 +93,7 @@ class Ledger:
         lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
         with self.folder.locked():
             place = self.folder.bookkeeping(NAME)
-            if not os.path.exists(place):
+            if not disk.exists(place):
                 disk.write(place, b"")
             disk.append(place, lines.encode("utf-8", "replace"))
         for entry in entries:

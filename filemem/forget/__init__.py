@@ -19,6 +19,7 @@ from filemem.forget.cuts import Cut
 from filemem.forget.wording import FORGOTTEN, LINE, NAMELESS, SENTENCE, Wording, lines_named, words
 from filemem.memory import LARGEST, Memory, slug
 from filemem.passages import Passage
+from filemem.places import files
 from filemem.plain import one_line
 from filemem.store import User
 from filemem.transcript import ASSISTANT, first_words
@@ -134,7 +135,7 @@ def plan(user: User, asked: list[Item], about: str = "", share: float = 1.0) -> 
         gathering.ask(item)
     gathering.follow()
     leftovers, notes = _leftovers(user, gathering.wording)
-    gone = {item.path: digest(os.path.join(user.root, item.path)) for item in leftovers}
+    gone = {item.path: digest(user.place / item.path) for item in leftovers}
     gone |= {path: _digest(user, gathering.memories[path]) for path in gathering.whole}
     passages = sorted(item for found in gathering.lines.values() for item in found.values())
     items = [*gathering.whole.values(), *passages, *leftovers]
@@ -382,10 +383,10 @@ def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
     """Files that are no memories and repeat it: what a cut-off write or an editor left goes, others are named."""
     found: list[Item] = []
     notes: list[str] = []
-    for path in other_files(user.root):
+    for path in other_files(user):
         name = path.rpartition("/")[2]
         try:
-            told = wording.stands_in(disk.read(os.path.join(user.root, path), LARGEST))
+            told = wording.stands_in(disk.read(user.place / path, LARGEST))
         except (FilememError, OSError):
             continue
         if not told:
@@ -399,13 +400,9 @@ def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
     return found, notes
 
 
-def other_files(root: str, wanted: Callable[[str], bool] = passed_over) -> Iterator[str]:
-    """The plain files under a folder that are no memories, bookkeeping and git aside, as paths in it."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in (BOOKKEEPING, ".git")]
-        inside = os.path.relpath(folder, root).replace(os.sep, "/")
-        prefix = "" if inside == "." else inside + "/"
-        hidden = any(part[0] == "." for part in prefix.split("/") if part)
-        for name in names:
-            if (hidden or wanted(name)) and os.path.isfile(os.path.join(folder, name)):
-                yield prefix + name
+def other_files(user: User) -> Iterator[str]:
+    """The plain files in a user's folder that are no memories, bookkeeping and git aside, as paths in it."""
+    for path in files(user.place, lambda folder: folder.rpartition("/")[2] not in (BOOKKEEPING, ".git")):
+        folder, _, name = path.rpartition("/")
+        if passed_over(name) or any(part[0] == "." for part in folder.split("/") if part):
+            yield path

@@ -7,7 +7,6 @@ import contextlib
 import datetime as dt
 import json
 import os
-import shutil
 import stat
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from filemem.forget.wording import MARK, Wording
 from filemem.history import POSTPONED, Before, History, asof
 from filemem.importers import origins
 from filemem.memory import LARGEST, Memory, kind_of
+from filemem.places import Place, files, names_in, spot
 from filemem.plain import one_line
 from filemem.store import User
 
@@ -143,7 +143,7 @@ def _delete(user: User, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     stayed: list[str] = []
     for path, known in whole.items():
         try:
-            _remove(os.path.join(user.root, path), known)
+            _remove(user.place / path, known)
             deleted.append(path)
         except (NotFound, FileNotFoundError):
             continue
@@ -155,23 +155,23 @@ def _delete(user: User, whole: dict[str, str]) -> tuple[list[str], list[str]]:
 def _delete_temporaries(user: User, found: Plan) -> None:
     """Delete what a write that was cut off has left in the folders, where it tells of what went."""
     old = [line.encode() for cuts_ in found.lines.values() for cut in cuts_ for line in cut.old if line.strip()]
-    cut_off = [path for path in other_files(user.root) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
+    cut_off = [path for path in other_files(user) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
     for path in cut_off:
-        where = os.path.join(user.root, path)
+        where = user.place / path
         with contextlib.suppress(FilememError, OSError):
             data = disk.read(where, LARGEST)
             if found.wording.stands_in(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
-                os.unlink(where)
+                disk.delete(where)
 
 
-def _remove(path: str, known: str) -> None:
+def _remove(path: Place, known: str) -> None:
     """Delete a file whose bytes have a digest; raises Changed, with the file in its place, where they have another."""
     if digest(path) == known:
-        aside = disk.temporary_in(os.path.dirname(path))
-        os.rename(path, aside)
+        aside = disk.temporary_in(path.folder)
+        disk.replace(path, aside)
         if digest(aside) == known:
-            os.unlink(aside)
-            disk.sync_folder(os.path.dirname(path))
+            disk.delete(aside)
+            disk.sync_folder(path.folder)
             return
         with contextlib.suppress(FileExistsError):  # saved anew meanwhile: what was moved aside is left for `check`
             disk.rename_new(aside, path)
@@ -185,7 +185,7 @@ def _records(user: User, found: Plan) -> list[str]:
     """Take it out of recalls, imports, traces, what was typed, and every other record."""
     for path in found.whole:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
-            origins.forget(user, Memory(path, disk.read(os.path.join(user.root, path), LARGEST)))
+            origins.forget(user, Memory(path, disk.read(user.place / path, LARGEST)))
     said = []
     for name in sorted(_kept(user)):
         stem = os.path.splitext(os.path.basename(name))[0]
@@ -194,27 +194,24 @@ def _records(user: User, found: Plan) -> list[str]:
         if name.startswith(trace.FOLDER + "/") and own:
             new = found.wording.names[own]
             if not new:
-                os.unlink(where)
+                disk.delete(where)
                 said.append(f"{BOOKKEEPING}/{name}")
                 continue
             target = f"{trace.FOLDER}/{os.path.splitext(os.path.basename(new))[0]}.jsonl"
-            os.replace(where, user.bookkeeping(target))
+            disk.replace(where, user.bookkeeping(target))
             where = user.bookkeeping(target)
         gone = _without(where, name, found.wording)
         if gone:
-            said.append(f"{_count(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, user.bookkeeping(''))}")
+            said.append(f"{_count(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, user.bookkeeping())}")
     return said
 
 
 def _kept(user: User) -> Iterator[str]:
     """The files of bookkeeping that are no cache and no lock."""
-    top = user.bookkeeping("")
-    for folder, folders, names in os.walk(top):
-        folders[:] = [name for name in folders if name not in _CACHES or folder != top]
-        for name in names:
-            path = os.path.relpath(os.path.join(folder, name), top)
-            if not name.endswith("lock") and name != MARK and os.path.isfile(os.path.join(folder, name)):
-                yield path
+    for path in files(user.bookkeeping(), lambda folder: folder not in _CACHES):
+        name = path.rpartition("/")[2]
+        if not name.endswith("lock") and name != MARK:
+            yield path
 
 
 def _without(where: str, name: str, wording: Wording) -> int:
@@ -299,12 +296,12 @@ def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
     owned = os.path.lexists(os.path.join(user.root, ".git"))
     history.before(at)
     with archive.alone(user), user.locked():
-        for name in sorted(os.listdir(user.root)):
+        for name in names_in(user.place):
             if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
-                _remove_all(os.path.join(user.root, name))
-        for name in os.listdir(user.bookkeeping("")):
+                disk.remove(user.place / name)
+        for name in names_in(user.bookkeeping()):
             if name != MARK:
-                _remove_all(user.bookkeeping(name))
+                disk.remove(user.bookkeeping(name))
         disk.sync_folder(user.root)
     note = ""
     if not (owned and job.purge):
@@ -317,17 +314,11 @@ def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
 def end_user(user: User) -> None:
     """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
     journal.end(user)
-    shutil.rmtree(user.bookkeeping(""), ignore_errors=True)  # locks, and the note of a commit that must wait
-    if not os.listdir(user.root):
-        os.rmdir(user.root)
+    with contextlib.suppress(FilememError, OSError):
+        disk.remove(user.bookkeeping())  # locks, and the note of a commit that must wait
+    if not names_in(user.place):
+        disk.remove(user.place)
     disk.sync_folder(user.store.root)
-
-
-def _remove_all(where: str) -> None:
-    if os.path.isdir(where) and not os.path.islink(where):
-        shutil.rmtree(where)
-    else:
-        os.unlink(where)
 
 
 def _count(number: int, noun: str) -> str:
@@ -341,7 +332,7 @@ def _count(number: int, noun: str) -> str:
 def remaining(user: User, wording: Wording) -> list[str]:
     """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
     with the line that does."""
-    root = user.store.root
+    root = os.path.realpath(user.store.root)
     found = still_saying(root, wording, but=(".git",), aside=user.bookkeeping(MARK))
     return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
 
@@ -349,22 +340,23 @@ def remaining(user: User, wording: Wording) -> list[str]:
 def still_saying(root: str, wording: Wording, but: Collection[str] = (), aside: str = "") -> dict[str, str]:
     """The files under a folder that say it, or cannot be read, each with the line that does; folders named `but`, and the
     file `aside`, are passed over."""
-    unread: list[OSError] = []
-    places = []
-    for folder, folders, names in os.walk(root, onerror=unread.append):
-        folders[:] = [name for name in folders if name not in but]
-        places += [os.path.join(folder, name) for name in names]
-    found = {where: line for where in sorted(places) if where != aside and (line := _line_of(where, wording))}
-    return found | {str(error.filename): "cannot be listed, so nobody knows what it says" for error in unread}
+    unread: list[str] = []
+    top = Place(os.path.realpath(root))
+    found = {}
+    for path in sorted(files(top, lambda folder: folder.rpartition("/")[2] not in but, unread.append, plain=False)):
+        if top / path != aside and (line := _line_of(top / path, wording)):
+            found[str(top / path)] = line
+    return found | {top / path: "cannot be listed, so nobody knows what it says" for path in unread}
 
 
-def _line_of(where: str, wording: Wording) -> str:
+def _line_of(where: Place, wording: Wording) -> str:
     """What a file says of it in its name or bytes, or why it cannot be searched; empty for nothing."""
     name = os.path.splitext(os.path.basename(where))[0]
     try:
         said = wording.stands_in(os.fsencode(name.replace("-", " ")))
-        if said or not stat.S_ISREG(os.lstat(where).st_mode):  # a link, a pipe: no bytes of this folder
-            return said
+        with spot(where) as at:
+            if said or not stat.S_ISREG(at.status().st_mode):  # a link, a pipe: no bytes of this folder
+                return said
         with open(disk.open_regular(where), "rb") as file:
             return wording.stands_in_file(file)
     except (NotFound, FileNotFoundError):

@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
 def begin(user: User, job: Job) -> None:
     """Write the job down, durably; raises Refused where another has not come to its end."""
-    if os.path.lexists(user.bookkeeping(MARK)):
+    if disk.exists(user.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     plan = job.plan
     kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
@@ -66,6 +66,6 @@ def unfinished(user: User) -> Job | None:
 
 def end(user: User) -> None:
     """Forget the job, which has come to its end."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(user.bookkeeping(MARK))
-        disk.sync_folder(user.bookkeeping(""))
+    with contextlib.suppress(NotFound):
+        disk.delete(user.bookkeeping(MARK))
+        disk.sync_folder(user.bookkeeping())

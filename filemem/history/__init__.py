@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import disk
-from filemem.errors import Busy, FilememError
+from filemem.errors import Busy, FilememError, NotFound
 from filemem.folder import WRITTEN, passed_over
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
 from filemem.history.beginning import IGNORE as IGNORE
@@ -375,8 +375,8 @@ class History:
             if lines:
                 disk.write(where, "".join(lines).encode())
             else:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(where)
+                with contextlib.suppress(NotFound):
+                    disk.delete(where)
 
     def _take_up(self) -> None:
         """Let what processes wrote that are no more, and did not come to commit, wait for its commit.
@@ -413,17 +413,17 @@ class History:
             if left and len(left) < len(noted):
                 disk.write(where, "".join(json.dumps(note) + "\n" for note in left).encode())
             elif noted and not left:
-                os.unlink(where)
+                disk.delete(where)
 
     def _bytes(self, path: str) -> bytes | None:
         with contextlib.suppress(FilememError):
-            data = disk.read(os.path.join(self.user.root, path), LARGEST + 1)
+            data = disk.read(self.user.place / path, LARGEST + 1)
             return data if len(data) <= LARGEST else None
         return None
 
     def _digest(self, path: str) -> str | None:
         try:
-            return _sha(disk.read(os.path.join(self.user.root, path)))
+            return _sha(disk.read(self.user.place / path))
         except FilememError:
             return None
 

@@ -7,7 +7,6 @@ those of a plain checkout; the work tree is not touched. The few commits asked f
 import contextlib
 import datetime as dt
 import os
-import shutil
 import tempfile
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.history.git import GitError
 from filemem.history.repository import Repository, find
+from filemem.places import Place, names_in
 from filemem.trust import Trust
 
 FOLDER = "as-of"
@@ -45,9 +45,9 @@ def lay_out(folder: Folder, moment: dt.date | dt.datetime, trust: Trust) -> Past
     commit, at, subject = _last(repository, moment)
     inside = os.path.relpath(os.path.realpath(folder.root), repository.where)
     place = folder.bookkeeping(f"{FOLDER}/{commit}")
-    if not os.path.isdir(place):
+    if not disk.exists(place):
         _check_out(repository, commit, "" if inside == "." else inside, place, moment)
-        _drop_old(os.path.dirname(place), commit)
+        _drop_old(folder.bookkeeping(FOLDER), commit)
     with contextlib.suppress(OSError):
         os.utime(place)
     return Past(place, commit, at, subject)
@@ -75,14 +75,14 @@ def _last(repository: Repository, moment: dt.date | dt.datetime) -> tuple[str, d
     return commit, dt.datetime.fromisoformat(at).astimezone(), subject
 
 
-def _check_out(repository: Repository, commit: str, inside: str, place: str, moment: dt.date | dt.datetime) -> None:
+def _check_out(repository: Repository, commit: str, inside: str, place: Place, moment: dt.date | dt.datetime) -> None:
     """Let git check out a commit's files under `inside` at `place`, which appears whole or not at all."""
-    above = os.path.dirname(place)
+    above = place.folder
     disk.make_folder(above)
     with contextlib.suppress(FileExistsError):
-        disk.create(os.path.join(above, ".gitignore"), b"*\n")  # in a repository that is not set up for filemem, too
+        disk.create(above / ".gitignore", b"*\n")  # in a repository that is not set up for filemem, too
     new = disk.temporary_in(above)
-    os.mkdir(new, 0o700)
+    disk.make_folder(new)
     try:
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
@@ -91,25 +91,26 @@ def _check_out(repository: Repository, commit: str, inside: str, place: str, mom
                 raise NotFound(f"nothing of {os.path.basename(inside)} had been committed by {moment:%Y-%m-%d}.")
             repository.run("checkout-index", "--all", "--quiet", f"--prefix={new}/", env=private)
         with contextlib.suppress(OSError):  # another process was faster
-            os.rename(os.path.join(new, inside), place)
+            disk.replace(new / inside, place)
     finally:
-        shutil.rmtree(new, ignore_errors=True)
+        with contextlib.suppress(OSError, FilememError):
+            disk.remove(new)
 
 
-def _drop_old(above: str, newest: str) -> None:
+def _drop_old(above: Place, newest: str) -> None:
     """Delete the commits that were asked for longest ago."""
-    places = [os.path.join(above, name) for name in os.listdir(above) if name[0] != "." and name != newest]
+    places = [above / name for name in names_in(above) if name[0] != "." and name != newest]
     for place in sorted(places, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
         aside = disk.temporary_in(above)
-        with contextlib.suppress(OSError):
-            os.rename(place, aside)
-            shutil.rmtree(aside, ignore_errors=True)
+        with contextlib.suppress(OSError, FilememError):
+            disk.replace(place, aside)
+            disk.remove(aside)
 
 
 def drop_all(folder: Folder) -> bool:
     """Delete every commit that is laid out, as when something in them is to be forgotten; was there any?"""
     place = folder.bookkeeping(FOLDER)
-    there = os.path.isdir(place)
+    there = disk.exists(place)
     if there:
-        shutil.rmtree(place)
+        disk.remove(place)
     return there

@@ -13,6 +13,7 @@ from filemem.folder import BOOKKEEPING, passed_over
 from filemem.history import marks
 from filemem.history.git import Git, GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, Entry, Repository, git_place, opened
+from filemem.places import Place, files, too_far
 from filemem.plain import few, one_line
 from filemem.trust import Trust
 
@@ -82,17 +83,18 @@ _FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": AT
 
 def _memories(home: str) -> list[str]:
     """Every file under `home` that is worth keeping: memories, settings, logs."""
+    top = Place(os.path.realpath(home))
+
+    def enter(folder: str) -> bool:
+        name = folder.rpartition("/")[2]
+        own = os.path.lexists(top / folder / ".git")
+        return (name[0] != "." or name == BOOKKEEPING) and not own and not too_far(top, folder)
+
     found = []
-    for folder, folders, names in os.walk(home):
-        inside = os.path.relpath(folder, home)
-        prefix = "" if inside == "." else inside + "/"
-        own = prefix and os.path.lexists(os.path.join(folder, ".git"))
-        folders[:] = [] if own else [name for name in folders if name[0] != "." or name == BOOKKEEPING]
-        for name in names if not own else []:
-            path = prefix + name
-            kept = path.endswith(LOGS) if BOOKKEEPING in prefix.split("/") else not passed_over(name)
-            if kept and os.path.isfile(os.path.join(folder, name)) and not os.path.islink(os.path.join(folder, name)):
-                found.append(path)
+    for path in files(top, enter):
+        folder, _, name = path.rpartition("/")
+        kept = path.endswith(LOGS) if BOOKKEEPING in folder.split("/") else not passed_over(name)
+        found += [path] if kept else []
     return sorted(found)
 
 

@@ -51,7 +51,7 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
     before = history.before(at)
     with history.user.locked():
         steps, said = _plan(history, commit)
-        worktree.carry_out(history.user.root, steps)
+        worktree.carry_out(history.user.place, steps)
         left = {step.path for step in steps if step.becomes is None}
         back = [step.path for step in steps if step.found is None and archived(step.path) in left]
         recalls.note_all(history.user, back, recalls.RESTORED, at)  # else the next sweep would archive them again
@@ -68,7 +68,7 @@ def _plan(history: History, commit: Commit) -> tuple[list[Step], list[str]]:
     clashes: list[str] = []
     for change in _changes(history, commit):
         where = _now(history, change.new or change.old or "")
-        found = worktree.read(os.path.join(history.user.root, where)) if where else None
+        found = worktree.read(history.user.place / where) if where else None
         try:
             made, words = _reverse(history, change, where, found)
         except _Meets as clash:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from filemem import disk
 from filemem.errors import Changed, FilememError, NotFound
 from filemem.history.repository import PLAIN, Changes, Entry, Repository, merge_file
+from filemem.places import Place
 from filemem.plain import few, one_line
 
 
@@ -22,7 +23,7 @@ class Step(NamedTuple):
 def read(path: str) -> bytes | None:
     """The bytes of a plain file once its save is over, None where there is none; raises Refused for anything else."""
     try:
-        if os.path.lexists(path):
+        if disk.exists(path):
             disk.let_settle(path)
         return disk.read(path)
     except NotFound:
@@ -33,29 +34,29 @@ def carry_out(top: str, steps: Iterable[Step]) -> None:
     """Make every step, deletions first; raises Changed where a file is no longer what was found, and stops there."""
     ordered = sorted(steps, key=lambda step: step.becomes is not None)
     for path, found, becomes in ordered:
-        where = os.path.join(top, path)
+        where = Place(top, path)
         if found == becomes:
             continue
         if becomes is None:
             remove(where, found or b"")
         elif found is None:
-            disk.make_folder(os.path.dirname(where))
+            disk.make_folder(where.folder)
             with _as_changed(path):
                 disk.create(where, becomes)
         else:
             disk.edit(where, _only(path, found, becomes))
 
 
-def remove(path: str, found: bytes) -> None:
+def remove(path: Place, found: bytes) -> None:
     """Delete a file that holds `found`; raises Changed, with the file in its place, where it holds anything else."""
-    aside = disk.temporary_in(os.path.dirname(path))
-    os.rename(path, aside)
+    aside = disk.temporary_in(path.folder)
+    disk.replace(path, aside)
     if disk.read(aside) != found:
         with _as_changed(path):
             disk.rename_new(aside, path)
         raise Changed(f"{path} has just been changed; it was left as it is, try again.")
-    os.unlink(aside)
-    disk.sync_folder(os.path.dirname(path))
+    disk.delete(aside)
+    disk.sync_folder(path.folder)
 
 
 def _only(path: str, found: bytes, becomes: bytes) -> Callable[[bytes], bytes]:
@@ -106,7 +107,7 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
     steps, met = [], []
     for path, (before, after) in pairs:
         old, new = next(olds) if before else None, next(news) if after else None
-        found = read(os.path.join(repository.where, path))
+        found = read(Place(repository.where, path))
         if found == new:
             continue
         if found == old:

@@ -18,6 +18,7 @@ from filemem.importers.origins import Imported, Origins
 from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
 from filemem.importers.spoken import cleaned, missing, without_secrets, written
 from filemem.memory import ARCHIVE, slug
+from filemem.places import folder_of
 from filemem.plain import one_line, visible
 from filemem.redaction import Redaction, kinds, redact
 from filemem.store import Store, User
@@ -219,7 +220,7 @@ class _Intake:
     def _create(self, path: str, data: bytes) -> None:
         """Write a new memory of these bytes."""
         place = self.user.absolute(path)
-        disk.make_folder(os.path.dirname(place))
+        disk.make_folder(folder_of(place))
         disk.create(place, data)
 
     # -- both ----------------------------------------------------------------------------------------------------

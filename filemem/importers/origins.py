@@ -11,7 +11,7 @@ import os
 from typing import NamedTuple
 
 from filemem import disk
-from filemem.errors import NotFound, Refused
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE, Memory
 
@@ -61,8 +61,8 @@ class Origins:
         Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
         """
         line = json.dumps({"origin": origin, "path": path, "parts": parts}).encode() + b"\n"
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(self.folder.bookkeeping(RECORD), flags, 0o600), "r+b", buffering=0) as file:
+        record = disk.open_regular(self.folder.bookkeeping(RECORD), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        with open(record, "r+b", buffering=0) as file:
             end = file.seek(0, os.SEEK_END)
             torn = end and os.pread(file.fileno(), 1, end - 1) != b"\n"
             file.write(b"\n" + line if torn else line)
@@ -94,14 +94,15 @@ class Origins:
 
     def _read_on(self) -> None:
         """Read the whole lines that were added since; a record that has become shorter is read anew."""
-        place = self.folder.bookkeeping(RECORD)
-        if not os.path.isfile(place) or os.path.getsize(place) == self._read:
+        try:
+            record = disk.open_regular(self.folder.bookkeeping(RECORD))
+        except FilememError:
             return
-        with open(place, "rb") as file:
-            if os.path.getsize(place) < self._read:
+        with open(record, "rb") as file:
+            if os.fstat(record).st_size < self._read:
                 self._imported, self._read = {}, 0
             file.seek(self._read)
-            data = file.read()
+            data = file.read(disk.MOST)
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
         for line in whole.splitlines():

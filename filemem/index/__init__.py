@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from filemem import disk
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.index import building, segments, watching
 from filemem.index.building import Helper, Wanted
@@ -33,6 +33,7 @@ from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Damaged, Segment
 from filemem.index.shelf import Shelf
 from filemem.index.watching import Listing, Watch
+from filemem.places import Reach, names_in
 
 FOLDER = "index"
 WALK_AGAIN = 60  # seconds
@@ -144,11 +145,11 @@ class Index:
         with self._thread_lock:
             self._state, self._stamp, self._corpus = _State(), (), None
             self.shelf = Shelf()
-            if os.path.isdir(self._where):
+            if disk.exists(self._where):
                 with self._writing(10.0):
-                    for name in os.listdir(self._where):
+                    for name in names_in(self._where):
                         if name != _LOCK:
-                            os.unlink(os.path.join(self._where, name))
+                            disk.delete(self._where / name)
 
     # -- what changed --------------------------------------------------------------------------------------------
 
@@ -157,13 +158,13 @@ class Index:
         watched = self._watch and not anew and time.monotonic() < self._walked + WALK_AGAIN
         changed = self._watch.changed() if self._watch and watched else None
         if changed is not None:
-            found = {prefix: watching.listing(self.folder.root, prefix) for prefix in changed}
+            found = {prefix: watching.listing(self.folder.place, prefix) for prefix in changed}
             if not any(listed.linked for listed in found.values()):
                 return found, False
         self._watch = None
         if self._asked > 1 and self._watchable:
             try:
-                self._watch = Watch(self.folder.root)
+                self._watch = Watch(self.folder.place)
             except OSError:
                 self._watchable = False
         return self._walk(), True
@@ -180,7 +181,7 @@ class Index:
                     self._watch.add(prefix)
             except OSError:
                 self._watch, self._watchable = None, False
-            found[prefix] = watching.listing(self.folder.root, prefix)
+            found[prefix] = watching.listing(self.folder.place, prefix)
             waiting += found[prefix].folders
             if found[prefix].linked:
                 self._watch, self._watchable = None, False
@@ -205,13 +206,10 @@ class Index:
     @contextlib.contextmanager
     def _writing(self, wait: float) -> Iterator[None]:
         """Hold the lock of the index's folder, which is made where it is missing. Raises OSError or FilememError."""
-        for folder in (os.path.dirname(self._where), self._where):
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(folder, 0o700)
-        inside = os.path.join(os.path.realpath(self.folder.root), os.path.relpath(self._where, self.folder.root))
-        if os.path.realpath(self._where) != inside:
-            raise PermissionError(self._where)
-        with disk.lock(os.path.join(self._where, _LOCK), wait):
+        if not self.folder.exists():
+            raise NotFound(f"{self.folder.name} has no memories yet.")
+        disk.make_folder(self._where)
+        with disk.lock(self._where / _LOCK, wait):
             yield
 
     def _take(self, changes: _Changes, progress: Progress, *, on_disk: bool) -> None:
@@ -224,7 +222,7 @@ class Index:
         ]
         state.digests = {prefix: digest for prefix, digest in state.digests.items() if prefix not in changes.digests}
         done, total, chunks = 0, len(changes.wanted), list(building.chunks(changes.wanted))
-        with building.helpers(self.folder.root, self._where, len(chunks) if on_disk else 0) as helpers:
+        with building.helpers(self.folder.place, self._where, len(chunks) if on_disk else 0) as helpers:
             for first in range(0, len(chunks), 1 + len(helpers)):
                 own, *given = chunks[first : first + 1 + len(helpers)]
                 told = functools.partial(_told, progress, done, 1 + len(given), total)
@@ -251,13 +249,13 @@ class Index:
             with contextlib.suppress(OSError):
                 helper.ask(wanted)
             asked.append((helper, wanted))
-        restless = building.build(self.folder.root, own, finish, told)
+        restless = building.build(self.folder.place, own, finish, told)
         for helper, wanted in asked:
             try:
                 names, more = helper.answer()
-                parts = [Part(segments.read(os.path.join(self._where, name)), frozenset()) for name in names]
-            except (OSError, Damaged):
-                restless |= building.build(self.folder.root, wanted, finish)
+                parts = [Part(segments.read(self._where / name), frozenset()) for name in names]
+            except (OSError, FilememError, Damaged):
+                restless |= building.build(self.folder.place, wanted, finish)
             else:
                 self._state.parts += parts
                 restless.update(more)
@@ -270,20 +268,22 @@ class Index:
     def _mend(self, part: Part) -> Segment:
         """A segment in memory in the place of one that is damaged: the same passages under the same numbers. The next
         question finds no manifest, so the index will be built anew."""
-        with contextlib.suppress(OSError):
-            os.unlink(os.path.join(self._where, _MANIFEST))
+        with contextlib.suppress(OSError, FilememError):
+            disk.delete(self._where / _MANIFEST)
         segment, builder, gatherer = part.segment, Builder(), Gatherer()
+        reach = Reach(self.folder.place)
         for file, name in enumerate(segment.names):
             wanted = Wanted(segment.folder(file), name, segment.stats_of(file))
             trial = Builder()
             count = segment.firsts[file + 1] - segment.firsts[file]
-            building.take(self.folder.root, gatherer, trial, wanted)
+            building.take(reach, gatherer, trial, wanted)
             if file not in part.dead and len(trial.lines) == count:
-                building.take(self.folder.root, gatherer, builder, wanted)
+                building.take(reach, gatherer, builder, wanted)
                 continue
             builder.file(*wanted, 0, 0, {})
             for _ in range(count):
                 builder.passage(0, 0, 0, [], [])
+        reach.close()
         return Segment("", builder.pack())
 
     # -- on disk -------------------------------------------------------------------------------------------------
@@ -296,9 +296,9 @@ class Index:
                 return False
             try:
                 state = self._opened(text)
-            except FileNotFoundError:
+            except NotFound:
                 continue  # another process has just merged segments: there is a new manifest
-            except (OSError, Damaged):
+            except (OSError, FilememError, Damaged):
                 state = _State()
             break
         else:
@@ -309,8 +309,8 @@ class Index:
     def _manifest(self) -> tuple[tuple[int, ...], bytes]:
         """What tells the manifest from others, and its text if it is not the one known."""
         try:
-            fd = os.open(os.path.join(self._where, _MANIFEST), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
+            fd = disk.open_regular(self._where / _MANIFEST)
+        except (OSError, FilememError):
             return (), b""
         with open(fd, "rb") as file:
             s = os.fstat(fd)
@@ -328,7 +328,7 @@ class Index:
         known = {part.segment.name: part.segment for part in self._state.parts}
         state = _State()
         for name, dead in facts["segments"]:
-            segment = known.get(name) or segments.read(os.path.join(self._where, name))
+            segment = known.get(name) or segments.read(self._where / name)
             state.parts.append(Part(segment, frozenset(dead)))
         state.digests = facts["digests"]
         return state
@@ -345,23 +345,24 @@ class Index:
             "segments": [(part.segment.name, sorted(part.dead)) for part in state.parts],
         }
         packed = json.dumps(facts, separators=(",", ":")).encode()
-        where = os.path.join(self._where, _MANIFEST)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(where + ".new", flags, 0o600), "wb") as file:  # not synced, as segments are not
+        new = self._where / f"{_MANIFEST}.new"
+        with open(
+            disk.open_regular(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb"
+        ) as file:  # nor are segments synced
             file.writelines((_check(packed), b"\n", packed))
-        os.replace(where + ".new", where)
+        disk.replace(new, self._where / _MANIFEST)
         self._stamp, _ = self._manifest()
 
     def _written(self, data: bytes) -> Segment:
         """A segment with these bytes, on disk."""
-        return segments.read(os.path.join(self._where, building.write(self._where, data)))
+        return segments.read(self._where / building.write(self._where, data))
 
     def _sweep(self) -> None:
         """Delete the segments that the manifest does not name. The lock is held."""
         named = {part.segment.name for part in self._state.parts}
-        for name in os.listdir(self._where):
+        for name in names_in(self._where):
             if _SEGMENT.fullmatch(name) and name not in named:
-                os.unlink(os.path.join(self._where, name))
+                disk.delete(self._where / name)
 
 
 def _told(progress: Progress, before: int, readers: int, total: int, done: int) -> None:

@@ -18,9 +18,12 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
+from filemem import disk
+from filemem.errors import NotFound, Refused
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder
 from filemem.memory import LARGEST
+from filemem.places import Place, Reach
 
 RACY, COARSE = 20_000_000, 2_000_000_000
 """Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
@@ -53,36 +56,40 @@ def chunks(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
 
 
 def build(
-    root: str, wanted: Sequence[Wanted], keep: Callable[[bytes], None], told: Callable[[int], None] = lambda done: None
+    root: Place,
+    wanted: Sequence[Wanted],
+    keep: Callable[[bytes], None],
+    told: Callable[[int], None] = lambda done: None,
 ) -> set[str]:
     """Read files below `root` into segments, each of which `keep` is given; `told` how many files are done. Gives the prefixes
     with files that are to be read again at the next question."""
     gatherer, restless = Gatherer(), set[str]()
     builder = Builder(gatherer.speakers)
-    for done, file in enumerate(wanted):
-        if done % 100 == 0:
-            told(done)
-        if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
-            keep(builder.pack())
-            builder = Builder(gatherer.speakers)
-        if not take(root, gatherer, builder, file):
-            restless.add(file.prefix)
+    with contextlib.closing(Reach(root)) as reach:
+        for done, file in enumerate(wanted):
+            if done % 100 == 0:
+                told(done)
+            if builder.held > POSTINGS or len(builder.lines) > PASSAGES - 2_000:
+                keep(builder.pack())
+                builder = Builder(gatherer.speakers)
+            if not take(reach, gatherer, builder, file):
+                restless.add(file.prefix)
     if builder.names:
         keep(builder.pack())
     return restless
 
 
-def take(root: str, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
+def take(reach: Reach, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
     """Read a file into the builder; False where it is to be read again at the next question."""
     now = time.time_ns()
     changed = file.stats[1]
     settled = abs(now - changed) > (RACY if changed % 1_000_000_000 else COARSE)
     data: bytes | None = None
     try:
-        data = _read(os.path.join(root, file.prefix + file.name), file.stats[2])
-    except FileNotFoundError:
+        data = _read(reach.open(file.prefix, file.name, os.O_RDONLY | os.O_NONBLOCK), file.stats[2])
+    except (NotFound, FileNotFoundError):
         return False
-    except PermissionError:
+    except (Refused, PermissionError):
         pass  # a change of permissions shows in the stats
     except OSError:
         settled = False
@@ -90,9 +97,9 @@ def take(root: str, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
     return settled
 
 
-def _read(path: str, size: int) -> bytes:
-    """The bytes of a plain file, one more than LARGEST at most; it had `size` of them when it was listed. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+def _read(fd: int, size: int) -> bytes:
+    """The bytes of a plain file, one more than LARGEST at most; it had `size` of them when it was listed. Closes the file, and
+    raises OSError."""
     try:
         pieces = [os.read(fd, min(size, LARGEST) + 1)]  # room for a megabyte would take longer than the reading
         length = len(pieces[0])
@@ -104,11 +111,10 @@ def _read(path: str, size: int) -> bytes:
         os.close(fd)
 
 
-def write(folder: str, data: bytes) -> str:
+def write(folder: Place, data: bytes) -> str:
     """A new file with a segment's bytes; its name. It is not synced: what a power failure leaves of it fails its check."""
     name = f"{os.urandom(8).hex()}.segment"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(os.path.join(folder, name), flags, 0o600), "wb") as file:
+    with open(disk.open_regular(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
         file.write(data)
     return name
 
@@ -120,14 +126,14 @@ class Helper:
     """A child that reads files below `root` into segments in `folder`, until it is closed. Raises OSError where there can be
     none, or it has ended."""
 
-    def __init__(self, root: str, folder: str) -> None:
+    def __init__(self, root: Place, folder: Place) -> None:
         path = list(map(str, sys.path))
         program = f"import sys; sys.path[:] = {path!r}; from filemem.index.building import serve; serve()"
         child_reads, requests = os.pipe()
         answers, child_writes = os.pipe()
         self._requests = io.BufferedWriter(io.FileIO(requests, "w"))
         self._answers = io.BufferedReader(io.FileIO(answers))
-        self._place = (root, folder)
+        self._place = (str(root), folder.inside)
         self._child = 0
         try:
             # Not `subprocess`: importing it would cost every cold start.
@@ -169,7 +175,7 @@ class Helper:
 
 
 @contextlib.contextmanager
-def helpers(root: str, folder: str, pieces: int) -> Iterator[list[Helper]]:
+def helpers(root: Place, folder: Place, pieces: int) -> Iterator[list[Helper]]:
     """Helpers for so many chunks of files beside this process; none where there is one, or no processor is left."""
     found: list[Helper] = []
     try:
@@ -185,10 +191,12 @@ def helpers(root: str, folder: str, pieces: int) -> Iterator[list[Helper]]:
 def serve() -> None:
     """The child: files to read are answered with what came of them."""
     while request := _receive(sys.stdin.buffer):
-        root, folder, files = request
+        root, inside, files = request
+        top = Place(root)
+        folder = top / inside
         names: list[str] = []
         wanted = [Wanted(prefix, name, array("q", stats)) for prefix, name, stats in files]
-        restless = build(root, wanted, lambda data: names.append(write(folder, data)))  # noqa: B023
+        restless = build(top, wanted, lambda data: names.append(write(folder, data)))  # noqa: B023
         _send(sys.stdout.buffer, (names, list(restless)))
 
 

@@ -22,7 +22,7 @@ from array import array
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from filemem import terms
+from filemem import disk, terms
 
 MAGIC = b"filemem segment 2\n"
 PASSAGES = 1 << 16  # at most in a segment, but for a single file with more; their numbers then fit two bytes
@@ -369,8 +369,8 @@ class Segment:
 
 
 def read(path: str) -> Segment:
-    """The segment in a file. Raises Damaged or OSError."""
-    return Segment(os.path.basename(path), os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC))
+    """The segment in a file. Raises Damaged, FilememError or OSError."""
+    return Segment(os.path.basename(path), disk.open_regular(path))
 
 
 def _token(key: bytes) -> str:

@@ -6,6 +6,7 @@ change cannot be set by a program; it tells a restored old file, or a clock that
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -15,7 +16,9 @@ import sys
 from array import array
 from typing import NamedTuple
 
+from filemem.errors import NotFound, Refused
 from filemem.folder import passed_over, unsayable
+from filemem.places import Place, listed, too_far
 
 _USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _INODES = (1 << 63) - 1
@@ -39,24 +42,21 @@ class Listing(NamedTuple):
     linked: bool  # has a file another name, under which it may be changed?
 
 
-def listing(root: str, prefix: str) -> Listing:
+def listing(root: Place, prefix: str) -> Listing:
     """The files in the folder `prefix` ("" or ending with /) by the rules of `Folder.files`; empty where there is none."""
     names: list[str] = []
     stats = array("q")
     folders: list[str] = []
     linked = False
-    try:
-        entries = os.scandir(os.path.join(root, prefix))
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return Listing(names, stats, folders, linked)
-    with entries:
+    with contextlib.suppress(NotFound, Refused, PermissionError), listed(root / prefix) as entries:
         for entry in entries:
             name = entry.name
             plain = entry.is_file(follow_symlinks=False)
             if not _USUAL.fullmatch(name) and (name[0] == "." or unsayable(name) or (plain and passed_over(name))):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                folders.append(f"{prefix}{name}/")
+                if not too_far(root, prefix + name):
+                    folders.append(f"{prefix}{name}/")
             elif plain:
                 try:
                     s = entry.stat(follow_symlinks=False)
