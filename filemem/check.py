@@ -9,6 +9,7 @@ from filemem.consolidation import grounds
 from filemem.errors import FilememError
 from filemem.folder import BOOKKEEPING, Folder
 from filemem.forget.wording import MARK, NAMELESS
+from filemem.grep import reading
 from filemem.history import conflicts
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.plain import one_line
@@ -97,7 +98,7 @@ def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str
         return ""
     if where not in lengths:
         try:
-            lengths[where] = len(folder.memory(where).lines)
+            lengths[where] = reading.count(folder, where)
         except (FilememError, OSError):
             return "cannot be read"
     return f"has only {lengths[where]} lines" if int(line) > lengths[where] or int(line) < 1 else ""

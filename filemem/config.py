@@ -14,12 +14,13 @@ from typing import Any
 
 import yaml
 
-from filemem import disk
+from filemem import disk, front
 from filemem.errors import FilememError
 from filemem.plain import one_line
 from filemem.trust import Trust
 
 NAME = "filemem.yaml"
+LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
 CHOICES = {"steering": ("keep", "review"), "git_person_edits": ("leave", "commit")}
 PERSONS = {
@@ -106,13 +107,18 @@ def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str
 
 def _values(root: str | Path) -> dict[str, Any]:
     path = os.path.join(root, NAME)
-    return parsed(disk.read(path), path) if os.path.lexists(path) else {}
+    return parsed(disk.read(path, LARGEST + 1), path) if os.path.lexists(path) else {}
 
 
 def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
     """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
+    if len(data) > LARGEST:
+        raise ConfigError(f"{path}:1: larger than {LARGEST:,} bytes, hence no settings; delete it, or write it anew.")
     text = data.decode(errors="replace")
     try:
+        wrong = front.unbounded(text)
+        if wrong:
+            raise ConfigError(f"{path}:1: the YAML {wrong}; write one `key: value` a line.")
         values = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -144,7 +150,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not type(default):
-        raise ConfigError(f"{path}:{line}: {key} is {value!r}, but takes {_WORDS[type(default)]} such as {default!r}.")
+        given = one_line(repr(value), 80)
+        raise ConfigError(f"{path}:{line}: {key} is {given}, but takes {_WORDS[type(default)]} such as {default!r}.")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
         raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
     if value not in CHOICES.get(key, (value,)):

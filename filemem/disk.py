@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
-from filemem.places import Place, Spot, folder_of, listed, opened, spot
+from filemem.places import Place, Spot, folder_of, opened, spot
 
 PAGE = 4096
 MOST = 100_000_000  # bytes read at once of any file; a log of a million lines has half as many
@@ -77,7 +77,7 @@ def _all(fd: int, path: str, limit: int | None = None) -> bytes:
         most = MOST + 1 if limit is None else limit
         size = os.fstat(fd).st_size
         if limit is None and size > MOST:
-            raise _too_large(path)
+            raise too_large(path)
         pieces = [os.read(fd, min(size + 1, most))]  # room for all that it may hold would take longer than the reading
         length = len(pieces[0])
         while pieces[-1] and length < most and length != size:
@@ -89,12 +89,15 @@ def _all(fd: int, path: str, limit: int | None = None) -> bytes:
     finally:
         os.close(fd)
     if limit is None and length > MOST:
-        raise _too_large(path)
+        raise too_large(path)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _too_large(path: str) -> Refused:
-    return Refused(f"{path} is larger than {MOST // 1_000_000} MB, too large to be read; split it into smaller files.")
+def too_large(path: str) -> Refused:
+    """What is said of a file with more than MOST bytes."""
+    return Refused(
+        f"{path} is larger than {MOST // 1_000_000} MB, too large to be read; make it smaller, or move it away."
+    )
 
 
 def exists(path: str) -> bool:
@@ -114,28 +117,6 @@ def delete(path: str) -> None:
             os.unlink(at.name, dir_fd=at.folder)
         except FileNotFoundError:
             raise NotFound(f"{path}: no such file.") from None
-
-
-def remove(path: Place) -> None:
-    """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it, however deep."""
-    with spot(path) as at:
-        if not stat.S_ISDIR(at.status().st_mode):
-            os.unlink(at.name, dir_fd=at.folder)
-            return
-    folders, waiting = list[Place](), [path]
-    while waiting:
-        folder = waiting.pop()
-        folders.append(folder)
-        with listed(folder) as entries:
-            inner = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        for name, deeper in inner:
-            if deeper:
-                waiting.append(folder / name)
-            else:
-                delete(folder / name)
-    for folder in reversed(folders):
-        with spot(folder) as at:
-            os.rmdir(at.name, dir_fd=at.folder)
 
 
 def make_folder(path: str) -> None:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.memory import ARCHIVE, Memory
+from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.plain import one_line, visible
 from filemem.problems import Problem
@@ -186,8 +186,11 @@ class Folder:
         return Refused(str(error).replace(f"{self.place}/", ""))
 
     def memory(self, path: str) -> Memory:
-        """The memory at `path`, as it is on disk now."""
-        return Memory(path, self.read(path))
+        """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
+        data = self.read(path, LARGEST + 1)
+        if len(data) > LARGEST:
+            raise Refused(f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files.")
+        return Memory(path, data)
 
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""

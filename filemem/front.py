@@ -64,7 +64,7 @@ def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault
     """
     plainly = "write it as plain `key: value` lines"
     try:
-        wrong = _unbounded(source)
+        wrong = unbounded(source)
         if wrong:
             return None, [Fault(above + 1, f"the YAML {wrong}", plainly)]
         loader = _Loader(source, above)
@@ -89,7 +89,7 @@ def _line(source: str, error: yaml.YAMLError | RecursionError) -> int:
     return source.count("\n", 0, min(index, len(source.rstrip()))) + 1
 
 
-def _unbounded(source: str) -> str:
+def unbounded(source: str) -> str:
     """How the YAML could nest or grow without bound; empty where it cannot."""
     indents = (len(line) - len(line.lstrip(" \t-?:")) for line in source.split("\n"))
     if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:

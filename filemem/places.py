@@ -155,6 +155,29 @@ def files(
                 yield prefix + name
 
 
+def remove(path: Place) -> None:
+    """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it, however deep."""
+    with spot(path) as at:
+        if not stat.S_ISDIR(at.status().st_mode):
+            os.unlink(at.name, dir_fd=at.folder)
+            return
+    folders, waiting = list[Place](), [path]
+    while waiting:
+        folder = waiting.pop()
+        folders.append(folder)
+        with listed(folder) as entries:
+            inner = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        for name, deeper in inner:
+            if deeper:
+                waiting.append(folder / name)
+            else:
+                with spot(folder / name) as at:
+                    os.unlink(at.name, dir_fd=at.folder)
+    for folder in reversed(folders):
+        with spot(folder) as at:
+            os.rmdir(at.name, dir_fd=at.folder)
+
+
 def too_far(top: str, inside: str) -> bool:
     """Does the folder `inside` of `top` lie so deep, or has it so long a path, that nothing in it can be a memory?"""
     longest = LONGEST_PATH - LONGEST_NAME

@@ -75,6 +75,8 @@ def trails(folder: Folder) -> dict[str, Trail]:
     except FilememError:
         return {}
     with open(log, "rb") as file:
+        if os.fstat(log).st_size > disk.MOST:
+            raise disk.too_large(folder.bookkeeping(NAME))
         for line in file:
             try:
                 at, how, path = line.split(b"\t")

@@ -100,6 +100,12 @@ def main() -> None:
         sys.exit(141)
     except FilememError as error:
         _leave(str(error))
+    except MemoryError:
+        _leave("the memory that this process may use is full; nothing that was on disk is lost.")
+    except RecursionError:
+        _leave(
+            "something here is nested too deeply; nothing that was on disk is lost; filemem check lists what is odd."
+        )
     except OSError as error:
         _leave(in_words(error))
     sys.exit(code if isinstance(code, int) else 0)

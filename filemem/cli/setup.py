@@ -126,7 +126,8 @@ def check_command(as_json: bool) -> int:
 def _settings_problems(store: Store) -> list[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
-    lines = disk.read(path).decode(errors="replace").split("\n") if os.path.lexists(path) else []
+    data = disk.read(path, config.LARGEST) if os.path.lexists(path) else b""
+    lines = data.decode(errors="replace").split("\n")
     found = list(conflicts.problems(config.NAME, lines))
     try:
         for key in config.withheld(store.root, trust=store.trust):

@@ -21,7 +21,7 @@ from filemem.forget.wording import MARK, Wording
 from filemem.history import POSTPONED, Before, History, asof
 from filemem.importers import origins
 from filemem.memory import LARGEST, Memory, kind_of
-from filemem.places import Place, files, names_in, spot
+from filemem.places import Place, files, names_in, remove, spot
 from filemem.plain import one_line
 from filemem.store import User
 
@@ -298,10 +298,10 @@ def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
     with archive.alone(user), user.locked():
         for name in names_in(user.place):
             if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
-                disk.remove(user.place / name)
+                remove(user.place / name)
         for name in names_in(user.bookkeeping()):
             if name != MARK:
-                disk.remove(user.bookkeeping(name))
+                remove(user.bookkeeping(name))
         disk.sync_folder(user.root)
     note = ""
     if not (owned and job.purge):
@@ -315,9 +315,9 @@ def end_user(user: User) -> None:
     """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
     journal.end(user)
     with contextlib.suppress(FilememError, OSError):
-        disk.remove(user.bookkeeping())  # locks, and the note of a commit that must wait
+        remove(user.bookkeeping())  # locks, and the note of a commit that must wait
     if not names_in(user.place):
-        disk.remove(user.place)
+        remove(user.place)
     disk.sync_folder(user.store.root)
 
 

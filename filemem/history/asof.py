@@ -15,7 +15,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.history.git import GitError
 from filemem.history.repository import Repository, find
-from filemem.places import Place, names_in
+from filemem.places import Place, names_in, remove
 from filemem.trust import Trust
 
 FOLDER = "as-of"
@@ -94,7 +94,7 @@ def _check_out(repository: Repository, commit: str, inside: str, place: Place, m
             disk.replace(new / inside, place)
     finally:
         with contextlib.suppress(OSError, FilememError):
-            disk.remove(new)
+            remove(new)
 
 
 def _drop_old(above: Place, newest: str) -> None:
@@ -104,7 +104,7 @@ def _drop_old(above: Place, newest: str) -> None:
         aside = disk.temporary_in(above)
         with contextlib.suppress(OSError, FilememError):
             disk.replace(place, aside)
-            disk.remove(aside)
+            remove(aside)
 
 
 def drop_all(folder: Folder) -> bool:
@@ -112,5 +112,5 @@ def drop_all(folder: Folder) -> bool:
     place = folder.bookkeeping(FOLDER)
     there = disk.exists(place)
     if there:
-        disk.remove(place)
+        remove(place)
     return there

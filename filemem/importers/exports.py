@@ -18,6 +18,8 @@ from filemem import disk
 from filemem.errors import FilememError, NotFound
 from filemem.importers.shapes import Seen, Skipped
 
+LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000
+LONGEST = 50_000_000  # bytes of one line
 CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")  # large ChatGPT exports come as conversations-000.json, -001…
 _GAP = re.compile(r"[ \t\r\n,]*")
 
@@ -60,7 +62,11 @@ def lines(path: str, seen: Seen) -> Iterator[tuple[int, str]]:
     read = 0
     with open(disk.open_regular(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), start=1):
+            if len(line) > LONGEST:
+                raise FilememError(
+                    f"{path}:{number}: longer than {LONGEST // 1_000_000} MB, so no line of an export; split it."
+                )
             read += len(line)
             seen(read, size)
             text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
@@ -134,13 +140,20 @@ def _in_zip(path: str, names: re.Pattern[str]) -> list[_Document]:
 
 
 def _text(document: _Document) -> str:
-    """A document's text; bytes that are not what its encoding allows become U+FFFD."""
-    if document.member is None:
-        data = disk.read(document.path)
-    else:
-        with _opened(document.path) as archive:
-            data = archive.read(document.member)
-    return data.decode(json.detect_encoding(data), "replace")
+    """A document's text; bytes that are not what its encoding allows become U+FFFD. Raises FilememError where it is too large."""
+    where = document.path if document.member is None else f"{document.path}, {document.name}"
+    if document.size > LARGEST:
+        most = f"{LARGEST // 1_000_000} MB"
+        raise FilememError(f"{where} is larger than {most}, too large to be imported; split it into smaller files.")
+    try:
+        if document.member is None:
+            data = disk.read(document.path, document.size)
+        else:
+            with _opened(document.path) as archive:
+                data = archive.read(document.member)
+        return data.decode(json.detect_encoding(data), "replace")
+    except MemoryError:
+        raise FilememError(f"{where} is larger than the memory left; split it into smaller files.") from None
 
 
 def _values(text: str, name: str) -> Iterator[tuple[Element | Skipped, int]]:

@@ -9,6 +9,8 @@ from filemem import disk
 from filemem.errors import Refused
 from filemem.folder import passed_over
 from filemem.importers.shapes import IMAGES, Item, Note, Seen, Skipped
+from filemem.memory import LARGEST
+from filemem.places import DEEPEST, Place, listed, spot, too_far
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
 SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
@@ -19,21 +21,26 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     if not os.path.isdir(path):
         yield _note(os.path.basename(path), path)
         return
-    found: list[str | Skipped] = list(_walk(path, ""))
+    top = Place(path)
+    found: list[str | Skipped] = list(_walk(top, ""))
     for number, entry in enumerate(found, start=1):
-        yield entry if isinstance(entry, Skipped) else _file(path, entry)
+        yield entry if isinstance(entry, Skipped) else _file(top, entry)
         seen(number, len(found))
 
 
-def _walk(root: str, folder: str) -> Iterator[str | Skipped]:
+def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
     """The paths under `folder`, relative to `root`, sorted; hidden folders and links are named, not entered."""
-    for entry in sorted(os.scandir(os.path.join(root, folder)), key=lambda entry: entry.name):
-        path = os.path.join(folder, entry.name)
-        if passed_over(entry.name):
+    with listed(root / folder) as entries:
+        found = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in entries)
+    for name, link, deeper in found:
+        path = os.path.join(folder, name)
+        if passed_over(name):
             yield Skipped(path, "hidden, or an editor's temporary file")
-        elif entry.is_symlink():
-            yield Skipped(path, _why_no_link(root, entry.path))
-        elif entry.is_dir():
+        elif link:
+            yield Skipped(path, _why_no_link(root, root / path))
+        elif deeper and too_far(root, path):
+            yield Skipped(path, f"more than {DEEPEST} folders deep, or too long a path; move it further up")
+        elif deeper:
             yield from _walk(root, path)
         else:
             yield path
@@ -45,22 +52,24 @@ def _why_no_link(root: str, path: str) -> str:
     return "a link; the file that it leads to is taken by itself" if inside else "a link that leads out of the folder"
 
 
-def _file(root: str, path: str) -> Note | Skipped:
+def _file(root: Place, path: str) -> Note | Skipped:
     """One file of the folder, or why it is no note."""
-    full = os.path.join(root, path)
-    if not stat.S_ISREG(os.lstat(full).st_mode):
-        return Skipped(path, "no plain file")
+    with spot(root / path) as at:
+        if not stat.S_ISREG(at.status().st_mode):
+            return Skipped(path, "no plain file")
     if path.lower().endswith(ATTACHMENTS):
         return Skipped(path, "an attachment, not a text file")
-    return _note(path, full)
+    return _note(path, root / path)
 
 
 def _note(path: str, full: str) -> Note | Skipped:
     """The file at `full` as the note `path`, unless it is binary or cannot be read."""
     try:
-        data = disk.read(full)
+        data = disk.read(full, LARGEST + 1)
     except Refused as error:
         return Skipped(path, str(error))
     if b"\0" in data[:SNIFFED]:
         return Skipped(path, "an attachment, not a text file")
+    if len(data) > LARGEST:
+        return Skipped(path, f"larger than {LARGEST // 1_000_000} MB; split it into smaller files")
     return Note(path, data)
