@@ -119,7 +119,7 @@ def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
         wrong = front.unbounded(text)
         if wrong:
             raise ConfigError(f"{path}:1: the YAML {wrong}; write one `key: value` a line.")
-        values = yaml.safe_load(text)
+        values = yaml.load(text, Loader=front.Safe)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

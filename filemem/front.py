@@ -12,13 +12,13 @@ from filemem.problems import Fault
 
 DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
 LONGEST_NUMBER = 100  # characters; Python takes seconds over the longest, and refuses to print them
-_Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STRING = "tag:yaml.org,2002:str"
 _KINDS = {"tag:yaml.org,2002:timestamp": "date", "tag:yaml.org,2002:int": "number", "tag:yaml.org,2002:float": "number"}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no YAML may hold them
 
 
-class _Loader(_Safe):  # type: ignore[misc]
+class _Loader(Safe):  # type: ignore[misc]
     """The safe loader, but a date or number that is none stays text instead of costing the other keys."""
 
     def __init__(self, source: str, above: int) -> None:
@@ -95,7 +95,7 @@ def unbounded(source: str) -> str:
     if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:
         return ""
     depth = 0
-    for event in yaml.parse(source, Loader=_Safe):
+    for event in yaml.parse(source, Loader=Safe):
         if isinstance(event, yaml.AliasEvent):
             return "uses anchors and aliases"
         if isinstance(event, yaml.CollectionStartEvent):

@@ -33,9 +33,8 @@ def note(folder: Folder, session: str, turn: str) -> None:
     """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
     line = (json.dumps({"session": live(session), "turn": turn}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
     place = folder.bookkeeping(NAME)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.suppress(OSError, FilememError):
-        with open(os.open(place, flags, 0o600), "ab") as file:
+        with open(disk.open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             file.write(line)
             size = file.tell()
         if size > MOST:

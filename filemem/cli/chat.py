@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from filemem import forget, prompt, tokens
+from filemem import disk, forget, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli import sessions
 from filemem.cli.answering import say_answer
@@ -22,17 +22,20 @@ from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
 from filemem.cli.telling import aside, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
-from filemem.errors import FilememError, in_words
+from filemem.errors import FilememError, NotFound, in_words
 from filemem.forget import erasure
 from filemem.forget.wording import Wording
+from filemem.memory import LARGEST
 from filemem.model import Model, OpenAIModel
 from filemem.model.offline import NOTICE
+from filemem.places import Place
 from filemem.plain import one_line, visible
 from filemem.redaction import redact
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
 
+MOST_TYPED = 1000  # lines kept of what was typed
 HELP = """\
 /search WORDS   the best passages for some words or a question
 /sessions       the latest conversations; filemem chat --resume NAME goes on with one
@@ -348,23 +351,36 @@ def _redact_typed() -> None:
 
 
 @contextlib.contextmanager
-def _history(path: str, completions: Callable[[str, str], list[str]]) -> Iterator[None]:
+def _history(place: Place, completions: Callable[[str, str], list[str]]) -> Iterator[None]:
     """Keep what was typed for the next session, and complete words, where readline is there."""
     if "readline" not in globals():
         yield
         return
-    readline.set_history_length(1000)
     readline.set_completer_delims(" \n")
     readline.set_completer(lambda word, n: [*completions(readline.get_line_buffer(), word), None][n])
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    with contextlib.suppress(OSError):
-        readline.read_history_file(path)
+    path: Place | None = place
+    try:
+        typed = disk.read(place, LARGEST).decode(errors="replace").splitlines()
+    except NotFound:
+        typed = []
+    except FilememError as error:
+        say_dim(f"What you type is not kept: {error}")
+        typed, path = [], None
+    for line in typed[-MOST_TYPED:]:
+        readline.add_history(line)
     try:
         yield
     finally:
         readline.set_completer(None)
-        with contextlib.suppress(OSError):
-            if os.path.isdir(os.path.dirname(path)):
+        with contextlib.suppress(OSError, FilememError):
+            if path and disk.exists(path.folder):
                 _redact_typed()
-                readline.write_history_file(path)
-                os.chmod(path, 0o600)
+                disk.write(path, _typed().encode("utf-8", "replace"))
+
+
+def _typed() -> str:
+    """The lines that were typed last, in earlier sessions too."""
+    count = readline.get_current_history_length()
+    lines = (readline.get_history_item(number) or "" for number in range(max(1, count - MOST_TYPED + 1), count + 1))
+    return "".join(f"{line}\n" for line in lines)

@@ -84,7 +84,7 @@ def settle(user: User, found: Plan) -> None:
 def clear(user: User) -> list[str]:
     """Delete the index and what was laid out of the past; says what went."""
     said = []
-    if os.path.isdir(user.bookkeeping(indexes.FOLDER)):
+    if disk.exists(user.bookkeeping(indexes.FOLDER)):
         user.index.discard()
         said.append("the index, which the next question builds anew")
     if asof.drop_all(user):

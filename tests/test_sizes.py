@@ -1,0 +1,259 @@
+"""Whatever size, depth or length a file, a folder or a path has, a command ends with an answer, or with one sentence
+on what to do, within 1 GB of memory, and all other memories go on being served."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from filemem import check, config, places
+from filemem.errors import Refused
+from filemem.places import Place
+from filemem.store import Store
+
+GB = 1 << 30
+DRIVER = """\
+import json, resource, sys
+from click.testing import CliRunner
+from filemem.cli import cli
+from filemem.errors import FilememError
+
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+for words in json.loads(sys.argv[1]):
+    done = CliRunner().invoke(cli, words, standalone_mode=False)
+    error = done.exception
+    if error is not None and not isinstance(error, FilememError):
+        raise error
+    print(json.dumps([words, done.return_value if error is None else 2, str(error or done.output)]))
+"""
+READING = [
+    ["check"],
+    ["status"],
+    ["list"],
+    ["grep", "oolong"],
+    ["search", "oolong"],
+    ["prompt"],
+    ["why", "facts/2026/2026-11-20-tea.md"],
+    ["graph"],
+    ["timeline"],
+    ["report"],
+    ["users"],
+]
+CHANGING = [
+    ["remember", "Has a cat."],
+    ["consolidate"],
+    ["compact"],
+    ["sweep"],
+    ["maintain"],
+    ["chat", "-m", "What tea?"],
+    ["forget", "--about", "peanuts", "--yes"],
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Path]:
+    """Mara's memories and Vera's."""
+    root = tmp_path / "store"
+    for path, text in {
+        "mara/profile.md": "# Mara\n\n- Lives in Lisbon.\n",
+        "mara/facts/2026/2026-11-20-tea.md": "Prefers oolong tea.\n",
+        "mara/sessions/2026/2026-11-20-0930-tea.md": "- **Mara** 09:30: I am allergic to peanuts.\n",
+        "vera/facts/2026-11-20-coffee.md": "Likes coffee.\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    yield root
+    places.remove(Place(str(tmp_path), "store"))  # pytest's own way of deleting goes no thousand folders deep
+
+
+def sparse(path: Path, size: int = GB) -> None:
+    """A file of so many bytes, which take no room on disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as file:
+        file.truncate(size)
+
+
+def below(folder: Path, names: list[str]) -> None:
+    """A folder in a folder in a folder, and a memory in the last."""
+    at = os.open(folder, os.O_RDONLY)
+    for name in names:
+        os.mkdir(name, dir_fd=at)
+        above, at = at, os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(above)
+    file = os.open("deep.md", os.O_WRONLY | os.O_CREAT, dir_fd=at)
+    os.write(file, b"A fact, deep down.\n")
+    os.close(file)
+    os.close(at)
+
+
+def run(store: Path, commands: list[list[str]]) -> dict[str, tuple[int, str]]:
+    """What each command of Mara's returned and said, in a process that may have 1 GB; fails where one did not end well."""
+    of_all = ("users",)
+    whole = [[*words, "--store", str(store), *(() if words[0] in of_all else ("--user", "mara"))] for words in commands]
+    whole = [[*words, "-o", str(store.parent / "page.html")] if words[0] == "report" else words for words in whole]
+    unset = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER, json.dumps(whole)], capture_output=True, text=True, check=False, env=unset
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = {}
+    for line in done.stdout.splitlines():
+        words, code, said = json.loads(line)
+        assert code in (0, 1, 2)
+        said = said.strip().split("\n")[-1] if words[0] == "chat" else said  # what it says first is about models
+        assert code != 2 or ("\n" not in said and len(said) < 800 and said.endswith((".", "?"))), said
+        found[words[0]] = code, said
+    return found
+
+
+ODD: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a fact of 1 GB": (lambda mara: sparse(mara / "facts/2026/2026-11-21-big.md"), "not a text file"),
+    "a session of 1 GB": (lambda mara: sparse(mara / "sessions/2026/2026-11-21-0930-big.md"), "not a text file"),
+    "a profile of 1 GB": (lambda mara: sparse(mara / "profile.md"), "not a text file"),
+    "a text of 10.4 MB": (
+        lambda mara: (mara / "facts/2026/2026-11-21-big.md").write_text("a b\n" * 2_600_000) and None,
+        "larger than 10 MB",
+    ),
+    "folders a thousand deep": (lambda mara: below(mara / "facts", ["d"] * 1000), "folders deep"),
+    "a path longer than any may be": (lambda mara: below(mara / "facts", ["n" * 200] * 30), "too long a path"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_memory_out_of_measure_is_named_and_the_others_are_served(store: Path, odd: str) -> None:
+    make, what = ODD[odd]
+    make(store / "mara")
+    said = run(store, READING + CHANGING + [["check"]])
+    assert what in said["check"][1]
+    assert said["users"] == (0, said["users"][1]) and "vera  1 memories" in said["users"][1]
+    assert said["grep"][0] == said["search"][0] == said["list"][0] == 0
+    assert "oolong" in said["grep"][1] and "oolong" in said["search"][1]
+    assert said["remember"][0] == said["maintain"][0] == said["forget"][0] == 0, said
+    assert not list((store / "mara").glob("sessions/*/*peanut*"))
+    assert "peanuts" not in (store / "mara/sessions/2026/2026-11-20-0930-tea.md").read_text()
+
+
+def bomb() -> str:
+    """YAML that says of a hundred characters that they are nine to the power of nine."""
+    lines = ["a: &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
+    lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
+    return "\n".join([*lines, "model: *i\n"])
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda path: sparse(path), f"larger than {config.LARGEST:,} bytes"),
+        (lambda path: path.write_text(bomb()), "uses anchors and aliases"),
+        (lambda path: path.write_text("model: " + "[" * 90_000), "is nested too deeply"),
+        (lambda path: path.write_text(f"model: [{'a, ' * 30_000}]"), "model is ['a', 'a'"),
+    ],
+    ids=["1 GB", "bomb", "deep", "list"],
+)
+def test_settings_out_of_measure_are_one_sentence_at_once(store: Path, make: Callable[[Path], None], what: str) -> None:
+    make(store / "filemem.yaml")
+    said = run(store, READING + CHANGING)
+    for command in ("status", "remember", "maintain", "chat"):
+        assert said[command][0] == 2 and what in said[command][1] and "filemem.yaml:" in said[command][1]
+    assert said["check"][0] == 1 and what in said["check"][1]
+    assert said["grep"][0] == said["list"][0] == said["users"][0] == 0
+
+
+@pytest.mark.parametrize("name", ["recalls.log", "compacted.log", "consolidated.jsonl", "imports.jsonl"])
+def test_a_record_out_of_measure_stops_no_reading(store: Path, name: str) -> None:
+    sparse(store / "mara/.filemem" / name)
+    said = run(store, [*READING, ["sweep"], ["maintain"]])
+    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["prompt"][0] == 0
+    for code, text in said.values():
+        assert code != 2 or (name in text and "too large to be read; make it smaller" in text), text
+
+
+# -- imports ---------------------------------------------------------------------------------------------------------
+
+
+def zipped(path: Path) -> None:
+    """A zip of 600 kB that holds 600 MB."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("conversations.json", "w") as file:
+        for _ in range(600):
+            file.write(b" " * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "make", "what"),
+    [
+        ("chatgpt", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
+        ("locomo", "all.json", lambda path: sparse(path, 2 * GB), "is larger than 500 MB"),
+        ("chatgpt", "all.json", lambda path: sparse(path, 400_000_000), "begin with [ or {"),
+        ("claude", "all.zip", zipped, "is larger than 500 MB"),
+        ("openai-jsonl", "all.jsonl", lambda path: sparse(path, 2 * GB), "all.jsonl:1: longer than 50 MB"),
+        ("markdown", "note.md", lambda path: path.write_text("tea\n" * 3_000_000), "larger than 10 MB"),
+        ("markdown", "notes", lambda path: path.mkdir() or below(path, ["d"] * 1000), "folders deep"),
+        ("chatgpt", "all.json", lambda path: path.write_text("[" * 1_000_000), "broken JSON"),
+    ],
+    ids=["chatgpt", "locomo", "zeros", "bomb", "lines", "note", "folders", "brackets"],
+)
+def test_an_import_out_of_measure_is_one_sentence(
+    store: Path, format: str, name: str, make: Callable[[Path], object], what: str
+) -> None:
+    away = store.parent / "away"
+    away.mkdir()
+    make(away / name)
+    code, said = run(store, [["import", format, str(away / name)]])["import"]
+    places.remove(Place(str(store.parent), "away"))
+    assert code in (1, 2) and what in said, said
+
+
+# -- links in bookkeeping --------------------------------------------------------------------------------------------
+
+
+def test_bookkeeping_that_is_a_link_is_refused_and_named(store: Path) -> None:
+    """Nothing of the other user's is read or written, and what needs no bookkeeping goes on."""
+    other = store / "vera/.filemem"
+    other.mkdir()
+    (other / "recalls.log").write_text("2026-11-20T09:31\topen\tfacts/2026/2026-11-20-tea.md\n")
+    (store / "mara/.filemem").symlink_to("../vera/.filemem")
+    before = {str(path): path.read_bytes() for path in other.rglob("*")}
+    said = run(store, READING + CHANGING)
+    assert {str(path): path.read_bytes() for path in other.rglob("*")} == before
+    assert said["check"][0] == 1 and ".filemem:1: a symbolic link, not followed" in said["check"][1]
+    for command in ("remember", "consolidate", "sweep", "maintain", "chat", "forget"):
+        assert said[command][0] == 2 and "is a symbolic link, which is not followed" in said[command][1], said[command]
+    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["prompt"][0] == 0
+    assert "oolong" in said["search"][1]
+
+
+@pytest.mark.parametrize("name", ["history", "recalls.log", "index", "traces", "consolidated.jsonl"])
+def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
+    (store / "mara/.filemem").mkdir()
+    (store / "mara/.filemem" / name).symlink_to(store.parent / "outside")
+    (problem,) = check.problems(Store(store).user("mara"))
+    assert problem.path == f".filemem/{name}" and problem.what == "a symbolic link, not followed"
+    run(store, CHANGING)
+    assert not os.path.lexists(store.parent / "outside")
+
+
+def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
+    mara = Store(store).user("mara")
+    deepest = "/".join(["d"] * (places.DEEPEST - 1))  # one less, as it may go to the archive
+    assert mara.create(f"{deepest}/tea.md", "Oolong.\n") in mara.paths()
+    with pytest.raises(Refused, match="longer than a memory's path can be"):
+        mara.create(f"{deepest}/d/tea.md", "Oolong.\n")
+
+
+def test_the_tree_of_a_user_goes_however_deep(store: Path) -> None:
+    below(store / "mara/facts", ["d"] * 1500)
+    places.remove(Place(str(store), "mara"))
+    assert not (store / "mara").exists() and (store / "vera").exists()
+
+
+def test_the_driver_notices_what_is_no_sentence(store: Path) -> None:
+    """So that the tests above cannot pass by looking away."""
+    script = textwrap.dedent(DRIVER).replace("for words in", "bytes(2 << 30)\nfor words in")
+    done = subprocess.run([sys.executable, "-c", script, "[]"], capture_output=True, text=True, check=False)
+    assert "MemoryError" in done.stderr
