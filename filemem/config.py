@@ -122,7 +122,7 @@ def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
         values = yaml.load(text, Loader=front.Safe)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
+        line = min(mark.line, text.rstrip().count("\n")) + 1 if mark else 1  # it may point behind the end
         raise ConfigError(f"{path}:{line}: broken YAML; write one `key: value` a line.") from None
     if values is None:
         return {}
