@@ -173,11 +173,15 @@ def _kind(part: Sentence) -> Kind | None:
 
 def _holds(name: str, said: str) -> bool:
     """Does a sentence of this kind say enough to be worth a file: a plan its time, an event its time, a name or a number?"""
+    if table.sign("hedge", said):
+        return False
     if name == "health":
         return bool(table.sign("first person", said) or _names_somebody(said))
     if name in ("identity", "diet"):
         return True
     if table.sign("vague", said) and not re.search(r"\d", said):
+        return False
+    if name in ("event", "preference") and table.sign("hereabouts", said):
         return False
     said = table.without("address", said)
     particular = table.sign("particular", said) or said.islower()  # who writes without capitals gives no sign of a name
