@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem import prompt, recalls, tokens
+from filemem import prompt, recalls, tokens, withheld
 from filemem.errors import FilememError
 from filemem.folder import Current
+from filemem.forget import asking
+from filemem.forget.wording import Wording
 from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused
+from filemem.model.offline import OfflineModel
 from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.redaction import kinds, redact
@@ -67,10 +70,11 @@ class Conversation:
         self, user: User, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
     ) -> None:
         self.user = user
-        self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
         self.tools = user.tools(now)
+        self.ask_from_now_on(model)
+        self.forgotten: Wording | None = None  # what the last message had deleted
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
@@ -80,8 +84,10 @@ class Conversation:
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def ask_from_now_on(self, model: Model) -> None:
-        """Go on with another model."""
+        """Go on with a model."""
         self.model = model
+        if isinstance(model, OfflineModel):
+            model.at_hand(self.user, self.tools, self.now)
         self._unused = 0
 
     def say(self, text: str, listen: Listener) -> str:
@@ -92,6 +98,8 @@ class Conversation:
         line = self.keep(self.user.name, text, listen)
         self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
         self._passages = None
+        if forgetting := self._asked_to_forget(listen):
+            return forgetting
         said: list[str] = []
 
         def hear(event: Event) -> None:
@@ -107,6 +115,22 @@ class Conversation:
         self.keep(ASSISTANT, answer)
         self._note_citations(answer)
         return answer
+
+    def _asked_to_forget(self, listen: Listener) -> str:
+        """What the program does of itself about a request to forget, and how it says so; empty where a model answers."""
+        heard = asking.heard(self.user, self.transcript.path, self.transcript.turns(), self.now())
+        if heard is None:
+            return ""
+        self.transcript.path = heard.moved.get(self.transcript.path, self.transcript.path)
+        if heard.gone is None and self.model.name != OfflineModel.name:
+            listen(Notice(heard.text))
+            return ""
+        self.forgotten = heard.gone
+        listen(Text(heard.text))
+        line = self.keep(ASSISTANT, heard.text)
+        if heard.gone is None:  # it names the places, which tell what is kept back
+            asking.keep_back(self.user, self.transcript.path, self.transcript.turns(), line, self.now())
+        return heard.text
 
     def _keep(self, partial: str, error: BaseException) -> None:
         """Keep an interrupted answer, marked; note the error in the trace."""
@@ -135,7 +159,7 @@ class Conversation:
 
     def view(self) -> tuple[list[prompt.Section], list[Passage]]:
         """What the model would see now: the system prompt's sections and the turns of the window."""
-        turns = self.transcript.turns()
+        turns = self._shown_turns()
         start = self._window(turns)
         if turns:
             self.tools.current = Current(self.transcript.path, turns[start].line)
@@ -153,6 +177,11 @@ class Conversation:
     def offered(self) -> list[dict[str, Any]]:
         """The tools that the model is offered: all four, or none where it is known to use none."""
         return self.tools.schemas if self.user.config.tools and self._toolless is not self.model else []
+
+    def _shown_turns(self) -> list[Passage]:
+        """The turns so far without those that are withheld; the last one is there, as it is answered."""
+        turns, hidden = self.transcript.turns(), withheld.read(self.user)
+        return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
         """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the

@@ -5,18 +5,22 @@ or moved, which go into git where there is a repository. A conversation going on
 user's lock for moments only.
 """
 
+import contextlib
 import datetime as dt
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filemem import archive, compaction, consolidation, recalls, sweeper
+from filemem import archive, compaction, consolidation, recalls, sweeper, withheld
 from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
 from filemem.consolidation import Decision, remembering
 from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
+from filemem.errors import FilememError
+from filemem.frontedit import set_front
 from filemem.history import History
+from filemem.memory import Memory
 from filemem.model import Model
 from filemem.plain import few
 from filemem.store import User
@@ -243,8 +247,17 @@ def _restore(user: User, paths: list[str], at: dt.datetime, expect: Expect) -> D
     found = [user.locate(path) for path in paths]
     expect("restore", moving=_back(path for path in found if path != live(path)))
     said = sweeper.restore(user, paths, at)
+    withheld.release(user, found, at)
+    for path in map(live, found):
+        with contextlib.suppress(FilememError, ValueError):
+            user.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return Done("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")
+
+
+def _unmarked(path: str, data: bytes) -> bytes:
+    """The memory without the mark that it is withheld."""
+    return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
 
 
 def _tidy(user: User, progress: Progress) -> Done:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import archive, disk, fading, recalls
+from filemem import archive, disk, fading, recalls, withheld
 from filemem import said as turns_said
 from filemem.archive import Progress, unwatched
 from filemem.errors import NotFound, Refused
@@ -59,9 +59,10 @@ def plan(user: User, today: dt.date, progress: Progress = unwatched) -> Plan:
     going: dict[str, tuple[Entry, Strength]] = {}
     coming: list[Returning] = []
     threshold = fading.curve(user.config).threshold
+    hidden = withheld.read(user)
     for entry, _, reason, strength, _ in fading.standings(user, today, progress):
         if entry.archived:
-            if reason != ARCHIVE:
+            if reason != ARCHIVE and not hidden.hides(entry.path, 0):
                 coming.append(Returning(entry.path, reason))
         elif not reason and strength and strength.retention < threshold:
             going[entry.path] = (entry, strength)

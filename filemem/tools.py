@@ -13,7 +13,7 @@ from filemem.folder import Current, Folder
 from filemem.grep import example, grep
 from filemem.index import Index
 from filemem.plain import one_line, visible
-from filemem.search import search_files
+from filemem.search import Found, search_files
 
 _PATH = "path or glob of the files to look at, e.g. facts/** or sessions/2026/** (archive/** for archived ones alone)"
 _ARGUMENTS: dict[str, dict[str, tuple[str, str]]] = {
@@ -88,6 +88,7 @@ class Toolbox:
         self._now = now
         self.current: Current | None = None
         self.open_files: dict[str, tuple[int, int | None]] = {}
+        self.found: list[Found] = []  # what the last two searches found, for a responder that quotes passages
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
@@ -116,6 +117,7 @@ class Toolbox:
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)
+        self.found = [*self.found[-1:], found]
         return answers.searched(found, {"query": query, **filters})
 
     def open(self, path: str, line: int = 1, lines: int | None = None) -> str:

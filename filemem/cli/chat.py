@@ -42,7 +42,7 @@ HELP = """\
 /model [NAME]   which model answers, or have another one answer; offline quotes only
 /memory         what is in the prompt, with token counts
 /remember TEXT  keep one fact
-/forget PATH    delete a memory and what tells of it, after a question
+/forget PATH    delete a memory and what tells of it, after a question; also --about WORDS
 /open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
 /quit           end; so does Ctrl-D
@@ -187,6 +187,8 @@ class Chat:
         with progress("reading the memories") as show:
             self._talk.user.index.progress = show
             answer = self._talk.say(message, self._hear)
+        if self._talk.forgotten:
+            _forget_typed(self._talk.forgotten)
         self._line_end()
         if self._as_json:
             say_json({"event": "answer", "text": answer, "session": self._talk.transcript.path})
@@ -277,8 +279,12 @@ class Chat:
 
     def _forget(self, path: str) -> None:
         user = self._talk.user
-        name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
-        found = forget.plan(user, [forget.at(user, user.locate(name), line)])
+        word, _, about = path.partition(" ")
+        if word == "--about" and (about := about.strip().strip('"“”')):
+            found = forget.mentions(user, about)
+        else:
+            name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
+            found = forget.plan(user, [forget.at(user, user.locate(name), line)])
         self._say("\n".join(show_plan(found)))
         if not sys.stdin.isatty() or not click.confirm("Delete all this for good?"):
             self._say("Nothing was deleted.")

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem import archive, disk, facts, recalls, trace
+from filemem import archive, disk, facts, recalls, trace, withheld
 from filemem.archive import live
 from filemem.consolidation import ledger, profile, sessions, upkeep
 from filemem.consolidation.comparison import (
@@ -146,7 +146,7 @@ def plan(
         memory = sessions.load(user, path)  # anew: somebody may have saved it since
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
-            session = sessions.told(memory, user.name)
+            session = sessions.told(memory, user.name, withheld.read(user))
             session = session._replace(kept=book.facts_of(turn.digest for turn in session.turns))
             found = extractor(session, unread, known) if extractor else extract(session, unread)
             planned = _session_plan(session, unread, found, known, at)

@@ -153,6 +153,8 @@ class Known:
             self.cited.update(dict.fromkeys(sources(memory), path))
         if memory.binary or (b"superseded_by" in data and memory.particular("superseded_by")):
             return
+        if b"withheld" in data and memory.front.get("withheld"):
+            return
         speaker, text = said_in(memory)
         pinned = b"pinned" in data and bool(memory.particular("pinned"))
         confidence = memory.particular("confidence") if b"confidence" in data else None

@@ -13,6 +13,7 @@ from filemem.redaction import redact
 from filemem.statements.sentences import Turn
 from filemem.store import User
 from filemem.transcript import ASSISTANT
+from filemem.withheld import Withheld
 
 _IMPORTED = {"chatgpt": "chatgpt:", "claude": "claude:"}  # an assistant's name, and how the origin of its talks begins
 
@@ -94,10 +95,11 @@ def speaker(memory: Memory, passage: Passage) -> str:
     return ASSISTANT if machine else display(passage.speaker)
 
 
-def told(memory: Memory, user: str) -> Session:
-    """What was said in a transcript of the user of that name."""
+def told(memory: Memory, user: str, hidden: Withheld) -> Session:
+    """What was said in a transcript of the user of that name; a turn that is `hidden` says nothing."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):
         text, digest = redact(passage.text)[0], turn_digest(memory.path, passage)
+        text = "" if hidden.hides(memory.path, passage.line) else text
         said.append(Said(passage.line, speaker(memory, passage), text, passage.day or day, digest))
     return Session(live(memory.path), len(memory.data), memory, tuple(said), display(user))

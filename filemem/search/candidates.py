@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive
+from filemem import archive, withheld
 from filemem.errors import FilememError
 from filemem.folder import Current, Folder
 from filemem.index import Index
@@ -141,6 +141,7 @@ class Reader:
         self._current = current
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
+        self._withheld = withheld.read(self._folder)
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
@@ -154,7 +155,7 @@ class Reader:
                 self._listed[entry.path] = item.number
             known, first = told[file]
             line = corpus.line(item.number)
-            if not self._in_prompt(known.path, line):
+            if not self._left_out(known.path, line):
                 yield Candidate(self, known, item.number - first, line, item)
 
     def _told(self, entry: Entry) -> Told:
@@ -163,6 +164,10 @@ class Reader:
             return Told(entry.path)
         note, newer = filters.lapse(entry, self._today), filters.replaced(entry, self._today)
         return Told(entry.path, note, newer, _listed(more.get("source")))
+
+    def _left_out(self, path: str, line: int) -> bool:
+        """Does a passage stand in the prompt already, or is it withheld?"""
+        return self._in_prompt(path, line) or self._withheld.hides(path, line)
 
     def _in_prompt(self, path: str, line: int) -> bool:
         return self._current is not None and path == self._current.path and line >= self._current.line
@@ -186,7 +191,7 @@ class Reader:
         path = next(archive.places(self._folder, path), path)
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
         for place, passage in enumerate(memory.passages if memory else ()):
-            if passage.line == int(line) and not self._in_prompt(path, passage.line):
+            if passage.line == int(line) and not self._left_out(path, passage.line):
                 item = _like(fact, Held(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said")
                 return Candidate(self, Told(path), place, passage.line, item)
         return None
@@ -207,7 +212,7 @@ class Reader:
         if memory is None or not memory.passages or path == old.path:
             return None
         line, item = memory.passages[0].line, _like(old, old.held, "replaces")
-        return None if self._in_prompt(path, line) else Candidate(self, Told(path), 0, line, item)
+        return None if self._left_out(path, line) else Candidate(self, Told(path), 0, line, item)
 
 
 def _like(other: Candidate, held: Held, why: str) -> Scored:

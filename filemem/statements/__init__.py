@@ -11,7 +11,17 @@ from typing import NamedTuple
 from filemem import dates, names_zh
 from filemem.statements import relations, table
 from filemem.statements.relations import Stated, Topic
-from filemem.statements.sentences import TELLING, Sentence, Turn, is_chinese, own_sentences, plainly, role
+from filemem.statements.sentences import (
+    TELLING,
+    Sentence,
+    Turn,
+    hands_over,
+    is_chinese,
+    own_sentences,
+    plainly,
+    role,
+    sentences,
+)
 from filemem.statements.table import Kind
 
 SENTENCES = 3  # of a turn that one statement holds at most
@@ -19,6 +29,11 @@ LONGEST = {"en": 300, "zh": 100}  # characters of a statement
 POINTING = 14  # words of a sentence, up to which a pronoun for a thing means one that was named before it
 LEAST = {"en": 9, "zh": 4}
 
+_WISH_END = re.compile(  # where what is to be forgotten ends, and why it is begins
+    r"[,，;；。!！?？]|\.(?!\d)|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
+    r"|\b(?:because|cos|since|please|it'?s|thats|that's|and i|i don'?t|i do not|i'?d rather|so that|as i)\b",
+    re.IGNORECASE,
+)
 _OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
 _STANDING = ("identity", "health", "home", "family", "possession", "people")  # kinds that may stand beside a relation
 _CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds that a laugh does not make a joke
@@ -80,6 +95,21 @@ def told(turn: Turn, day: dt.date, *, to_assistant: bool) -> Told:
     return Told([one for one in statements if one], [], takes_back)
 
 
+def talk(text: str) -> list[Sentence]:
+    """The sentences of a turn with what each does, up to where a text begins that is handed over to be worked on."""
+    found: list[Sentence] = []
+    for sentence in sentences(text):
+        if sentence.role in ("request", "question") and hands_over(sentence.text):
+            break
+        found.append(sentence)
+    return found
+
+
+def whose(sentence: Sentence) -> str:
+    """Whom a sentence is about: `self`, its speaker, `kin` of theirs, or `other`."""
+    return _about([sentence])
+
+
 def steers(statement: Statement) -> bool:
     """Is it how the person wants to be talked to and helped, rather than something about them?"""
     return statement.kind.name == "instruction"
@@ -87,9 +117,10 @@ def steers(statement: Statement) -> bool:
 
 def to_forget(sentence: str) -> str:
     """What a request to forget is about, as words to look for."""
-    clauses = re.split(r"[,，;；.。!！?？]", sentence)
+    clauses = _WISH_END.split(sentence)
     cleaned = [" ".join(table.without("asking to forget", f" {clause} ").split()) for clause in clauses]
-    return next((clause for clause in cleaned if len(clause) > 1), "")
+    wishes = [re.sub(r"^(?:that|about|all about)\b\s*", "", clause, flags=re.IGNORECASE) for clause in cleaned]
+    return next((wish for wish in wishes if len(wish) > 1), "")
 
 
 def kind_of(text: str) -> Kind | None:
@@ -296,10 +327,13 @@ __all__ = [
     "Told",
     "Topic",
     "Turn",
+    "hands_over",
     "heading_of",
     "kind_of",
     "outright",
     "steers",
+    "talk",
     "to_forget",
     "told",
+    "whose",
 ]

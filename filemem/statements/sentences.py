@@ -125,13 +125,18 @@ def own_sentences(text: str) -> list[Sentence]:
         return []
     own: list[Sentence] = []
     for sentence in sentences(text):
-        if sentence.role in ("request", "question") and _TO_WORK_ON.search(sentence.text):
+        if sentence.role in ("request", "question") and hands_over(sentence.text):
             break
         if _INTRODUCES.search(sentence.text):
             break
         if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
             own.append(sentence)
     return own
+
+
+def hands_over(sentence: str) -> bool:
+    """Does a request hand a text over to be worked on, such as one to translate?"""
+    return _TO_WORK_ON.search(sentence) is not None
 
 
 def quotes_another(sentence: str) -> bool:

@@ -1,0 +1,144 @@
+"""Whom a question is about: kin by any of their words, and people by the names that the memories give them. Pure functions."""
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem import names_zh, terms
+from filemem.responder import topics
+
+_PRONOUN = re.compile(
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?|then)\W+)?(?:(?:who|what|when|where|which|why|how|is|are|was|were|does|did|do|has|have|can|"
+    r"will|would|should|old|many|much|long|tall|often|time|day|about|tell me)(?:'s)?\s+)+(he|she|him|her|his|hers)\b"
+    r"|^[^，。]{0,3}?([他她])(?!们)",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(r"\s*(?:says?|said|told|tells)\b|\s*(?:说|讲|提到)")
+_CALLED = r"(?:'s)?(?: name)?(?:'s| is| are|,|:)?(?: called| named)? "
+_NAME = r"(?-i:[A-Z])[a-z]+"
+_LIST = rf"{_NAME}(?: \(\d{{1,2}}\))?(?:(?:, | and |, and | & ){_NAME}(?: \(\d{{1,2}}\))?)*"
+_VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates|turned|her|his|fell|broke|went)"
+_NO_NAME = frozenset(
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July".split()
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
+
+
+class Person(NamedTuple):
+    """Somebody: how the memories may call them, and the words for them with which they give their name."""
+
+    name: str
+    words: re.Pattern[str]
+    kin: re.Pattern[str] | None = None
+
+    def named(self, text: str) -> bool:
+        """Does a text name this person?"""
+        return self.words.search(_folded(text)) is not None
+
+    def introduced(self, text: str) -> bool:
+        """Does a text give this person's name?"""
+        found = self.kin.finditer(text) if self.kin else ()
+        return any(_names_behind(text[match.end() :], text[: match.start()]) for match in found)
+
+    def reports(self, text: str) -> bool:
+        """Does a text tell what this person says?"""
+        folded = _folded(text)
+        return any(_SAYS.match(folded[match.end() :]) for match in self.words.finditer(folded))
+
+
+class People:
+    """The people whom some texts tell of."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._partner = ""
+        self._partner = next(iter(self.names("partner")), "")
+
+    @functools.cached_property
+    def every_name(self) -> frozenset[str]:
+        """The names of everybody whom the table has a word for."""
+        return frozenset(name for row in topics.table_rows("person") for name in self.names(row["name"]))
+
+    def names(self, kin: str) -> list[str]:
+        """The names that the texts give somebody, the newest text's first."""
+        found: dict[str, None] = {}
+        words = self._pattern(kin)
+        for text in self._texts:
+            for match in words.finditer(text):
+                found.update(dict.fromkeys(_names_behind(text[match.end() :], text[: match.start()])))
+        return list(found)
+
+    def asked(self, question: str) -> list[Person]:
+        """The people whom a question names, the user aside."""
+        said = question.replace("’", "'")
+        found = []
+        for row in topics.table_rows("person"):
+            if self._pattern(row["name"]).search(said):
+                found.append(self._person(row))
+        for name in self.every_name | frozenset(_capitals(said)) | frozenset(names_zh.names(said)):
+            if _has_name(said, name):
+                found.append(Person(name, re.compile(_name_pattern(name), re.IGNORECASE)))
+        return found
+
+    def _person(self, row: dict[str, object]) -> Person:
+        kin = [str(row["name"]), *map(str, row.get("also", ()))]  # type: ignore[call-overload]
+        parts = [self._pattern(name).pattern for name in kin]
+        parts += [_name_pattern(name) for one in kin for name in self.names(one)]
+        kin_words = "|".join(self._pattern(name).pattern for name in kin)
+        return Person(kin[0], re.compile("|".join(parts), re.IGNORECASE), re.compile(kin_words, re.IGNORECASE))
+
+    def _pattern(self, kin: str) -> re.Pattern[str]:
+        return _compiled(kin, self._partner)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(kin: str, partner: str) -> re.Pattern[str]:
+    row = next(row for row in topics.table_rows("person") if row["name"] == kin)
+    return re.compile(row["one"].replace("{partner}", re.escape(partner) if partner else "(?!)"), re.IGNORECASE)
+
+
+def is_about_self(question: str) -> bool:
+    """Does the one who asks speak of themselves?"""
+    return _FIRST_PERSON.search(question) is not None
+
+
+def pronoun(question: str) -> str:
+    """The pronoun of the third person that a question has, empty where it has none."""
+    match = _PRONOUN.search(question)
+    return (match[1] or match[2]) if match else ""
+
+
+def _names_behind(after: str, before: str) -> list[str]:
+    """The names that stand behind, or right before, a word for somebody."""
+    if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
+        return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
+    if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
+        return [match[1]]
+    match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
+    if match and match[1] not in terms.STOP:
+        return [match[1]]
+    if match := re.match(r"(?:的名字)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
+        return [
+            name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
+        ][:1]
+    return []
+
+
+def _capitals(question: str) -> list[str]:
+    """The words of a question that only a name would begin with a capital."""
+    return [word for word in re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question) if word.lower() not in terms.STOP]
+
+
+def _has_name(text: str, name: str) -> bool:
+    return re.search(_name_pattern(name), _folded(text)) is not None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _folded(text: str) -> str:
+    return terms.fold(text)
+
+
+def _name_pattern(name: str) -> str:
+    name = terms.fold(name)
+    return re.escape(name) if not name.isascii() else rf"\b{re.escape(name)}(?:s\b|\b)"

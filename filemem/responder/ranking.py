@@ -1,0 +1,312 @@
+"""Which of what the memories hold answers a question best, and how surely."""
+
+import datetime as dt
+import functools
+import math
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem import dates, names_zh, terms
+from filemem.index.corpus import Corpus
+from filemem.responder import people, topics
+from filemem.responder.evidence import Evidence
+from filemem.responder.people import Person
+from filemem.responder.topics import Topic
+from filemem.search import evidence, question
+from filemem.search.question import Query
+from filemem.statements import relations, table
+from filemem.statements.sentences import Sentence, plainly
+
+RELATION, TOPIC, KIND = 1.1, 0.9, 0.5  # what it counts to state what is asked for, to hold it, to be of its kind
+OTHERS = 0.3  # to hold it of somebody else
+FURTHER = 0.3  # what each further topic counts
+PERSON, FACT, PINNED, SORT, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.15, 0.2, 0.4
+NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
+NOW = 0.8  # the same where one value holds at a time
+OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
+STRAY = 0.5  # what it costs to be about nobody asked about
+_OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
+_WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
+STANDING = ("partner", "job", "employer", "home")
+SURE = evidence.PARTIAL  # share of the question's words from which on a passage answers it without any of these
+ALIKE = 0.7  # of the best score, from which on passages are told apart by their days
+RELATED = 0.4  # what it counts that only neighbours or related words of a passage hold
+LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less than a short one
+LEAST = 0.1
+WORTH = 0.25  # of the best score, under which a passage is not shown beside it
+RARE = 6  # passages that a character stands in, up to which it tells a word
+
+
+@functools.cache
+def _sign(name: str) -> re.Pattern[str]:
+    """A pattern of the table."""
+    signs = topics.table()["subject"]
+    return re.compile("|".join(signs[name]).replace("@kin@", signs["kin"]), re.IGNORECASE)
+
+
+class Unit(NamedTuple):
+    """A word of the question: the stems that stand for it with what each counts, and what it weighs."""
+
+    text: str
+    stems: tuple[tuple[str, float], ...]
+    weight: float
+    known: bool
+
+
+class Asked(NamedTuple):
+    """A question as it is understood; `entities` are those of its words that stand for whom or what it is about."""
+
+    text: str
+    owner: str
+    topics: list[Topic]
+    relations: list[str]
+    people: list[Person]
+    of_self: bool
+    past: bool
+    still: bool
+    number: bool
+    when: bool
+    spans: list[dates.Span]
+    bare: bool
+    units: list[Unit]
+
+    @property
+    def rarest(self) -> Unit | None:
+        """The weightiest of its words that stand in the memories."""
+        return max((unit for unit in self.units if unit.known), key=lambda unit: unit.weight, default=None)
+
+
+class Ranked(NamedTuple):
+    """What answers best first; `sure`: the first of them does, as far as can be told."""
+
+    best: list[Evidence]
+    sure: bool
+
+
+def understood(text: str, owner: str, who: list[Person], corpus: Corpus, today: dt.date) -> Asked:
+    """What a question of `owner` asks; `who` are the people whom it is about, days count from `today`."""
+    about = topics.asked(text)
+    who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
+    mentioned = dates.mentioned(text, today)
+    spans = [one.span for one in mentioned]
+    parsed = question.parse(text, corpus.speaker_names)
+    bare = question.parse(text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]).bare
+    wanted = topics.relations_asked(text, about)
+    wanted = [name for name in wanted if not who or "{" in name]
+    return Asked(
+        text,
+        owner,
+        about,
+        wanted,
+        who,
+        not who and people.is_about_self(text),
+        parsed.past or bool(_WAS.search(text) and set(wanted) & set(STANDING)),
+        _sign("still").search(text) is not None,
+        _sign("number").search(text) is not None,
+        parsed.asks_when,
+        spans,
+        bare and bool(spans),
+        _units(parsed, corpus),
+    )
+
+
+def _units(parsed: Query, corpus: Corpus) -> list[Unit]:
+    """The words that a passage may hold, the rarer the weightier; one that stands nowhere weighs most."""
+
+    def weight(count: int) -> float:
+        return math.log(1 + (corpus.count + 1) / (1 + count))
+
+    found = []
+    for word in parsed.words:
+        if not word.aside and not terms.is_cjk(word.text):
+            count = sum(map(corpus.frequency, corpus.concept(word.stem)))
+            found.append(Unit(word.text, ((word.stem, 1.0), *word.others), word.weight * weight(count), count > 0))
+    weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
+    for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
+        if terms.is_cjk(unit.text):
+            others = [other for place in unit.places for other in parsed.words[place].others]
+            count, size = _count(unit.text, corpus), min(1.0, len(unit.text) / 2)
+            rare = min(unit.text, key=corpus.frequency)
+            part = [(rare, 0.5)] if len(unit.text) > 1 and 0 < corpus.frequency(rare) <= RARE else []
+            found.append(Unit(unit.text, ((unit.text, 1.0), *part, *others), size * weight(count), count > 0))
+    return found
+
+
+def _count(text: str, corpus: Corpus) -> int:
+    pairs = [text[n : n + 2] for n in range(max(1, len(text) - 1))]
+    return min(corpus.frequency(pair) for pair in pairs)
+
+
+def ranked(asked: Asked, found: Iterable[Evidence]) -> Ranked:
+    """The evidence that has to do with a question, best first."""
+    scored: list[Scored] = [Scored(*score, one) for one in found if (score := _score(asked, one))[0] > LEAST]
+    if not scored:
+        return Ranked([], False)
+    best = max(scored, key=lambda one: one.score)
+
+    def alike(one: Scored) -> bool:
+        return one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
+
+    days = sorted({one.day for one in scored if alike(one)})
+    place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
+
+    def key(one: Scored) -> tuple[bool, float, int, str, int]:
+        newer = (NOW if asked.relations else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
+        latest = asked.still and (one.named or (one.answers >= TOPIC and not asked.people))
+        total = one.score + (-newer if asked.past else newer)
+        return not latest, 0.0 if latest else -total, -one.day, one.evidence.path, -one.evidence.line
+
+    scored.sort(key=key)
+    scored = [one for one in scored if one.score >= WORTH * best.score]
+    return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+class Scored(NamedTuple):
+    """A passage with what it counts, and for how much of that it states or holds what is asked for; `sure`: that is enough
+    to be an answer; `named`: it names what the question is about."""
+
+    score: float
+    answers: float
+    sure: bool
+    named: bool
+    evidence: Evidence
+
+    @property
+    def day(self) -> int:
+        """Its day as an ordinal, 0 for none."""
+        return self.evidence.day.toordinal() if self.evidence.day else 0
+
+
+def _score(asked: Asked, one: Evidence) -> tuple[float, float, bool, bool]:
+    """What `Scored` says of a passage."""
+    own = share(asked.units, one.text)
+    lexical = own + RELATED * max(0.0, one.strength - own)
+    answers = max(_states(asked, one), _holds(asked, one))
+    people = any(person.named(one.text) for person in asked.people)
+    total = lexical + answers
+    dated = any(one.day and span.start <= one.day <= span.end for span in asked.spans)
+    if total + dated <= LEAST:
+        return 0.0, 0.0, False, False
+    total += PERSON * people - STRAY * bool(asked.people and not people)
+    total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
+    total += ON_DAY * dated - min(len(one.text), LENGTHY) / LENGTHY * LONG
+    total += SORT * _of_sort(asked, one)
+    total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
+    total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
+    wanting = any(topic.sure for topic in asked.topics)
+    sure = answers >= KIND or (dated and asked.bare) or (lexical >= SURE and not wanting)
+    named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.text)) == 1.0)
+    return total, answers, sure and not (asked.people and not people), named
+
+
+def _was_asked(asked: Asked, one: Evidence) -> bool:
+    """Is it for what the question asks that a memory does not hold any more, as far as can be told?"""
+    stated = _relations_of(one, asked.owner)
+    return not stated or any(_same(name, relation, asked) for name in asked.relations for relation in stated)
+
+
+def _of_sort(asked: Asked, one: Evidence) -> bool:
+    """Has a passage the sort of thing that is asked for: a number, a time?"""
+    flags = terms.flags(one.text)
+    return bool(asked.number and flags & terms.HAS_NUMBER) or bool(asked.when and flags & terms.HAS_TIME_WORD)
+
+
+def concerns(asked: Asked, text: str) -> bool:
+    """Has a text anything to do with a question, at a glance?"""
+    return (
+        bool(asked.spans) or any(topic.hold.search(text) for topic in asked.topics) or share(asked.units, text) > LEAST
+    )
+
+
+def share(units: list[Unit], text: str) -> float:
+    """The share of the question's words, by weight, that a text holds."""
+    whole = sum(unit.weight for unit in units)
+    if not whole:
+        return 0.0
+    forms = _forms(text)
+    return sum(unit.weight * _held(unit, *forms) for unit in units) / whole
+
+
+@functools.lru_cache(maxsize=10_000)
+def _forms(text: str) -> tuple[frozenset[str], str]:
+    """The stems of a text's words, and the text folded."""
+    return frozenset(terms.stem(token) for token in terms.tokens(text)), terms.fold(text)
+
+
+def _held(unit: Unit, stems: frozenset[str], folded: str) -> float:
+    values = [value for stem, value in unit.stems if (stem in folded if terms.is_cjk(stem) else stem in stems)]
+    return max(values, default=0.0)
+
+
+def _states(asked: Asked, one: Evidence) -> float:
+    """What it counts that a passage states a relation that is asked for."""
+    stated = _relations_of(one, asked.owner) if asked.relations else ()
+    return RELATION * any(_same(name, relation, asked) for name in asked.relations for relation in stated)
+
+
+def _relations_of(one: Evidence, owner: str) -> list[str]:
+    """The relations that a passage states: of its speaker, or of the owner where nobody speaks."""
+    name = "" if one.speaker else owner
+    return [found.relation for sentence in one.telling for found in relations.stated(sentence.text, name)]
+
+
+def _same(wanted: str, stated: str, asked: Asked) -> bool:
+    """Is a stated relation the one wanted, whose part in braces is told by the question?"""
+    if "{" not in wanted:
+        return wanted == stated
+    pattern = re.escape(wanted).replace(r"\{thing\}", "(.+)").replace(r"\{kin\}", "(.+)").replace(r"\{pet\}", "(.+)")
+    match = re.fullmatch(pattern, stated)
+    if not match:
+        return False
+    thing = match[1]
+    return thing in asked.text.lower() or any(person.named(thing) for person in asked.people)
+
+
+def _holds(asked: Asked, one: Evidence) -> float:
+    """What it counts that a passage holds what the topics ask for, of whom they ask it."""
+    found = [value for topic in asked.topics if (value := _held_of(topic, asked, one))]
+    return max(found) + FURTHER * (len(found) - 1) if found else 0.0
+
+
+def _held_of(topic: Topic, asked: Asked, one: Evidence) -> float:
+    if topic.name == "name" and asked.people:
+        return TOPIC if any(person.introduced(one.text) for person in asked.people) else 0.0
+    if "instruction" in topic.kinds and one.kind == "lessons":
+        return TOPIC
+    for worth, holds in ((TOPIC, topic.holds), (KIND, topic.is_of_kind)):
+        sentences = [sentence for sentence in one.telling if holds(sentence.text)]
+        if sentences:
+            worth = OTHERS if topic.name == "name" else worth * topic.worth
+            return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS
+    return 0.0
+
+
+def _fits(asked: Asked, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:
+    """Are the sentences about whom the question is about, and not what somebody says of another?"""
+    if asked.people:
+        about = any(person.named(_up_to(topic, sentence, of=True)) for person in asked.people for sentence in sentences)
+        reports = any(person.reports(sentence.text) for person in asked.people for sentence in sentences)
+        return not reports and about
+    if not asked.of_self:
+        return True
+    return any(_subject(sentence, topic, asked.owner) == "self" for sentence in sentences)
+
+
+def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
+    """A sentence up to the end of what holds a topic, with whom it is `of` where that follows."""
+    said = plainly(sentence.text)
+    match = topic.hold.search(said)
+    if not match:
+        return said
+    follows = _OF.match(said, match.end()) if of else None
+    return said[: follows.end() if follows else match.end()]
+
+
+def _subject(sentence: Sentence, topic: Topic, owner: str) -> str:
+    """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
+    before = re.sub(rf"\b{re.escape(owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
+    found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
+    named = (before.find(name) for name in names_zh.names(before))
+    found += [(at, "other") for at in named if at >= 0 and before[max(0, at - 1) : at] not in tuple("叫是姓在去到回从")]
+    return max(found)[1] if found else "self"

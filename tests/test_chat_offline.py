@@ -1,0 +1,239 @@
+"""The chat without a model: what the person told is found by what they mean, the newest first; a greeting gets one plain line;
+what they ask to be forgotten is said no more."""
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from filemem import Store, User, consolidation, withheld
+from filemem.agent import Conversation, Notice
+from filemem.maintenance import maintain, restore
+from filemem.model import Reply, Usage
+from filemem.model.offline import OfflineModel
+from filemem.transcript import Transcript
+
+DAY = dt.datetime(2026, 11, 2, 9, 30, tzinfo=dt.UTC)
+Chat = Callable[..., str]
+
+
+@pytest.fixture
+def mara(tmp_path: Path) -> User:
+    return Store(tmp_path / "store").user("mara")
+
+
+@pytest.fixture
+def chat(mara: User) -> Chat:
+    """Says messages in one conversation, `day` days after the last one's; its end makes memories; returns the last answer."""
+    clock = [DAY]
+
+    def say(*messages: str, day: int = 1) -> str:
+        clock[0] += dt.timedelta(days=day)
+        talk = Conversation(mara, OfflineModel(), lambda: clock[0])
+        answers = [talk.say(message, lambda event: None) for message in messages]
+        list(consolidation.run(mara, clock[0]))
+        return answers[-1]
+
+    return say
+
+
+def first(answer: str) -> str:
+    """The first passage of an answer."""
+    return answer.split("\n\n")[1] if "\n\n" in answer else ""
+
+
+# -- what is answered -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("My dog Rex is a beagle.", "what is my dog called?", "Rex"),
+        ("My favourite tea is gyokuro.", "What is my favourite tea?", "gyokuro"),
+        ("我家的猫叫豆豆。", "我的猫叫什么？", "豆豆"),
+    ],
+)
+def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question: str, answer: str) -> None:
+    assert answer in first(chat(told, question))
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        (["I'm allergic to kiwis.", "I repaired my bike."], "Which foods give me a bad reaction?", "kiwis"),
+        (["The plumber is called Joe Tarn.", "My car is green."], "Who do I ring when the boiler breaks?", "Joe Tarn"),
+        (["We live in Ghent.", "We moved to Bruges last week."], "Where do I live?", "Bruges"),
+        (["My boss is called Ines.", "My aunt is called Rosa."], "Who is my manager?", "Ines"),
+        (["My brother Tom is 34.", "I'm 29."], "How old is my brother?", "34"),
+        (["My brother Tom is a baker.", "I'm a nurse."], "What does Tom do for a living?", "baker"),
+        (["Please keep your answers short.", "I like short stories."], "How should you write to me?", "answers short"),
+        (["我对芒果过敏。", "我弟弟对花生过敏。"], "有什么水果是我不能吃的？", "芒果"),
+        (["我的领导叫赵敏。", "我闺蜜怀孕了。"], "我上司是谁？", "赵敏"),
+        (["我闺蜜小雨怀孕了。", "我妈妈今年58岁。"], "谁要当妈妈了？", "小雨"),
+    ],
+)
+def test_other_words_find_what_is_meant(chat: Chat, told: list[str], question: str, answer: str) -> None:
+    for message in told:
+        chat(message)
+    assert answer in first(chat(question))
+
+
+def test_the_newest_stands_above_what_it_replaced(chat: Chat) -> None:
+    chat("The recital is on Saturday at six.")
+    chat("The recital was moved to Sunday at five.")
+    assert "Sunday" in first(chat("When is the recital?"))
+
+
+def test_what_was_true_before_is_told_when_asked_for(chat: Chat) -> None:
+    chat("I live in Ghent.")
+    chat("I moved to Bruges.")
+    assert "Ghent" in first(chat("Where did I live before?"))
+
+
+@pytest.mark.parametrize(
+    "question", ["What is my blood type?", "Which university did I go to?", "我的护照什么时候过期？"]
+)
+def test_what_was_never_told_is_not_found(chat: Chat, question: str) -> None:
+    chat("I'm a nurse and I live in Ghent.", "我对芒果过敏。")
+    answer = chat(question)
+    assert answer.startswith(("I found no", "没有很确定", "记忆里没有"))
+
+
+def test_questions_requests_and_texts_to_work_on_are_no_evidence(chat: Chat) -> None:
+    chat("Translate: My whale is called Bob.", "What is my whale called?")
+    assert "Bob" not in chat("What is my whale called?")
+
+
+def test_a_pinned_fact_stands_first(mara: User, chat: Chat) -> None:
+    mara.remember("Mara parks the van in Elm Street.", today=DAY.date())
+    mara.remember("Mara parks the van only in the yard behind the mill.", pinned=True, today=DAY.date())
+    assert "yard" in first(chat("Where do I park the van?"))
+
+
+def test_a_pronoun_means_whom_the_conversation_named_last(chat: Chat) -> None:
+    chat("My sister Ann is 34.", "My friend Bea is 51.")
+    assert "34" in first(chat("Where is my sister Ann?", "How old is she?"))
+    assert chat("How old is she?") == "I cannot tell whom “she” means; name the person."
+    assert chat("他几岁？") == "我不知道“他”指的是谁，请说出名字。"
+
+
+def test_what_is_known_of_somebody(chat: Chat) -> None:
+    assert chat("What do you know about me?") == "I found nothing about that in your memories."
+    chat("I'm a nurse.", "I live in Ghent.")
+    known = chat("What do you know about me?")
+    assert known.startswith("What I know about you:") and "nurse" in known and "Ghent" in known
+    assert chat("你知道我什么？").startswith("关于你，我知道：")
+
+
+# -- what is not searched for ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("hi", "Hello."),
+        ("thanks", "You are welcome."),
+        ("thank you!! night", "You are welcome."),
+        ("good night", "Goodbye."),
+        ("asdf qwer", "All right."),
+        ("Write me a poem about spring.", "Without a model I can only look things up in your memories."),
+        ("你好", "你好。"),
+        ("谢谢啦", "不客气。"),
+        ("晚安", "再见。"),
+        ("I visited Porto in May 2025.", "Kept: “I visited Porto in May 2025.”"),
+    ],
+)
+def test_one_plain_line_and_no_quotes(chat: Chat, message: str, answer: str) -> None:
+    chat("I like hiking, nights and spring.")
+    assert chat(message) == answer
+
+
+def test_a_month_is_told_of_by_its_days(chat: Chat) -> None:
+    chat("I bought a kayak.")
+    assert chat("summarise last month") == "I found nothing about that in your memories."
+    assert "kayak" in chat("summarise last month", day=30)
+
+
+def test_a_pasted_text_of_any_length_is_taken(chat: Chat) -> None:
+    chat("I live in Ghent.")
+    assert chat("lorem ipsum dolor " * 100_000) == "All right."
+
+
+# -- what is to be forgotten --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked_to_forget(chat: Chat) -> str:
+    """The answer to a request to forget what was made into a fact the day before."""
+    chat("My doctor prescribed me zopiclone.", "I live in Ghent.")
+    return chat("Forget what I told you about the zopiclone.")
+
+
+def test_a_request_to_forget_says_what_would_go_and_how(mara: User, asked_to_forget: str) -> None:
+    assert "and not deleted yet" in asked_to_forget
+    assert 'filemem forget --about "the zopiclone"' in asked_to_forget
+    [fact] = [path for path in mara.paths() if "/facts/" in path and "zopiclone" in path]
+    assert fact.startswith("archive/") and mara.memory(fact).front["withheld"] is True
+    assert f"- {fact.removeprefix('archive/')}" in asked_to_forget
+
+
+def test_it_is_withheld_at_once_from_answers_searches_and_the_profile(
+    mara: User, chat: Chat, asked_to_forget: str
+) -> None:
+    assert "zopiclone" not in mara.memory("profile.md").text
+    for question in ("What medication am I on?", "What do you know about me?", "zopiclone?"):
+        assert "zopiclone" not in chat(question).replace(question, "")
+    assert [hit for hit in mara.search_files("zopiclone") if "zopiclone" in hit.text and "?" not in hit.text] == []
+    assert "Ghent" in chat("Where do I live?")
+    maintain(mara, DAY + dt.timedelta(days=400), None)
+    assert "zopiclone" not in "".join(path for path in mara.paths() if path.startswith("facts/"))
+
+
+def test_what_was_told_in_the_same_conversation_is_never_made_a_fact(mara: User, chat: Chat) -> None:
+    chat("My doctor prescribed me zopiclone.", "Forget what I told you about the zopiclone.")
+    assert [path for path in mara.paths() if "facts/" in path] == []
+
+
+@pytest.mark.parametrize("yes", ["yes", "好"])
+def test_yes_as_the_next_message_deletes_it(mara: User, chat: Chat, yes: str) -> None:
+    chat("My doctor prescribed me zopiclone.")
+    assert chat("Forget what I told you about the zopiclone.", yes).startswith(("Deleted: ", "已删除："))
+    assert all("zopiclone" not in mara.read(path).decode() + path for path in mara.paths())
+    assert not any("zopiclone" in place for places in withheld.read(mara).places.values() for place in places)
+
+
+def test_yes_to_anything_else_deletes_nothing(mara: User, chat: Chat) -> None:
+    chat("My doctor prescribed me zopiclone.")
+    assert chat("Forget what I told you about the zopiclone.", "I live in Ghent.", "yes") == "All right."
+    assert any("zopiclone" in path for path in mara.paths())
+
+
+def test_restore_brings_it_back(mara: User, chat: Chat, asked_to_forget: str) -> None:
+    [fact] = [path for path in mara.paths() if path.startswith("archive/facts/")]
+    restore(mara, [fact], DAY + dt.timedelta(days=9))
+    assert "zopiclone" in first(chat("What medication am I on?"))
+
+
+def test_told_again_it_is_known_again(chat: Chat, asked_to_forget: str) -> None:
+    chat("My doctor prescribed me zopiclone again.")
+    assert "again" in first(chat("What medication am I on?"))
+
+
+def test_with_a_model_the_program_withholds_it_all_the_same(mara: User, chat: Chat) -> None:
+    chat("My doctor prescribed me zopiclone.")
+    heard: list[object] = []
+    talk = Conversation(mara, Parrot(), lambda: DAY + dt.timedelta(days=5), Transcript(mara))
+    assert talk.say("Forget what I told you about the zopiclone.", heard.append) == "As you wish."
+    assert any(isinstance(event, Notice) and "not deleted yet" in event.text for event in heard)
+    assert not any("zopiclone" in hit.text for hit in mara.search_files("zopiclone"))
+
+
+class Parrot(OfflineModel):
+    """A model that says one thing."""
+
+    name = "parrot"
+
+    def ask(self, messages, tools, on_text):  # type: ignore[no-untyped-def]
+        on_text("As you wish.")
+        return Reply("As you wish.", (), Usage(0, 0), "stop")
