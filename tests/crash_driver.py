@@ -35,7 +35,12 @@ def job(name: str, user: User) -> None:
         maintenance.maintain(user, AT, None)
 
 
-_counted = {"made": 0, "limit": 0}
+def end() -> None:
+    """End without a word, as kill -9 would."""
+    os._exit(137)
+
+
+_counted = {"made": 0, "limit": 0, "then": end}
 
 
 def counted_calls(call):
@@ -44,15 +49,15 @@ def counted_calls(call):
     def wrapper(*arguments, **named):
         _counted["made"] += 1
         if _counted["made"] == _counted["limit"]:
-            os._exit(137)
+            _counted["then"]()
         return call(*arguments, **named)
 
     return wrapper
 
 
-def arm(limit: int) -> None:
-    """Have this process end before the change with the number `limit`."""
-    _counted.update(made=0, limit=limit)
+def arm(limit: int, then=end):
+    """Have this process end, or do what else is given, before the change with the number `limit`; returns how to count them."""
+    _counted.update(made=0, limit=limit, then=then)
     for name in CHANGES:
         setattr(os, name, counted_calls(getattr(os, name)))
     disk._renameat2 = counted_calls(disk._renameat2)
@@ -63,6 +68,7 @@ def arm(limit: int) -> None:
 
     counting = counted_calls(plain)
     os.open = opened
+    return lambda: _counted["made"]
 
 
 def main(store: str, folder: str, name: str, *how: str) -> None:

@@ -52,6 +52,7 @@ def remember(
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
     body, notes = (body, []) if with_secrets or not user.config.redact else _without_secrets(body)
     with user.locked():
+        left = consolidation.resume(user)  # what a killed run has left is known once it is finished
         book = Ledger(user)
         known = Known(user, book, ())
         claim = _claim(user, body, at.date(), known)._replace(pinned=pinned, tags=tuple(tags))
@@ -64,7 +65,7 @@ def remember(
             given = {"importance": str(importance or ""), "pinned": "true" if pinned else ""}
             given["tags"] = f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else ""
             done.paths.extend(_set(user, where, {key: given[key] for key in given if given[key]}))
-    return Remembered(user.memory(where), one, done.paths, [*notes, *done.notes])
+    return Remembered(user.memory(where), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes])
 
 
 def _without_secrets(text: str) -> tuple[str, list[str]]:

@@ -1,0 +1,516 @@
+"""What holds when things go wrong: processes that are killed, errors of the system, full disks, many writers, hostile paths.
+
+    python benchmarks/reliability.py [PART ...]
+
+The parts are kills, errors, full-disks, writers, index, paths; all of them take some ten minutes on two cores. Prints one line a
+part: how often something was done, and how often a byte that a person or a conversation had written was lost, a job was not
+finished by its next run, or anything of another user was seen. Exit code 1 where a number that should be 0 is not.
+"""
+
+import contextlib
+import datetime as dt
+import errno
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from crash_driver import arm
+
+from filemem import Store, consolidation, forget, maintenance, said
+from filemem.consolidation.remembering import remember
+from filemem.errors import FilememError
+from filemem.forget import erasure, journal
+from filemem.importers import import_file
+from filemem.memory import Memory
+from filemem.store import User
+from filemem.transcript import Transcript
+
+AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
+NEW = "sessions/2026/2026-11-19-0930-the-boat.md"
+KILLS = 150  # at most, of one job: evenly spread over all of its changes to the disk
+ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
+ROOM = (0, 4096, 12288, 24576, 49152, 98304)  # bytes left on a disk
+WRITING = 25.0  # seconds for which six processes and two editors write
+ROUNDS = 950  # changes by hand, each followed by questions to the index
+PATHS = 1200  # hostile paths
+TALK = """\
+- **Ann** 09:30: Good morning! {0}
+- **assistant** 09:31: That sounds lovely, I should like to hear all about it, from the first word to the last. And what
+  happened then, after all that, if you do not mind my asking about it so soon?
+- **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
+- **Ann** 09:33: Thanks, bye!
+"""
+FILES = {
+    "sessions/2026/2026-09-03-0930-the-loom.md": TALK.format(
+        "Yesterday I bought a loom from Old Hannah for 85 pounds."
+    ),
+    "sessions/2026/2026-09-17-1105-the-eel.md": TALK.format("We caught an eel under the mill bridge."),
+    NEW: TALK.format("I live in Bruges now, and my sister Ida has a boat."),
+    "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
+    "facts/2026/2026-09-18-wool.md": "---\nimportance: 1\n---\nBought wool in Diss.\n",
+    "facts/2026/2026-09-19-key.md": "---\npinned: true\nsource: facts/2026/2026-09-18-wool.md:1\n---\nThe key is 1234.\n",
+    "facts/2026/2026-10-01-home.md": "Ann lives in Ghent.\n",
+    "archive/facts/2026/2026-07-02-owl.md": "An owl nests in the barn.\r\n",
+    "profile.md": "Ann, weaver. No numbers before nine.\n",
+}
+FILES |= {
+    f"facts/2026/2026-08-{10 + n}-fair.md": f"---\nkind: event\nimportance: 1\n---\nFair {n}.\n" for n in range(18)
+}
+FILES |= {
+    f"sessions/2026/2026-{month:02}-11-1800-letter.md": TALK.format(f"My aunt Agnes wrote {month} letters from Dedham.")
+    for month in range(2, 9)
+}
+
+
+# -- the jobs ----------------------------------------------------------------------------------------------------
+
+
+def _turn(text: str, path: str = NEW) -> Callable[[User], object]:
+    return lambda user: Transcript(user, path).add("Ann", text, AT)
+
+
+def _imported(user: User) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write(json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]}))
+        file.flush()
+        import_file(user.store, "openai-jsonl", file.name, user=user.name)
+
+
+def _forgotten(user: User) -> None:
+    left = journal.unfinished(user)
+    if left:
+        erasure.erase(user, left, AT)
+        journal.end(user)
+    erasure.apply(user, forget.plan(user, forget.candidates(user, "Hannah"), "Hannah"), AT)
+
+
+JOBS: dict[str, Callable[[User], object]] = {
+    "a first turn": _turn("Hello, I painted the boat.", ""),
+    "a turn": _turn("I painted the boat."),
+    "a long turn": _turn("I painted the boat. " * 600),
+    "remember": lambda user: remember(user, "I collect stamps from Malta.", AT),
+    "remember otherwise": lambda user: remember(user, "Ann lives in Bruges.", AT),
+    "consolidate": lambda user: list(consolidation.run(user, AT)),
+    "compact": lambda user: maintenance.compact(user, AT, None),
+    "sweep": lambda user: maintenance.sweep(user, AT),
+    "restore": lambda user: maintenance.restore(user, ["archive/facts/2026/2026-07-02-owl.md"], AT),
+    "restore turns": lambda user: said.put_back(user, NEW),
+    "maintain": lambda user: maintenance.maintain(user, AT, None),
+    "import": _imported,
+    "forget": _forgotten,
+}
+APPENDS = ("a first turn", "a turn", "a long turn")  # done again, these say it twice
+
+
+@contextlib.contextmanager
+def _stores() -> Iterator[Path]:
+    """A folder, in memory where the system has one, with the store `begin` in it."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
+        _fill(Path(name, "begin"))
+        yield Path(name)
+
+
+def _fill(root: Path) -> None:
+    user = Store(root).user("ann")
+    for path, text in FILES.items():
+        Path(user.root, path).parent.mkdir(parents=True, exist_ok=True)
+        Path(user.root, path).write_bytes(text.encode())
+    user.make()
+    before = user.read(NEW)
+    Transcript(user, NEW).add("Ann", "A turn that an editor saves over.", AT)
+    Path(user.absolute(NEW)).write_bytes(before)
+    list(user.index.corpus().entries())
+
+
+def memories(root: Path) -> dict[str, bytes]:
+    user = Store(root).user("ann")
+    return {path: user.read(path) for path in user.paths()}
+
+
+def told(memories: dict[str, bytes]) -> dict[str, bytes]:
+    """Memories without what depends on the minute in which they were written."""
+    return {re.sub(r"-11-2\d-\d{4}-", "-", path): re.sub(rb"date: .*", b"", data) for path, data in memories.items()}
+
+
+def lost(before: dict[str, bytes], after: dict[str, bytes], job: str) -> list[str]:
+    """The lines of bodies that no memory has any more, those aside that a job is there to delete."""
+    there = {line.strip() for data in after.values() for line in data.split(b"\n")}
+    gone = []
+    for path, data in before.items():
+        body = Memory(path, data).lines[Memory(path, data).front_end :]
+        told = [line for line in body if job != "forget" or "Hannah" not in line]
+        gone += [f"{path}: {line}" for line in told if line.strip().encode() not in there]
+    return gone
+
+
+# -- a child that fails at one change ----------------------------------------------------------------------------
+
+
+def attempted(root: Path, job: str, limit: int, then: Callable[[], None]) -> tuple[int, int]:
+    """Do a job in a child that does `then` before its change with the number `limit`: its exit code, and how many it made."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            made = arm(limit, then)
+            try:
+                JOBS[job](Store(root).user("ann"))
+                code = 0
+            except (FilememError, OSError):
+                code = 2
+            _write(tell, str(made()).encode())
+        finally:
+            os._exit(code)
+    os.close(tell)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with open(told, "rb") as rest:
+        return status, int(rest.read() or 0)
+
+
+_write = os.write  # as it is before a child is armed
+
+
+def killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def failing(code: int) -> Callable[[], None]:
+    def fail() -> None:
+        raise OSError(code, os.strerror(code), "injected")
+
+    return fail
+
+
+_ENDS = {-signal.SIGKILL: "killed", 2: "said so", 0: "went on"}
+
+
+def _spread(changes: int, most: int) -> list[int]:
+    step = max(1, -(-changes // most))
+    return list(range(1, changes + 1, step))
+
+
+def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]], found: Counter[str]) -> None:
+    """Have a job fail at each point, look at what is left, do it again, and compare with an undisturbed run."""
+    begin = memories(folder / "begin")
+    undisturbed = folder / f"{job}-undisturbed"
+    shutil.copytree(folder / "begin", undisturbed)
+    JOBS[job](Store(undisturbed).user("ann"))
+    wanted = memories(undisturbed)
+    for limit, then in points:
+        store = folder / "attempt"
+        shutil.copytree(folder / "begin", store)
+        status, _ = attempted(store, job, limit, then)
+        found["done"] += 1
+        found[_ENDS.get(status, "broke")] += 1
+        gone = lost(begin, memories(store), job)
+        JOBS[job](Store(store).user("ann"))
+        after = memories(store)
+        gone += lost(begin, after, job)
+        found["lost"] += bool(gone)
+        same = not lost(wanted, after, job) if job in APPENDS else told(after) == told(wanted)
+        unfinished = not same
+        found["not finished"] += unfinished
+        if gone or unfinished:
+            print(f"  {job} at change {limit}: {gone[:2] or sorted(after.keys() ^ wanted.keys())[:4] or 'other bytes'}")
+        shutil.rmtree(store)
+
+
+def kills() -> Counter[str]:
+    """Each job killed with SIGKILL right before a write, rename, link, unlink, mkdir, truncation, fsync or creating open."""
+    found = Counter[str]()
+    with _stores() as folder:
+        for job in JOBS:
+            shutil.copytree(folder / "begin", folder / "count")
+            _, changes = attempted(folder / "count", job, -1, killed)
+            shutil.rmtree(folder / "count")
+            _tried(folder, job, [(limit, killed) for limit in _spread(changes, KILLS)], found)
+            found["jobs"] += 1
+    return found
+
+
+def errors() -> Counter[str]:
+    """Each job with an error of the system at one such call."""
+    found = Counter[str]()
+    with _stores() as folder:
+        for job in JOBS:
+            shutil.copytree(folder / "begin", folder / "count")
+            _, changes = attempted(folder / "count", job, -1, killed)
+            shutil.rmtree(folder / "count")
+            points = [(limit, failing(ERRORS[n % 3])) for n, limit in enumerate(_spread(changes, 11))]
+            _tried(folder, job, points, found)
+    return found
+
+
+# -- full disks --------------------------------------------------------------------------------------------------
+
+
+def full_disks() -> Counter[str]:
+    """Each job on a file system with next to no room, then with room again."""
+    found = Counter[str]()
+    with tempfile.TemporaryDirectory() as name:
+        for job in JOBS:
+            for room in ROOM:
+                if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", name], check=False).returncode:
+                    return found
+                try:
+                    _on_full_disk(Path(name), job, room, found)
+                finally:
+                    subprocess.run(["umount", "-l", name], check=True)
+    return found
+
+
+def _on_full_disk(disk: Path, job: str, room: int, found: Counter[str]) -> None:
+    _fill(disk / "store")
+    before = memories(disk / "store")
+    with open(disk / "filler", "wb", buffering=0) as filler:
+        while (free := shutil.disk_usage(disk).free - room) > 0:
+            filler.write(b"\0" * free)
+    status, _ = attempted(disk / "store", job, -1, killed)
+    found["done"] += 1
+    found["said so" if status == 2 else "went on"] += 1
+    gone = lost(before, memories(disk / "store"), job)
+    (disk / "filler").unlink()
+    JOBS[job](Store(disk / "store").user("ann"))
+    gone += lost(before, memories(disk / "store"), job)
+    found["lost"] += bool(gone)
+    if gone:
+        print(f"  {job} with {room} bytes of room: {gone[:2]}")
+
+
+# -- six processes, two editors ----------------------------------------------------------------------------------
+
+
+def _child(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if not child:
+        work()
+        os._exit(0)
+    return child
+
+
+def _speaker(root: Path, path: str, name: str, end: float, acknowledged: Path) -> None:
+    """Say turn after turn, noting each once it was kept."""
+    talk, number = Transcript(Store(root).user("ann"), path), 0
+    with open(acknowledged, "w", buffering=1) as log:
+        while time.monotonic() < end:
+            talk.add(name, f"{name} turn {number}", AT)
+            log.write(f"{name} turn {number}\n")
+            number += 1
+
+
+def _editor(place: Path, end: float, *, in_place: bool, dice: random.Random) -> None:
+    """Load and save a file over and over: in place with a pause behind the truncation, or by a rename."""
+    while time.monotonic() < end:
+        text = place.read_text()
+        time.sleep(dice.random() * 0.2)
+        if in_place:
+            with open(place, "r+") as file:
+                file.truncate(0)
+                time.sleep(0.06 + dice.random() * 0.1)
+                file.write(text)
+        else:
+            aside = place.with_name(place.name + "~")
+            aside.write_text(text)
+            os.replace(aside, place)
+        time.sleep(0.5)
+
+
+def writers() -> Counter[str]:
+    """Six processes that keep turns, three of them in one session, while two editors save that session, one of them slowly in
+    place; how many turns were acknowledged, saved over, noticed, and are there once they were put back."""
+    found = Counter[str]()
+    with _stores() as folder:
+        root, end = folder / "begin", time.monotonic() + WRITING
+        shared = Path(Store(root).user("ann").absolute(NEW))
+        other = Path(Store(root).user("ann").absolute("sessions/2026/2026-09-17-1105-the-eel.md"))
+        paths = [NEW, NEW, NEW, "sessions/2026/2026-09-17-1105-the-eel.md", "", ""]
+        logs = [folder / f"log-{n}" for n in range(6)]
+        children = [
+            _child(lambda n=n, path=path: _speaker(root, path, f"P{n}", end, logs[n]))  # type: ignore[misc]
+            for n, path in enumerate(paths)
+        ]
+        children.append(_child(lambda: _editor(shared, end, in_place=True, dice=random.Random(1))))
+        children.append(_child(lambda: _editor(other, end, in_place=False, dice=random.Random(2))))
+        for child in children:
+            found["broke off"] += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+        turns = [line for log in logs for line in log.read_text().splitlines()]
+        found["done"] = len(turns)
+        user = Store(root).user("ann")
+        found["saved over"] = len(_absent(root, turns))
+        noticed = said.lost(user)
+        found["noticed"] = sum(any(turn.rstrip().endswith(f": {one}") for gone in noticed.values() for turn in gone)
+                               for one in _absent(root, turns))  # fmt: skip
+        for path in noticed:
+            said.put_back(user, path)
+        found["lost"] = len(_absent(root, turns))
+    return found
+
+
+def _absent(root: Path, turns: list[str]) -> list[str]:
+    there = {line.rpartition(": ")[2] for data in memories(root).values() for line in data.decode().splitlines()}
+    return [turn for turn in turns if turn not in there]
+
+
+# -- the index ---------------------------------------------------------------------------------------------------
+
+
+def index() -> Counter[str]:
+    """Changes by hand, each followed by a question; the answer must be that of an index built anew from the same files."""
+    found, dice = Counter[str](), random.Random(7)
+    words = "loom eel kiln boat wool owl ferry Harwich Tom Ida Ghent Bruges".split()
+    with _stores() as folder:
+        root = folder / "begin"
+        user = Store(root).user("ann")
+        for number in range(ROUNDS):
+            _changed_by_hand(Path(user.root), dice, words, number)
+            asked = " ".join(dice.sample(words, 2))
+            told = [(hit.path, hit.line) for hit in user.search_files(asked)]
+            shutil.rmtree(folder / "anew", ignore_errors=True)
+            shutil.copytree(root, folder / "anew", ignore=shutil.ignore_patterns(".filemem"))
+            anew = [(hit.path, hit.line) for hit in Store(folder / "anew").user("ann").search_files(asked)]
+            found["done"] += 1
+            found["other answers"] += told != anew
+    return found
+
+
+def _changed_by_hand(root: Path, dice: random.Random, words: list[str], number: int) -> None:
+    """Create, change, move, touch or delete a file, or delete the index."""
+    files = [path for path in root.rglob("*.md") if ".filemem" not in path.parts]
+    one = dice.choice(files)
+    text = " ".join(dice.choices(words, k=8))
+    way = dice.randrange(6)
+    if way == 0 or len(files) < 6:
+        (root / f"facts/2026/2026-10-{10 + number % 19}-n{number}.md").write_text(f"{text}\n")
+    elif way == 1:
+        one.write_text(one.read_text() + f"{text}\n")
+    elif way == 2:
+        one.rename(one.with_name(f"2026-09-{10 + number % 19}-m{number}.md"))
+    elif way == 3:
+        stat = one.stat()
+        one.write_text(one.read_text().replace("Tom", "Ida"))
+        os.utime(one, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # a clock put back
+    elif way == 4 and len(files) > 12:
+        one.unlink()
+    elif number % 10 == 0:
+        shutil.rmtree(root / ".filemem/index", ignore_errors=True)
+
+
+# -- hostile paths -----------------------------------------------------------------------------------------------
+
+PIECES = (
+    *(
+        "..",
+        ".",
+        "",
+        "/",
+        "~",
+        "bob",
+        "ann",
+        "facts",
+        ".filemem",
+        ".git",
+        "link",
+        "loop",
+        "pipe.md",
+        "profile.md",
+        "lock",
+    ),
+    *(
+        "\\",
+        "..\\bob",
+        "C:",
+        "a\0b",
+        "\n",
+        "\x1b[31m",
+        "\u202e",
+        "%2e%2e",
+        "x" * 300,
+        "é",
+        "e\u0301",
+        "*",
+        "**",
+        "[",
+        "{a,b}",
+    ),
+)
+
+
+def paths() -> Counter[str]:
+    """Paths put together of what leads out, given to each tool and to the interface; another user's canary must never show."""
+    found, dice = Counter[str](), random.Random(11)
+    with _stores() as folder:
+        root = folder / "begin"
+        Store(root).user("bob").create("profile.md", "canary of Bob\n")
+        user = Store(root).user("ann")
+        ann = Path(user.root)
+        (ann / "link").symlink_to("../bob")
+        (ann / "loop").symlink_to("loop")
+        os.mkfifo(ann / "pipe.md")
+        before, outside = memories(root), (root / "bob/profile.md").read_bytes()
+        box = user.tools()
+        for _ in range(PATHS):
+            path = "/".join(dice.choices(PIECES, k=dice.randrange(1, 5)))
+            answers = [box.call(tool, {**more, "path": path}) for tool, more in _CALLS]
+            with contextlib.suppress(FilememError):
+                answers.append(user.read(path).decode(errors="replace"))
+            for write in (_appended, _edited) if path not in before else ():
+                with contextlib.suppress(FilememError):
+                    write(user, path)
+            found["done"] += 1
+            found["seen"] += any("canary of Bob" in answer for answer in answers)
+        found["lost"] += len(lost(before, memories(root), ""))
+        found["changed outside"] += (root / "bob/profile.md").read_bytes() != outside
+    return found
+
+
+def _appended(user: User, path: str) -> None:
+    user.append(path, "x\n")
+
+
+def _edited(user: User, path: str) -> None:
+    user.edit(path, lambda _: b"x\n")
+
+
+_CALLS = (
+    ("open", {}),
+    ("close", {}),
+    ("grep", {"pattern": "canary|loom"}),
+    ("search_files", {"query": "canary of Bob"}),
+)
+PARTS = {
+    "kills": kills,
+    "errors": errors,
+    "full-disks": full_disks,
+    "writers": writers,
+    "index": index,
+    "paths": paths,
+}
+BAD = ("lost", "broke", "not finished", "broke off", "other answers", "seen", "changed outside")
+
+
+def main(chosen: list[str]) -> int:
+    wrong = 0
+    for name in chosen or PARTS:
+        start = time.monotonic()
+        found = PARTS[name]()
+        wrong += sum(found[key] for key in BAD)
+        told = ", ".join(f"{key} {found[key]:,}" for key in dict.fromkeys([*found, "lost"]) if key != "done")
+        print(f"{name:11} {found['done']:6,} {told} ({time.monotonic() - start:.0f} s)", flush=True)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
