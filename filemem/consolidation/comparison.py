@@ -298,7 +298,9 @@ def _by_relations(claim: Claim, known: Known) -> Verdict | None:
                 agrees = same_value(dict(fact.states)[topic], value)
                 (same if agrees else other)[fact.path] = fact
     latest = max((fact.since for fact in other.values()), default=dt.date.min)
-    if other and not any(fact.since >= latest for fact in same.values()):  # else they were replaced by what agrees, in part
+    if other and not any(
+        fact.since >= latest for fact in same.values()
+    ):  # else they were replaced by what agrees, in part
         return replacing(claim, sorted(other.values(), key=lambda fact: (fact.since, fact.path), reverse=True))
     for fact in same.values():
         if dict(claim.states).keys() <= dict(fact.states).keys():
