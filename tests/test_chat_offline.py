@@ -190,6 +190,15 @@ def test_it_is_withheld_at_once_from_answers_searches_and_the_profile(
     assert "zopiclone" not in "".join(path for path in mara.paths() if path.startswith("facts/"))
 
 
+def test_no_summary_tells_what_is_withheld(mara: User, chat: Chat) -> None:
+    tale = "We repaired the old harbour crane, painted the boat and sailed round the island for three windy days."
+    chat(tale, "My doctor prescribed me zopiclone.", tale.replace("boat", "mast"), tale.replace("crane", "gate"))
+    chat("Forget what I told you about the zopiclone.")
+    maintain(mara, DAY + dt.timedelta(days=400), None)
+    summaries = [mara.memory(path).text for path in mara.paths() if path.startswith("summaries/")]
+    assert summaries and not any("prescribed" in text for text in summaries)
+
+
 def test_what_was_told_in_the_same_conversation_is_never_made_a_fact(mara: User, chat: Chat) -> None:
     chat("My doctor prescribed me zopiclone.", "Forget what I told you about the zopiclone.")
     assert [path for path in mara.paths() if "facts/" in path] == []

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, bounded, disk, sections, tokens
+from filemem import archive, bounded, disk, sections, tokens, withheld
 from filemem.archive import Progress, unwatched
 from filemem.bounded import Text
 from filemem.compaction import abstractive, extractive
@@ -113,7 +113,7 @@ def _fits(source: Source) -> bool:
 
 def _source(user: User, path: str, known: dict[str, Compacted], before: int) -> Source | None:
     """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
-    pinned or cannot be read as text.
+    pinned or cannot be read as text; without the turns that are withheld.
     """
     memory = Memory(path, b"")
     if memory.date is None or memory.date.toordinal() >= before:
@@ -125,6 +125,8 @@ def _source(user: User, path: str, known: dict[str, Compacted], before: int) -> 
     old, digest = known.get(archive.live(path)), sections.digest(memory.data)
     if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return None
+    hidden = withheld.read(user)
+    memory.passages = [passage for passage in memory.passages if not hidden.hides(path, passage.line)]
     return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
 
 
