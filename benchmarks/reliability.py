@@ -39,7 +39,7 @@ from filemem.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"
-KILLS = 150  # at most, of one job: evenly spread over all of its changes to the disk
+KILLS = 220  # at most, of one job: evenly spread over all of its changes to the disk
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
 ROOM = (0, 4096, 12288, 24576, 49152, 98304)  # bytes left on a disk
 WRITING = 25.0  # seconds for which six processes and two editors write
