@@ -148,8 +148,8 @@ def _parsed(turn: str) -> _Turn | None:
 
 
 def _others(session: Memory, said: list[str]) -> list[_Turn]:
-    """The turns of a session that are not of these, behind the first of these that is left: what a person may have changed."""
+    """The turns of a session that are not of these, from the first of these on: what a person may have changed."""
     known = {key for turn in said if (key := _parsed(turn))}
     here = list(map(_key, _turns(session)))
-    first = next((place for place, key in enumerate(here) if key in known), 0)
+    first = next((place for place, key in enumerate(here) if key in known), len(here))
     return [key for key in here[first:] if key not in known]

@@ -67,7 +67,8 @@ def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Us
         (two, "04", ("I like plums.", "I am allergic to nuts.", "I work as a pilot.")),
     ):
         talk = f"sessions/2026/2026-09-{day}-0930-a-walk.md"
-        user.create(talk, f"- **Mara** 09:30: On day {day} I went to the market in Sintra with Duarte.\n")
+        filler = "- **assistant** 09:31: How nice, do tell me more of it, and take as long as you like over it.\n" * 12
+        user.create(talk, f"- **Mara** 09:30: On day {day} I went to the market in Sintra with Duarte.\n{filler}")
         History(user).record("Talk", [talk], {}, START)
         for text in facts:
             remembered(user, text)
@@ -77,7 +78,7 @@ def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Us
         assert not check.problems(user)
         profile = user.read("profile.md").decode()
         for word in ("Lisbon", "quinces", "Inês", "plums", "nuts", "pilot", "figs"):
-            assert profile.count(f"{word}. <!--") == 1, profile
+            assert profile.count(f'{word}." <!--') == 1, profile
         assert "Porto" not in profile and "nurse" not in profile and profile.count("## Likes") == 1
         assert user.read("summaries/2026/2026-09-conversations.md").count(b"## ") == 2
         assert "Nothing is old enough" in maintenance.compact(user, START, None).said[0]
@@ -180,7 +181,7 @@ def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Us
     History(one).record("Remember", told.paths, {}, START)
     synced(one), synced(two)
     path = told.memory.path
-    change(two, path, text)
+    change(two, path, two.read(path).decode().replace("Mara lives in Porto.\n", text))
     told = remembering.remember(one, "Mara lives in Faro.", START)
     History(one).record("Remember", told.paths, {}, START)
     synced(one)

@@ -11,7 +11,7 @@ from filemem.consolidation.ledger import NAME
 from filemem.store import User
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
-HOME = "facts/2026/2026-05-08-lives-in-ghent.md"
+HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_pinned_fact_is_contradicted_in_the_report_and_stays(user: User) -> No
     [one] = remembered(user, JUNE)
     assert one.reason == f"contradicts {HOME}, which is pinned"
     assert tree(user)[HOME] == pinned
-    assert "confidence: 0.4" in tree(user)["facts/2026/2026-06-02-lives-in-bruges.md"]
+    assert "confidence: 0.4" in tree(user)["facts/2026/2026-06-02-i-live-in-bruges.md"]
 
 
 def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: User) -> None:
@@ -80,7 +80,7 @@ def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: User) 
     talk(user, day(5, 9), "I live in Antwerp.", "Nice.")
     remembered(user, JULY)
     assert tree(user)[HOME] == "Nora lives in Bruges.\n"
-    assert "archive/facts/2026/2026-05-09-lives-in-antwerp.md" in tree(user)
+    assert "archive/facts/2026/2026-05-09-i-live-in-antwerp.md" in tree(user)
 
 
 def test_a_fact_written_by_hand_is_known_as_well(user: User) -> None:
@@ -110,7 +110,7 @@ def test_a_turn_that_was_edited_is_read_anew(user: User) -> None:
     """It says something else now, and the fact that rested on it is flagged elsewhere."""
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
     write(user, path, user.memory(path).text.replace("Ghent", "Bruges"))
-    assert [one.claim.text for one in remembered(user, JUNE)] == ["Nora lives in [[Bruges]]."]
+    assert [one.claim.text for one in remembered(user, JUNE)] == ["I live in Bruges."]
     assert "Bruges" in tree(user)["profile.md"]
 
 

@@ -49,7 +49,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 
 def test_the_report_names_every_memory_and_every_line_left_out(here: Path) -> None:
-    lines = run("openai-jsonl", "talks.jsonl").output.splitlines()
+    lines = run("openai-jsonl", "talks.jsonl").stdout.splitlines()
     added = [line for line in lines if line.startswith("added ann/sessions/")]
     assert len(added) == 2
     assert added[0].endswith("-what-is-oolong.md, 2 turns")
@@ -64,7 +64,7 @@ def test_a_second_run_adds_nothing_and_says_so(here: Path) -> None:
     run("openai-jsonl", "talks.jsonl")
     before = files(here)
     again = run("openai-jsonl", "talks.jsonl")
-    assert again.output.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns taken in.\n")
+    assert again.stdout.endswith("\n0 added, 0 updated, 2 unchanged, 0 turns taken in.\n")
     assert again.return_value == 0
     assert files(here) == before
 
@@ -74,22 +74,22 @@ def test_an_updated_export_adds_only_what_is_new(here: Path) -> None:
     TALK = {"messages": [{"role": "user", "content": "Something else."}]}
     with open("talks.jsonl", "a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(TALK))
-    assert run("openai-jsonl", "talks.jsonl").output.endswith("1 added, 0 updated, 2 unchanged, 1 turn taken in.\n")
+    assert run("openai-jsonl", "talks.jsonl").stdout.endswith("1 added, 0 updated, 2 unchanged, 1 turn taken in.\n")
 
 
 def test_a_dry_run_reports_the_same_and_writes_nothing(here: Path) -> None:
     before = files(here)
-    dry = run("openai-jsonl", "talks.jsonl", "--dry-run").output
+    dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout
     assert files(here) == before
     assert dry.endswith("\nNothing was written: 2 added, 0 updated, 0 unchanged, 3 turns to be taken in.\n")
-    wet = run("openai-jsonl", "talks.jsonl").output
+    wet = run("openai-jsonl", "talks.jsonl").stdout
     assert [line.removeprefix("would add ") for line in dry.splitlines()[:3]] == [
         line.removeprefix("added ") for line in wet.splitlines()[:3]
     ]
 
 
 def test_json_is_the_whole_report_as_one_object(here: Path) -> None:
-    report: dict[str, list[dict[str, Any]]] = json.loads(run("openai-jsonl", "talks.jsonl", "--json").output)
+    report: dict[str, list[dict[str, Any]]] = json.loads(run("openai-jsonl", "talks.jsonl", "--json").stdout)
     assert list(report) == ["added", "updated", "unchanged", "skipped"]
     assert [(entry["user"], entry["turns"]) for entry in report["added"]] == [("ann", 2), ("ann", 1)]
     assert [set(entry) for entry in report["skipped"]] == [{"what", "why"}]
@@ -98,7 +98,7 @@ def test_json_is_the_whole_report_as_one_object(here: Path) -> None:
 def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
     talks = [{"messages": [{"role": "user", "content": f"Message {n}."}]} for n in range(15)]
     Path("many.jsonl").write_text("\n".join([*map(json.dumps, talks), *["broken"] * 12]))
-    lines = run("openai-jsonl", "many.jsonl").output.splitlines()
+    lines = run("openai-jsonl", "many.jsonl").stdout.splitlines()
     assert lines[10] == "added 5 more; --json lists them all"
     assert lines[21] == "note: 2 more; --json lists them all"
     assert lines[22] == "15 added, 0 updated, 0 unchanged, 15 turns taken in."
@@ -106,7 +106,7 @@ def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
 
 def test_locomo_makes_a_user_of_each_conversation(here: Path) -> None:
     Path("locomo.json").write_text(json.dumps([LOCOMO]))
-    assert run("locomo", "locomo.json").output == (
+    assert run("locomo", "locomo.json").stdout == (
         "added conv-1/sessions/2023/2023-05-08-1356-session-1.md, 1 turn\n1 added, 0 updated, 0 unchanged, 1 turn taken in.\n"
     )
 
@@ -114,14 +114,14 @@ def test_locomo_makes_a_user_of_each_conversation(here: Path) -> None:
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:
     done = run("locomo", "talks.jsonl")
     assert done.return_value == 1
-    assert "it is no LoCoMo sample" in done.output
+    assert "it is no LoCoMo sample" in done.stdout
     assert not (here / "memory_store").exists()
 
 
 def test_a_hostile_title_reaches_no_terminal(here: Path) -> None:
     talk = {"title": "\x1b]0;owned\x07", "messages": [{"role": "user", "content": "\x1b[2J\u202ehello"}]}
     Path("hostile.jsonl").write_text(json.dumps(talk))
-    out = run("openai-jsonl", "hostile.jsonl").output
+    out = run("openai-jsonl", "hostile.jsonl").stdout
     assert "owned" in out
     assert "\x1b" not in out
     assert "\x07" not in out

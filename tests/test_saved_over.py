@@ -135,11 +135,12 @@ def test_the_record_is_bounded(user: User) -> None:
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6))
 def test_whatever_was_saved_over_comes_back_in_its_order(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Where the same words were said twice in one minute, which of them is missing cannot be told."""
     dice = random.Random(seed)
     user = Store(tmp_path_factory.mktemp("store")).user("ann")
     talk, all_said = Transcript(user), list[str]()
     for number in range(dice.randrange(1, 25)):
-        text = dice.choice(["yes", "no", f"turn {number}", f"turn {number}\n\nsecond line"])
+        text = dice.choice([f"turn {number}", f"turn {number}\n\nsecond line"])
         all_said.append(text)
         talk.add("Ann", text, AT)
     place = Path(user.absolute(talk.path))

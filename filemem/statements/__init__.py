@@ -148,11 +148,12 @@ def outright(text: str, owner: str) -> Outright:
 
 def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
     """Does a text tell something standing beside these relations of its owner, which still holds where they hold no more?"""
-    stated = relations.stated(text)
+    first = re.split(r"['’\s]", text.strip(), maxsplit=1)[0]
+    stated = relations.stated(text) or relations.stated(text, first)  # told of somebody by their name
     if any(one.relation not in relations_of for one in stated):
         return True
     language = "zh" if is_chinese(text) else "en"
-    own = {one.kind for one in stated}
+    own = {one.kind for one in stated} | {"people"}  # whoever is named at all is one of them
     own |= {"people"} if text.casefold().startswith(owner.casefold()) else set()
     said = plainly(text)
     return any(name not in own and table.search("kind", name, said, language) for name in _STANDING)
