@@ -78,7 +78,7 @@ class Clones(RuleBasedStateMachine):
         self.count += 1
         text = about.format(f"Place{self.count}")
         self.record(user, *remembering.remember(user, text, self.now()).paths)
-        self.lines.add(text)
+        self.lines.add(f"- **Mara**: {text}")
 
     @rule(clone=CLONES)
     def talks(self, clone: int) -> None:
