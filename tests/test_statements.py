@@ -413,3 +413,8 @@ def test_a_text_of_any_length_is_read_in_a_moment(piece: str) -> None:
     begun = time.process_time()
     hear(piece * (100_000 // len(piece)))
     assert time.process_time() - begun < 1
+
+
+def test_a_wish_to_forget_names_what_it_is_about_without_the_word_called() -> None:
+    """Somebody who said *my dog Rex is a beagle* never said *called*."""
+    assert hear("Forget that my dog is called Rex.").forget == ["my dog Rex"]
