@@ -62,6 +62,7 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
         return
     until = memory.particular("valid_until")
     text = plain(" ".join(passage.text.split()))
+    text = f"{passage.speaker}: {text}" if passage.speaker else text
     yield Event(_told_of(memory, passage, passage.day or when.date), until, text, path, passage.line, memory.archived)
 
 

@@ -1,18 +1,17 @@
-"""A report is one page that needs nothing else, shows what status, list, why and check say, and says it in any text as text;
+"""A report is one page that needs nothing else, shows the profile, what holds, what happened and what faded, any text as text;
 the same files and day give the same page; and nothing but an earlier report is ever overwritten."""
 
 import base64
 import datetime as dt
 import hashlib
-import html
 import json
 import os
 import re
 import shutil
 import struct
 import subprocess
-import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,12 +21,12 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import check, fading, maintenance, recalls, report, status
+from filemem import check, maintenance, recalls, report, status
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.plain import visible
 from filemem.report import page
-from filemem.report.markup import element, short
+from filemem.report.markup import element
 from filemem.store import Store, User
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
@@ -181,16 +180,15 @@ def test_a_page_is_well_formed_and_needs_nothing_else(whose: str, user: User, ma
 def test_a_page_can_be_heard_as_well_as_seen(user: User) -> None:
     """Language, headings in order, a name for every picture, captions and heads for every table."""
     busy(user)
+    write(user, "profile.md", "# Ann\n\n## Home\n\n- Porto.\n")
     found = shown(user)
     assert found.named("html") == [{"lang": "en"}]
     levels = [tag for tag, _ in found.tags if re.fullmatch("h[1-6]", tag)]
-    assert levels == ["h1", *["h2"] * 5]
-    for picture in found.named("svg"):
-        assert picture["role"] == "img"
-        assert picture["aria-labelledby"]
-    assert len(found.named("svg")) >= 4
-    assert len(found.named("table")) == len([caption for caption in found.captions if caption]) >= 6
-    assert all(head.get("scope") in ("col", "row") for head in found.named("th"))
+    assert [tag for tag in levels if tag != "h3"] == ["h1", *["h2"] * 4]
+    assert levels.index("h3") > levels.index("h2")
+    assert [(picture["role"], picture["aria-labelledby"]) for picture in found.named("svg")] == [("img", "chart")]
+    assert len(found.named("table")) == len([caption for caption in found.captions if caption]) >= 3
+    assert all(head.get("scope") == "col" for head in found.named("th"))
 
 
 def luminance(colour: str) -> float:
@@ -227,13 +225,6 @@ def test_any_text_comes_back_as_text(said: str) -> None:
     expected = "".join("\ufffd" if ord(c) & 0xFFFE == 0xFFFE else c for c in expected)
     assert "".join(found.texts) == expected
     assert found.tags == [("p", {"title": expected})]
-
-
-@given(st.text(), st.integers(2, 30))
-def test_a_shortened_text_is_no_wider_than_it_may_be(said: str, cells: int) -> None:
-    line = short(said, cells)
-    assert sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line) <= cells
-    assert "\n" not in line
 
 
 def hostile_store(user: User, texts: list[str]) -> None:
@@ -312,182 +303,108 @@ def run(user: User, *args: str) -> Result:
     return CliRunner().invoke(cli, [*given, *args], env=unset, standalone_mode=False)
 
 
-def number(text: str) -> int:
-    return int(text.replace(",", "") or 0)
-
-
 @pytest.mark.parametrize("whose", ["mara", "busy"])
-def test_the_counts_and_sizes_are_those_of_status_and_list(whose: str, user: User, mara: User) -> None:
+def test_the_figures_are_those_of_status_list_and_check(whose: str, user: User, mara: User) -> None:
     if whose == "busy":
         busy(user)
     who = mara if whose == "mara" else user
-    found = shown(who)
-    rows = {row[0]: row[1:] for row in found.table("Counts and sizes by kind")}
-    said = run(who, "status").output
-    for kind, (live, size, archived, archived_size) in rows.items():
-        if kind != "all":
-            also = f", {archived} archived ({archived_size})" if number(archived) else ""
-            assert re.search(rf"(?m)^{kind} +{live} live \({re.escape(size)}\){re.escape(also)}$", said)
+    figures = shown(who).texts
     listed = [json.loads(line) for line in run(who, "list", "--json").output.splitlines()]
-    assert number(rows["all"][0]) == sum(not row["archived"] for row in listed)
-    assert number(rows["all"][2]) == sum(row["archived"] for row in listed)
-    figures = found.texts
-    facts = json.loads(run(who, "status", "--json").output)
     for name, count in (
-        ("fade within 30 days", len(facts["fading"])),
-        ("tokens in every prompt", sum(facts["prompt_tokens"].values())),
-        ("problems", len(check.problems(who))),
+        ("live", sum(not row["archived"] for row in listed)),
+        ("archived", sum(row["archived"] for row in listed)),
+        ("fade within 30 days", len(json.loads(run(who, "status", "--json").output)["fading"])),
+        ("problems in the files", len(check.problems(who))),
     ):
         assert figures[figures.index(name) + 1] == f"{count:,}"
 
 
-def test_the_timeline_has_every_dated_memory_once(user: User) -> None:
+def test_the_profile_stands_as_it_is_written(mara: User) -> None:
+    """Headings, items and paragraphs, without the brackets of links and the marks of what a line rests on."""
+    path = Path(mara.root, "profile.md")
+    path.write_text(path.read_text() + "\nOne more.\n\n- Likes figs. <!-- facts/2026/2026-01-01-figs.md -->\n")
+    said = shown(mara).texts
+    assert "How to talk to her" in said
+    assert "One sister, Inês, a night nurse in Coimbra." in said
+    assert said.index("One more.") < said.index("Likes figs.")
+
+
+def test_what_holds_stands_under_what_it_is_about(user: User) -> None:
+    """Every live fact and lesson that is not superseded, over or an event, once, with its days and its owner."""
+    write(user, "facts/2026/2026-05-01-a.md", "---\ntags: [boats]\nvalid_from: 2026-04-01\n---\nHas a [[Dory]].\n")
+    write(user, "facts/2026/2026-05-02-b.md", "---\nvalid_until: 2026-12-24\n---\n\n- **Ann**: I work as a nurse.\n")
+    write(user, "facts/2026/2026-05-03-c.md", "---\ntags: health\n---\nAllergic to figs.\n")
+    write(user, "lessons/2026/2026-05-04-d.md", "Answer in rhyme.\n")
+    write(user, "facts/2026/2026-05-05-over.md", "---\nvalid_until: 2026-11-19\n---\nIs on holiday.\n")
+    write(user, "facts/2026/2026-05-06-old.md", "---\nsuperseded_by: facts/2026/2026-05-03-c.md\n---\nEats figs.\n")
+    write(user, "facts/2026/2026-05-07-event.md", "---\nkind: event\n---\nSaw a whale.\n")
+    found = shown(user)
+    topics = {
+        caption: rows[1:] for caption, rows in found.rows.items() if rows[0] == ["Memory", "Since", "Until", "Where"]
+    }
+    assert topics == {
+        "Health": [["Allergic to figs.", "2026-05-03", "", "facts/2026/2026-05-03-c.md:4"]],
+        "Work": [["Ann: I work as a nurse.", "2026-05-02", "2026-12-24", "facts/2026/2026-05-02-b.md:5"]],
+        "How to talk": [["Answer in rhyme.", "2026-05-04", "", "lessons/2026/2026-05-04-d.md:1"]],
+        "boats": [["Has a Dory.", "2026-04-01", "", "facts/2026/2026-05-01-a.md:5"]],
+    }
+    happened = [row[2] for row in found.table("Events")]
+    assert happened == ["Saw a whale.", "Eats figs.", "Is on holiday.", "Ann: I work as a nurse.", "Has a Dory."]
+
+
+def test_the_chart_has_every_dated_memory_once(user: User) -> None:
     busy(user)
-    found = report.gather(user, AT).timeline
-    months: dict[tuple[str, str, bool], int] = {}
-    for line in run(user, "list", "--json").output.splitlines():
-        row = json.loads(line)
-        if row["date"]:
-            key = (row["kind"], row["date"][:7], row["archived"])
-            months[key] = months.get(key, 0) + 1
-    assert found.undated == 1
-    shown_months = {
-        (kind, found.name(place), archived): pair[archived]
-        for kind, bins in found.bins.items()
-        for place, pair in enumerate(bins)
+    chart = report.gather(user, AT).chart
+    rows = [json.loads(line) for line in run(user, "list", "--json").output.splitlines()]
+    months = Counter((row["date"][:7], row["archived"]) for row in rows if row["date"])
+    assert chart.undated == 1
+    assert months == {
+        (chart.name(place), archived): pair[archived]
+        for place, pair in enumerate(chart.bins)
         for archived in (False, True)
         if pair[archived]
     }
-    assert shown_months == months
-    told = {html.unescape(text) for text in re.findall(r"<title>(.*?)</title>", text_of(user))}
-    assert "2026-01, sessions: 0 live, 1 archived" in told
+    live, gone = months["2026-01", False], months["2026-01", True]
+    assert f"<title>2026-01: {live} live, {gone} archived</title>" in text_of(user)
 
 
 def test_a_long_life_is_shown_by_longer_spans(user: User) -> None:
     for year in (1931, 1987, 2026):
         write(user, f"facts/{year}-05-01-a.md")
-    found = report.gather(user, AT).timeline
-    assert (found.step, found.name(0)) == (60, "1930")
-    assert sum(map(sum, found.bins["facts"])) == 3
-    assert len(found.bins["facts"]) <= report.BINS
+    chart = report.gather(user, AT).chart
+    assert (chart.step, chart.name(0)) == (60, "1930")
+    assert sum(map(sum, chart.bins)) == 3
+    assert len(chart.bins) <= report.BINS
 
 
-def test_what_fades_is_what_why_says(user: User) -> None:
-    """Retention, importance and the day, for every row; what a sweep then archives is what was announced for it."""
+def test_what_faded_says_why_and_what_fades_next_says_when(user: User) -> None:
     busy(user)
-    write(user, "facts/2026/2026-10-20-a.md", "---\nimportance: 1\n---\n\nSaw bees.\n")
-    write(
-        user,
-        "facts/2026/2026-10-01-b.md",
-        "---\nsource: facts/2026/2026-09-03-likes-9.md:2\npinned: true\n---\nB.\n",
-    )
-    recalls.note(user, "facts/2026/2026-10-20-a.md", "open", dt.datetime(2026, 10, 24))
-    found = report.gather(user, AT)
-    assert any(row.ends > AT.date() for row in found.fading)
-    for row in found.fading:
-        said = " ".join(fading.why(user, row.path, AT.date()))
-        assert f"Retention is {row.retention:.3f} = " in said
-        assert f"importance is {row.importance} " in said
-        if row.ends > AT.date():
-            assert f"about {row.ends}." in said
-    assert {row.fate for row in found.fading if row.path.endswith("09-03-likes-9.md")} == {"stays, being cited"}
-    announced = {row.path for row in found.fading if row.fate == "next sweep"}
-    swept = maintenance.sweep(user, AT).facts["archived"]
-    assert announced == set(swept)
-    assert len(swept) == found.going
-
-
-def test_every_curve_falls_to_its_flag(user: User) -> None:
-    busy(user)
-    for day in range(1, 20):
-        write(
-            user,
-            f"facts/2026/2026-10-{day:02}-a.md",
-            f"---\nkind: event\nimportance: {1 + day % 10}\n---\n\nA fact of the {day}th.\n",
-        )
-    found = report.gather(user, AT)
-    lines = [*found.soonest, *found.strongest]
-    assert found.soonest
-    assert found.strongest
-    for line in lines:
-        levels = [level for _, level in line.points]
-        assert levels == sorted(levels, reverse=True)
-        assert levels[-1] <= found.threshold < levels[0] <= 1
-        assert line.points[-1][0] == line.ends
-    ends = [line.ends for line in lines]
-    assert ends == sorted(ends)
-    weakest = min(day for day, _ in found.status.fading if day > AT.date())
-    assert weakest == min(day for day in ends if day > AT.date())
-    text = text_of(user)
-    assert text.count("<polyline") == len(lines)
-    assert "pinned: Allergic to nuts." in html.unescape(text)
-
-
-def test_the_archive_is_accounted_for(user: User) -> None:
-    """What jobs moved, less what is back, and what no log knows make up what the archive holds."""
-    busy(user)
+    write(user, "archive/facts/2025/2025-03-01-c.md", "---\nsuperseded_by: facts/2026/2026-02-01-nuts.md\n---\nWas.\n")
     found = shown(user)
-    rows = {row[0]: [number(cell) for cell in row[1:]] for row in found.table("Moved to the archive by a job")}
-    assert rows == {"2026-06-02": [0, 4, 0], "2026-06-09": [4, 0, 1]}
-    held = sum(kind.archived for kind in status.status(user, AT).kinds.values())
-    assert held == sum(swept + compacted - back for swept, compacted, back in rows.values()) + 1
-    latest = found.table("Put away last")
-    assert len(latest) == held - 1
-    assert {row[1] for row in latest[:3]} == {"2026-06-09"}
-    assert {row[2] for row in latest[:3]} == {"faded"}
-    assert [row[2] for row in latest[-4:]] == [f"summaries/2026/2026-0{n}-conversations.md" for n in (4, 3, 2, 1)]
-    assert "1 archived memory stands in no log" in " ".join(found.texts)
-    summaries = found.table("Summaries")
-    assert {row[0] for row in summaries} == {path for path in user.paths() if path.startswith("summaries/")}
-    assert all(row[1:3] == ["1", "2026-06-02"] for row in summaries)
-
-
-def test_names_are_counted_and_joined(user: User) -> None:
-    write(user, "a.md", "[[Porto]] and [[porto]] and [[Inês]].\n")
-    write(user, "b.md", "[[Porto|the town]], [[Ine\u0302s]], [[外婆]].\n")
-    write(user, "archive/facts/2020-01-01-c.md", "[[Porto]] alone.\n")
-    found = shown(user).table("Names")
-    assert found == [["Porto", "3", "Inês, 外婆"], ["Inês", "2", "Porto, 外婆"], ["外婆", "1", "Porto, Inês"]]
-    told = set(re.findall(r"<title>(.*?)</title>", text_of(user)))
-    assert {"Porto and Inês: 2", "Porto and 外婆: 1", "Porto: 3 memories", "外婆: 1 memory"} <= told
-
-
-def test_the_most_linked_names_are_shown_and_close_ones_are_neighbours(user: User) -> None:
-    for group in range(20):
-        for n in range(group + 1):
-            write(user, f"{group}-{n}.md", f"[[left {group:02}]] [[right {group:02}]] [[once {group} {n}]]\n")
-    web = report.gather(user, AT).web
-    assert web.total == 2 * 20 + 210
-    assert len(web.names) == 40
-    assert sorted(web.ring) == list(range(40))
-    order = [web.names[place].label for place in web.ring]
-    for group in range(2, 20):
-        assert abs(order.index(f"left {group:02}") - order.index(f"right {group:02}")) == 1
-
-
-def test_problems_are_those_of_check(user: User) -> None:
-    write(user, "facts/2026-11-01-a.md", "---\nimportance: 11\nsource: nowhere.md:3\n---\nA.\n")
-    write(user, "facts/2026-13-01-b.md", "---\nbroken: [\n---\nB.\n")
-    found = shown(user).table("What is wrong")
-    assert found == [[f"{p.path}:{p.line}", p.what, p.remedy] for p in check.problems(user)]
-    assert len(found) >= 4
+    rows = {row[3]: row[1:3] for row in found.table("In the archive")}
+    assert set(rows) == {path for path in user.paths() if path.startswith("archive/")}
+    assert rows["archive/facts/2026/2026-01-03-likes-1.md"] == ["2026-06-09", "not recalled for long"]
+    session = rows["archive/sessions/2026/2026-01-05-0930-talk.md"]
+    assert session == ["2026-06-02", "summarised in summaries/2026/2026-01-conversations.md"]
+    assert rows["archive/facts/2025/2025-02-01-old.md"] == ["", "put there by hand"]
+    assert rows["archive/facts/2025/2025-03-01-c.md"] == ["", "superseded by facts/2026/2026-02-01-nuts.md"]
+    coming = status.status(user, AT).fading
+    assert [row[2].rpartition(":")[0] for row in found.table("What fades next")] == [path for _, path in coming]
+    assert [row[1] for row in found.table("What fades next")] == [str(day) for day, _ in coming]
 
 
 def test_a_page_on_many_memories_is_no_longer_than_on_some(user: User) -> None:
     for n in range(1500):
         day = dt.date(2023, 1, 1) + dt.timedelta(n % 1400)
-        write(
-            user,
-            f"facts/{day.year}/{day}-{n}.md",
-            f"---\nimportance: {n % 13}\n---\nNumber {n} of [[name {n % 300}]].\n",
-        )
+        kind = "kind: event\n" * (n % 2)
+        write(user, f"facts/{day.year}/{day}-{n}.md", f"---\n{kind}importance: {n % 13}\n---\nNumber {n} of it.\n")
     text = text_of(user)
     assert len(text) < 150_000
-    found = Page(text)
-    assert len(found.table("What fades")) == report.LISTED
-    said = " ".join(found.texts)
-    assert f"And {len(status.status(user, AT).fading) - report.LISTED:,} more; filemem status --json lists all." in said
-    assert f"And {len(check.problems(user)) - page.MOST_PROBLEMS:,} more; filemem check lists all." in said
+    said = " ".join(Page(text).texts)
+    assert f"And {750 - report.FACTS:,} more; filemem list" in said
+    assert f"And {750 - report.EVENTS:,} more; filemem timeline lists all." in said
+    fading = len(status.status(user, AT).fading)
+    assert f"And {fading - report.FADING:,} more; filemem status --json lists all." in said
 
 
 # -- the command -------------------------------------------------------------------------------------------------
@@ -593,7 +510,7 @@ def pixels(png: bytes) -> Iterator[tuple[int, int, int]]:
 def test_a_browser_paints_it_in_light_and_dark(
     scheme: str, setting: int, palette: int, browser: str, user: User, tmp_path: Path
 ) -> None:
-    """Paper and ink of the scheme, bars and lines in the accent's colour and in the archive's."""
+    """Paper and ink of the scheme, bars in the accent's colour and in the archive's."""
     busy(user)
     where = tmp_path / "report.html"
     where.write_text(text_of(user), encoding="utf-8")

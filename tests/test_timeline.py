@@ -73,7 +73,7 @@ def test_from_one_day_to_another_in_words_too(user: User) -> None:
 def test_other_memories_by_a_glob(user: User) -> None:
     """A conversation stands at its own day."""
     assert timeline(user, "sessions/**") == (
-        "2026-05-08  I adopted a cat on 7 May 2026.  sessions/2026/2026-05-08-0930-talk.md:1\n[0]"
+        "2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/2026/2026-05-08-0930-talk.md:1\n[0]"
     )
 
 

@@ -34,7 +34,7 @@ COMMANDS = {
     "users": ("setup", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
-    "report": ("reporting", "Write a page with the memories' timeline, curves, archive, names and problems."),
+    "report": ("reporting", "Write a page to read: profile, facts by topic, timeline, what faded and why."),
     "why": ("jobs", "Say why a memory is where it is, and when it will fade."),
     "restore": ("jobs", "Bring memories back from the archive."),
     "sweep": ("jobs", "Archive what has faded."),

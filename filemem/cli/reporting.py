@@ -20,7 +20,7 @@ _BEGINNING = 2_000  # bytes, in which a page says whose it is
 @click.option("--force", "-f", is_flag=True, help="Overwrite a file that is no report.")
 @shared_options
 def report_command(output: str, force: bool) -> int:
-    """Write a page with the memories' timeline, curves, archive, names and problems.
+    """Write a page to read: the profile, what holds by topic, what happened when, what faded and why.
 
     It is one HTML file that needs no network and no script. An earlier report is overwritten; another file is only with -f.
 
@@ -34,7 +34,7 @@ def report_command(output: str, force: bool) -> int:
     data = page.page(found).encode()
     _spare(where, force=force)
     disk.write(where, data)
-    say(f"Wrote {output}: {sum(kind.live + kind.archived for kind in found.status.kinds.values()):,} memories.")
+    say(f"Wrote {output}: {found.live + found.archived:,} memories.")
     return 0
 
 

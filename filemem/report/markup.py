@@ -6,10 +6,9 @@ around are spelt out, as everywhere else; each text keeps to its own direction b
 
 import html
 import re
-import unicodedata
 from collections.abc import Iterable
 
-from filemem.plain import one_line, visible
+from filemem.plain import visible
 
 _ALONE = frozenset({"meta"})  # elements without an end
 # What no HTML document may hold, even spelt as a reference: the non-characters of Unicode.
@@ -48,13 +47,3 @@ def text(node: Node) -> Html:
     if isinstance(node, float):
         return Html(f"{node:.1f}".removesuffix(".0"))
     return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", visible(str(node)))))
-
-
-def short(said: str, cells: int) -> str:
-    """A text on one line and no wider than `cells` letters of the Latin alphabet; a Chinese character has two."""
-    line, width = one_line(said, 4 * cells), 0
-    for place, character in enumerate(line):
-        width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        if width > cells:
-            return line[: max(0, place - 1)].rstrip() + "…"
-    return line

@@ -2,31 +2,33 @@
 
 import base64
 import hashlib
+import itertools
 from collections.abc import Iterable
 from importlib import resources
 
-from filemem.report import Report, charts
+from filemem.plain import one_line
+from filemem.report import Chart, Fact, Report
 from filemem.report.markup import Html, Node, element, joined
-from filemem.status import SOON, Kind
+from filemem.status import SOON
 
 GENERATOR = "filemem report"
-MOST_PROBLEMS, MOST_SUMMARIES, MOST_KINDS = 100, 60, 20
+WIDTH, TALL, BAR, LABEL = 960, 140, 26, 64  # of the chart: its size, a bar's width at most, what a label needs
 
 
 def page(report: Report) -> str:
     """The whole page. The same report gives the same page, byte for byte."""
     style = (resources.files("filemem.report") / "report.css").read_text(encoding="utf-8")
     parts = {
-        "timeline": ("When the memories are of", _timeline(report)),
-        "fading": ("How they fade", _fading(report)),
-        "archive": ("What was put away", _archive(report)),
-        "names": ("Names that are linked", _names(report)),
-        "problems": ("Problems", _problems(report)),
+        "profile": ("Profile", _profile(report)),
+        "facts": ("What holds", _facts(report)),
+        "timeline": ("What happened when", _timeline(report)),
+        "faded": ("What faded, and why", _faded(report)),
     }
     menu = joined(element("a", title, href=f"#{name}") for name, (title, _) in parts.items())
+    sections = [element("section", element("h2", title), *nodes, id=name) for name, (title, nodes) in parts.items()]
     body = [
         element("header", *_header(report), element("nav", menu, aria_label="Sections")),
-        element("main", *(_section(name, title, nodes) for name, (title, nodes) in parts.items())),
+        element("main", *sections),
         element("footer", element("p", f"Written by {GENERATOR} from {report.user}'s files as of {report.today}.")),
     ]
     document = element("html", _head(report, style), element("body", *body), lang="en")
@@ -53,240 +55,122 @@ def _head(report: Report, style: str) -> Html:
     )
 
 
-def _section(name: str, title: str, nodes: Iterable[Node]) -> Html:
-    return element("section", element("h2", title), *nodes, id=name)
-
-
 def _p(*said: Node) -> Html:
     return element("p", *said)
 
 
-def _figure(picture: Html, *caption: Node) -> Html:
-    return element("figure", element("div", picture, class_="wide"), element("figcaption", *caption))
-
-
-def _table(caption: str, heads: list[str], rows: Iterable[Iterable[Node]]) -> Html:
-    """A table whose first cell of each row is its head; `#` before a column's head says that it has numbers or dates."""
-    named = [head.removeprefix("#") for head in heads]
-    kinds = [{"class_": "number"} if head.startswith("#") else {} for head in heads]
-    top = [element("th", head, scope="col", **kind) for head, kind in zip(named, kinds, strict=True)]
-    body = []
-    for first, *others in rows:
-        cells = [element("td", cell, **kind) for cell, kind in zip(others, kinds[1:], strict=True)]
-        body.append(element("tr", element("th", first, scope="row"), *cells))
-    parts = [element("caption", caption), element("thead", element("tr", *top)), element("tbody", *body)]
-    return element("div", element("table", *parts), class_="wide")
-
-
-def _count(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _size(count: int) -> str:
-    """Bytes as `filemem status` says them."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"
+def _bdi(said: str) -> Html:
+    """Memory text, which keeps its direction to itself."""
+    return element("bdi", one_line(said, 400))
 
 
 def _path(path: str) -> Html:
     return element("code", element("bdi", path))
 
 
-def _memory(title: str, path: str) -> Html:
-    """A memory by what it says, with its path."""
-    return joined([element("bdi", title), _path(path)], " ")
+def _table(caption: str, heads: list[str], rows: Iterable[Iterable[Node]]) -> Html:
+    """A table; `#` before a column's head says that it has dates."""
+    kinds = [{"class_": "date"} if head.startswith("#") else {} for head in heads]
+    top = [element("th", head.lstrip("#"), scope="col", **kind) for head, kind in zip(heads, kinds, strict=True)]
+    body = (
+        element("tr", *(element("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True))) for row in rows
+    )
+    parts = [element("caption", caption), element("thead", element("tr", *top)), element("tbody", *body)]
+    return element("div", element("table", *parts), class_="wide")
 
 
 def _more(count: int, shown: int, how: str) -> list[Html]:
-    """A word about what a table leaves out."""
+    """A word about what is left out."""
     return [_p(f"And {count - shown:,} more; {how} lists all.")] if count > shown else []
 
 
-# -- counts ------------------------------------------------------------------------------------------------------
-
-
 def _header(report: Report) -> list[Html]:
-    """Who, when, the figures at a glance, and the counts and sizes by kind."""
-    total = _total(report.status.kinds.values())
-    figures = [
-        ("live", f"{total.live:,}", _size(total.live_bytes)),
-        ("archived", f"{total.archived:,}", _size(total.archived_bytes)),
-        ("tokens in every prompt", f"{sum(report.status.prompt_tokens.values()):,}", "before a word is said"),
-        (f"fade within {SOON} days", f"{len(report.status.fading):,}", f"{report.going:,} at the next sweep"),
-        ("problems", f"{len(report.problems):,}", "in the files"),
-    ]
-    glance = element(
-        "dl",
-        *(
-            element("div", element("dt", name), element("dd", element("b", figure), element("span", note)))
-            for name, figure, note in figures
-        ),
-    )
+    """Who, when, the figures at a glance."""
+    figures = {
+        "live": report.live,
+        "archived": report.archived,
+        f"fade within {SOON} days": report.fading_soon,
+        "problems in the files": report.problems,
+    }
+    glance = (element("div", element("dt", name), element("dd", f"{count:,}")) for name, count in figures.items())
     title = element("h1", element("bdi", report.user), " ", element("small", f"memories as of {report.today}"))
-    return [title, glance, element("div", _kinds(report.status.kinds), class_="medium")]
+    hint = [_p("filemem check lists the problems, each with its remedy.")] if report.problems else []
+    return [title, element("dl", *glance), *hint]
 
 
-def _total(kinds: Iterable[Kind]) -> Kind:
-    found = list(kinds)
-    return Kind(*map(sum, zip(*found, strict=True))) if found else Kind(0, 0, 0, 0)
+def _profile(report: Report) -> list[Html]:
+    """profile.md: its headings, lists and paragraphs; its first heading is the page's own."""
+    found: list[Html] = []
+    for kind, lines in itertools.groupby(filter(None, report.profile), key=lambda line: line[:1] in "-*+#" and line[0]):
+        said = [line.lstrip("-*+# ") for line in lines]
+        if kind == "#":
+            found += [element("h3", _bdi(line)) for line in said if line]
+        elif kind:
+            found.append(element("ul", *(element("li", _bdi(line)) for line in said)))
+        else:
+            found += [_p(_bdi(line)) for line in said]
+    return found or [_p("There is no profile yet.")]
 
 
-def _kinds(kinds: dict[str, Kind]) -> Html:
-    """The counts and sizes by kind; folders beyond the largest twenty are added up."""
-    largest = sorted(kinds, key=lambda name: (-kinds[name].live - kinds[name].archived, name))[:MOST_KINDS]
-    rows = [(name, kinds[name]) for name in sorted(largest)]
-    if len(kinds) > len(rows):
-        rest = _total(kind for name, kind in kinds.items() if name not in largest)
-        rows.append((_count(len(kinds) - len(rows), "other folder"), rest))
-    rows.append(("all", _total(kinds.values())))
-    heads = ["Kind", "#Live", "#Size", "#Archived", "#Size"]
-    cells = (
-        [name, f"{kind.live:,}", _size(kind.live_bytes), f"{kind.archived:,}", _size(kind.archived_bytes)]
-        for name, kind in rows
-    )
-    return _table("Counts and sizes by kind", heads, cells)
+def _facts(report: Report) -> list[Html]:
+    heads = ["Memory", "#Since", "#Until", "Where"]
+    found = [_table(topic, heads, map(_row, facts)) for topic, facts in report.topics.items()]
+    shown = sum(map(len, report.topics.values()))
+    return [*found, *_more(report.holding, shown, 'filemem list "facts/**"')] or [_p("Nothing is known yet.")]
 
 
-# -- the sections ------------------------------------------------------------------------------------------------
+def _row(fact: Fact) -> list[Node]:
+    return [_bdi(fact.text), str(fact.day or ""), str(fact.until or ""), _path(fact.where)]
 
 
 def _timeline(report: Report) -> list[Html]:
-    times = report.timeline
-    if not times.bins:
-        return [_p("There is no dated memory yet.")]
-    spans = {1: "month", 3: "quarter", 12: "year"}.get(times.step, f"{times.step // 12} years")
-    undated = f" Without a date, and left out: {times.undated:,}." if times.undated else ""
-    caption = _figure(
-        charts.timeline(times),
-        element("span", "live", class_="key live"),
-        element("span", "archived", class_="key gone"),
-        f" A bar is a {spans}; each row has its own scale, and the figure at its highest bar.{undated}",
-    )
-    rows = [
-        [times.name(place), *(f"{live:,} + {gone:,}" if live or gone else "" for live, gone in pairs)]
-        for place, pairs in enumerate(zip(*times.bins.values(), strict=True))
-        if any(map(any, pairs))
-    ]
-    table = _table("Live + archived memories", ["From", *(f"#{kind}" for kind in times.bins)], rows)
-    return [caption, element("details", element("summary", "The same in figures"), table)]
+    """The one picture, and below it what happened, newest first."""
+    found = [_chart(report.chart)] if report.chart.bins else [_p("There is no dated memory yet.")]
+    if report.events:
+        rows = (
+            [event.day(), str(event.until or ""), _bdi(event.text), _path(f"{event.path}:{event.line}")]
+            for event in report.events
+        )
+        found.append(_table("Events, plans and changes", ["#When", "#Until", "Memory", "Where"], rows))
+    return [*found, *_more(report.happened, len(report.events), "filemem timeline")]
 
 
-def _fading(report: Report) -> list[Html]:
-    found = [*_curves(report), *_spread(report)]
-    count = len(report.status.fading)
-    already = sum(day <= report.today for day, _ in report.status.fading)
-    if not count:
-        return [*found, _p(f"Nothing fades within {SOON} days.")]
-    heads = ["Memory", "#Importance", "#Retention", "#Fades on", "#Then"]
-    caption = f"What fades within {SOON} days: {count:,}, of which {already:,} have already"
-    rows: Iterable[list[Node]] = (
-        [
-            _memory(row.title, row.path),
-            row.importance,
-            f"{row.retention:.2f}",
-            str(row.ends) if row.ends > report.today else "already",
-            row.fate,
-        ]
-        for row in report.fading
-    )
-    return [*found, _table(caption, heads, rows), *_more(count, len(report.fading), "filemem status --json")]
-
-
-def _curves(report: Report) -> list[Html]:
-    """The curves of what fades soonest, and of the strongest."""
-    pinned, limit = _pinned(report), f"{report.threshold:g}"
-    found = [_p(f"What never fades: {pinned}.")] if pinned and not report.soonest else []
-    told = f"Retention without a further recall. Under {limit} the next sweep archives a memory; a flag names one, with the"
-    told += " day on which it falls there, and in brackets how many more do alike."
-    if report.soonest:
-        picture = charts.curves("soonest", report.soonest, report.today, report.threshold, pinned)
-        found.append(_figure(picture, told))
-    if report.strongest:
-        picture = charts.curves("strongest", report.strongest, report.today, report.threshold)
-        found.append(_figure(picture, "The same of the strongest; an arrow stands for a day beyond the right edge."))
-    return found
-
-
-def _spread(report: Report) -> list[Html]:
-    """How retention is spread, and what is exempt."""
-    staying = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.status.staying.items()))
-    exempt = f"Not fading: {staying}." if staying else ""
-    count = sum(report.status.spread)
-    if not count:
-        return [_p(exempt)] if exempt else []
-    told = f"Retention of the {_count(count, 'live memory that fades', 'live memories that fade')}. {exempt}"
-    return [element("div", _figure(charts.spread(report.status.spread), told), class_="narrow")]
-
-
-def _pinned(report: Report) -> str:
-    """What never fades, for the line at the top."""
-    count = report.status.staying.get("pinned", 0)
-    if not count:
-        return ""
-    more = f" and {count - len(report.pinned):,} more" if count > len(report.pinned) else ""
-    return f"pinned: {'; '.join(report.pinned)}{more}"
-
-
-def _archive(report: Report) -> list[Html]:
-    """When what was moved, and which summaries stand for what."""
+def _faded(report: Report) -> list[Html]:
     found: list[Html] = []
-    if report.moved:
-        heads = ["When", "#Faded", "#Compacted", "#Of these back"]
-        rows = ([row.when, *(f"{count:,}" if count else "" for count in row[1:])] for row in report.moved)
-        found.append(element("div", _table("Moved to the archive by a job", heads, rows), class_="medium"))
-    if report.latest:
-        rows = (
-            [_memory(row.title, row.path), row.when, _path(row.summary) if row.summary else "faded"]
-            for row in report.latest
-        )
-        found.append(_table("Put away last", ["Memory", "#When", "Why"], rows))
-    if report.unlogged:
-        told = _count(report.unlogged, "archived memory stands", "archived memories stand")
-        found.append(_p(f"{told} in no log: put there by hand, or on a machine whose log did not come along."))
-    if report.summaries:
-        heads = ["Summary", "#Sources", "#Compacted on", "#From", "#To", "#Share"]
-        rows = (
-            [
-                _path(row.path),
-                f"{row.sources:,}",
-                row.when or "by hand",
-                _size(row.before),
-                _size(row.after),
-                f"{100 * row.after / row.before:.0f} %" if row.before else "",
-            ]
-            for row in report.summaries[:MOST_SUMMARIES]
-        )
-        found.append(_table("Summaries and what they stand for", heads, rows))
-        found += _more(len(report.summaries), MOST_SUMMARIES, 'filemem list "summaries/**"')
-    return found or [_p("Nothing has been archived or compacted yet.")]
+    if report.fading:
+        rows = ([_bdi(fact.text), str(max(day, report.today)), _path(fact.where)] for day, fact in report.fading)
+        found.append(_table("What fades next, unless it is recalled", ["Memory", "#On", "Where"], rows))
+        found += _more(report.fading_soon, len(report.fading), "filemem status --json")
+    if report.faded:
+        gone: Iterable[list[Node]] = ([_bdi(g.text), g.when, g.why, _path(g.path)] for g in report.faded)
+        found.append(_table("In the archive, where it still answers", ["Memory", "#Since", "Why", "Where"], gone))
+        found += _more(report.archived, len(report.faded), 'filemem list "archive/**"')
+    return found or [_p("Nothing has faded, and nothing is going to soon.")]
 
 
-def _names(report: Report) -> list[Html]:
-    web = report.web
-    if not web.names:
-        return [_p("No memory links a name yet; write one in double brackets, as in [[Porto]], and it stands here.")]
-    heads = ["Name", "#Memories", "Stands with"]
-    rows = (
-        [
-            element("bdi", name.label),
-            f"{name.files:,}",
-            joined((element("bdi", near) for near in web.near(place)), ", "),
-        ]
-        for place, name in enumerate(web.names)
+def _chart(chart: Chart) -> Html:
+    """A bar for each month: what is live, and what is archived on top of it."""
+    wide = WIDTH / len(chart.bins)
+    top = max(map(sum, chart.bins))
+    thick = min(BAR, max(2.0, wide - 2))
+    parts = [element("line", x1=0, x2=WIDTH, y1=TALL, y2=TALL, class_="base")]
+    for place, (live, gone) in enumerate(chart.bins):
+        x, y = (place + 0.5) * wide - thick / 2, float(TALL)
+        shapes = [element("title", f"{chart.name(place)}: {live:,} live, {gone:,} archived")]
+        for class_, count in (("live", live), ("gone", gone)):
+            height = (TALL - 20) * count / top
+            y -= height
+            shapes += [element("rect", x=x, y=y, width=thick, height=height, class_=class_)] if count else []
+        parts.append(element("g", *shapes))
+    for place in range(0, len(chart.bins), max(1, int(LABEL // wide) + (wide < LABEL))):
+        parts.append(element("text", chart.name(place), x=(place + 0.5) * wide, y=TALL + 18, text_anchor="middle"))
+    told = f"Memories by date from {chart.name(0)} to {chart.name(len(chart.bins) - 1)}, {top:,} at the highest bar."
+    box = f"0 0 {WIDTH} {TALL + 28}"
+    picture = element(
+        "svg", element("title", told, id="chart"), *parts, viewBox=box, role="img", aria_labelledby="chart"
     )
-    caption = f"The {len(web.names)} names in most memories" if web.total > len(web.names) else "Names by memories"
-    told = f"{_count(web.total, 'name')} in all. A line joins two names that stand in one memory, the stronger the more often."
-    return [element("div", _figure(charts.ring(web), told), _table(caption, heads, rows), class_="beside")]
-
-
-def _problems(report: Report) -> list[Html]:
-    if not report.problems:
-        return [_p("None. Every file can be read as it is meant.")]
-    rows = (
-        [_path(f"{problem.path}:{problem.line}"), problem.what, problem.remedy]
-        for problem in report.problems[:MOST_PROBLEMS]
-    )
-    table = _table("What is wrong, and how to put it right", ["Where", "What", "Remedy"], rows)
-    return [table, *_more(len(report.problems), MOST_PROBLEMS, "filemem check")]
+    spans = {1: "month", 3: "quarter", 12: "year"}.get(chart.step, f"{chart.step // 12} years")
+    undated = f" Without a date, and left out: {chart.undated:,}." if chart.undated else ""
+    keys = [element("span", name, class_=f"key {name}") for name in ("live", "archived")]
+    caption = element("figcaption", *keys, f" A bar is a {spans}, {top:,} memories at the highest.{undated}")
+    return element("figure", element("div", picture, class_="wide"), caption)
