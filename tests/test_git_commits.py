@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from repositories import START, git, named, plain_git, state, store  # noqa: F40
 from filemem import FilememError, Store, User, maintenance, recalls, sections
 from filemem.consolidation import ledger
 from filemem.folder import BOOKKEEPING
-from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+from filemem.history import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
 from filemem.history.repository import LOGS
 from filemem.importers import origins
 
@@ -449,8 +450,29 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     mara = Store(where).user("mara")
     History(mara).catch_up()
     assert git(where, "status", "--short") == ""
-    assert int(git(where, "rev-list", "--count", "HEAD")) == before + 20
+    commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
+    facts = [[name for name in files_of(where, commit) if "/facts/" in name] for commit in commits]
+    assert [len(names) for names in facts] == [1] * 20 and len({name for names in facts for name in names}) == 20
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_job_that_another_process_has_committed_adds_no_commit_of_others_lines(tmp_path: Path) -> None:
+    """While it waits for its turn another catches up with it and goes on to write into the same log."""
+    where = tmp_path / "store"
+    mara = store(where)
+    path = mara.remember("Has a bicycle.", today=START.date()).path
+    history, count = History(mara), int(git(where, "rev-list", "--count", "HEAD"))
+    waits = threading.Thread(target=lambda: History(mara).record("Remember", [path], {}, START))
+    with history.alone():
+        waits.start()
+        while not Path(mara.root, ".filemem", POSTPONED).exists():
+            os.sched_yield()
+        history._catch_up()
+        other = mara.remember("Has a boat.", today=START.date()).path
+    waits.join()
+    History(mara).record("Remember", [other], {}, START)
+    assert int(git(where, "rev-list", "--count", "HEAD")) == count + 2
+    assert files_of(where) >= {f"mara/{other}", f"mara/{LEDGER}"} and git(where, "status", "--short") == ""
 
 
 def test_what_a_job_wrote_before_it_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:

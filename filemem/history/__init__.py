@@ -241,6 +241,8 @@ class History:
             self._forget_noted(set(files))
             with self.alone():
                 self._catch_up([waiting])
+                if waiting not in self._postponed():  # another process has caught up with it: the logs are others' now
+                    job = job._replace(files={p: d for p, d in files.items() if p not in LOGS})
                 commit, left = self._commit(job, before)
             self._postpone(done=[waiting])
         except (GitError, Busy) as error:
