@@ -134,7 +134,7 @@ WRONG = [
     ("grep", "[]", 'send {"pattern": …}'),
     ("grep", "null", 'send {"pattern": …}'),
     ("search_files", '"tea"', 'send {"query": …}'),
-    ("grep", {"pattern": "("}, "add the missing )"),
+    ("grep", {"pattern": "("}, "add the )"),
     ("grep", {"pattern": "a" * 20_000}, "at most 10,000"),
     ("search_files", {"query": "a" * 20_000}, "at most 10,000"),
     ("grep", {"pattern": "oolong", "offset": 99}, "offset from 0 to 2"),

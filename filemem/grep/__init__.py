@@ -12,6 +12,7 @@ from filemem import globs
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder, Stat
 from filemem.grep import pattern, reading
+from filemem.grep.expression import fold
 from filemem.grep.pattern import Pattern
 from filemem.memory import ARCHIVE, LARGEST, when_of
 from filemem.passages import TURN_HEAD, as_shown, texts_as_shown
@@ -206,10 +207,10 @@ def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[tuple[i
 
 def _may_match(compiled: Pattern, text: str) -> bool:
     """False where no line of this text can match, as it stands or as the tools show it."""
-    if compiled.may_match(pattern.fold(text)):
+    if compiled.may_match(fold(text)):
         return True
     shown = texts_as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
-    return any(compiled.may_match(pattern.fold(each)) for each in shown)
+    return any(compiled.may_match(fold(each)) for each in shown)
 
 
 def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:

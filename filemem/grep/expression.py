@@ -19,6 +19,7 @@ from re._constants import (  # type: ignore[import-not-found]
     MAX_REPEAT,
     MIN_REPEAT,
     POSSESSIVE_REPEAT,
+    RANGE,
     SUBPATTERN,
 )
 from typing import Any
@@ -30,6 +31,8 @@ ENDLESS = 10**12
 """Steps that no one waits for; bounds are not counted further."""
 
 _REPEATS = (MAX_REPEAT, MIN_REPEAT, POSSESSIVE_REPEAT)
+_BODIES = {SUBPATTERN: 3, ASSERT: 1, ASSERT_NOT: 1, ATOMIC_GROUP: 0, **dict.fromkeys(_REPEATS, 2)}
+"""Where in its argument an operation has what it holds."""
 
 
 def parse(text: str, flags: int) -> Any:
@@ -37,7 +40,24 @@ def parse(text: str, flags: int) -> Any:
     return _parser.parse(text, flags)
 
 
-# Cost
+def _inside(operation: Any, argument: Any) -> list[Any]:
+    """The sequences that a node holds: one of them matches, in its place."""
+    if operation is BRANCH:
+        return list(argument[1])
+    if operation is GROUPREF_EXISTS:
+        return [branch or () for branch in argument[1:]]
+    place = _BODIES.get(operation)
+    return [] if place is None else [argument if operation is ATOMIC_GROUP else argument[place]]
+
+
+def weight(nodes: Nodes) -> int:
+    """How many characters the sets of an expression name."""
+    found = 0
+    for operation, argument in nodes:
+        if operation is IN:
+            found += sum(value[1] - value[0] for kind, value in argument if kind is RANGE)
+        found += sum(map(weight, _inside(operation, argument)))
+    return found
 
 
 def longest_line(nodes: Nodes, steps: int) -> int:
@@ -56,49 +76,23 @@ def cost(nodes: Nodes, length: int) -> tuple[int, int]:
     """
     ways, steps = 1, 0
     for operation, argument in nodes:
-        more_ways, more_steps = _cost_of_one(operation, argument, length)
+        inner = [cost(body, length) for body in _inside(operation, argument)]
+        more_ways = sum(count for count, _ in inner) or 1
+        more_steps = 1 + len(inner) + sum(count for _, count in inner)
+        if operation is IN:
+            more_steps += len(argument) // 16  # outside the first 65,536 they are looked up range by range
+        elif operation is GROUPREF:
+            more_steps += length
+        elif operation in _REPEATS:
+            least, most, body = argument
+            # A round that matches nothing ends an open repeat; only the rounds that must be are made all the same.
+            rounds = max(least, min(most, length // max(1, body.getwidth()[0]) + 1))
+            within = more_ways ** min(rounds + 1, 40)  # the sum of its powers up to the number of rounds is less
+            more_steps *= rounds + 1 if more_ways == 1 else within
+            more_ways = rounds - least + 1 if more_ways == 1 else within
         steps = min(ENDLESS, steps + ways * more_steps)
         ways = min(ENDLESS, ways * more_ways)
     return ways, steps
-
-
-def _cost_of_one(operation: Any, argument: Any, length: int) -> tuple[int, int]:
-    if operation is SUBPATTERN:
-        return cost(argument[3], length)
-    if operation in _REPEATS:
-        return _cost_of_repeat(operation, argument, length)
-    if operation is BRANCH or operation is GROUPREF_EXISTS:
-        branches = argument[1] if operation is BRANCH else argument[1:]
-        costs = [cost(branch or (), length) for branch in branches]
-        return min(ENDLESS, sum(ways for ways, _ in costs)), min(ENDLESS, sum(steps + 1 for _, steps in costs))
-    if operation is ATOMIC_GROUP:
-        return 1, cost(argument, length)[1]
-    if operation is ASSERT or operation is ASSERT_NOT:
-        return 1, cost(argument[1], length)[1] + 1
-    if operation is GROUPREF:
-        return 1, length + 1
-    # Characters outside the first 65,536 are looked up range by range.
-    return 1, 1 + len(argument) // 16 if operation is IN else 1
-
-
-def _cost_of_repeat(operation: Any, argument: tuple[int, int, Any], length: int) -> tuple[int, int]:
-    least, most, body = argument
-    # A round that matches nothing ends an open repeat; only the rounds that must be are made all the same.
-    rounds = max(least, min(most, length // max(1, body.getwidth()[0]) + 1))
-    body_ways, body_steps = cost(body, length)
-    if operation is POSSESSIVE_REPEAT:
-        return 1, min(ENDLESS, rounds * (body_steps + 1))
-    if body_ways == 1:
-        return rounds - least + 1, min(ENDLESS, rounds * (body_steps + 1) + 1)
-    ways = steps = 0
-    reached = 1
-    for done in range(rounds + 1):
-        ways += reached if done >= least else 0
-        steps += reached * (body_steps + 1)
-        reached *= body_ways
-        if reached > ENDLESS:
-            return ENDLESS, ENDLESS
-    return min(ENDLESS, ways), min(ENDLESS, steps)
 
 
 # What must be there

@@ -1,24 +1,20 @@
 """Segments made from files: in this process, and where there are many files in others beside it, as there are processors.
 
-A helper is a child that runs `serve`. A message is its length in 8 bytes and that many bytes of `marshal`, the fastest between
-two runs of one Python; each request, some files to read, has one answer: which segments it wrote. Whatever goes wrong with
-a helper, its files are read here instead.
+A helper is a child that runs `serve`: each request, some files to read, has one answer, which segments it wrote. Whatever goes
+wrong with a helper, its files are read here instead.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
-import marshal
 import os
-import signal
 import sys
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import NamedTuple
 
-from filemem import disk
+from filemem import child, disk
 from filemem.errors import NotFound, Refused
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder
@@ -129,49 +125,22 @@ class Helper:
     def __init__(self, root: Place, folder: Place) -> None:
         path = list(map(str, sys.path))
         program = f"import sys; sys.path[:] = {path!r}; from filemem.index.building import serve; serve()"
-        child_reads, requests = os.pipe()
-        answers, child_writes = os.pipe()
-        self._requests = io.BufferedWriter(io.FileIO(requests, "w"))
-        self._answers = io.BufferedReader(io.FileIO(answers))
         self._place = (str(root), folder.inside)
-        self._child = 0
-        try:
-            # Not `subprocess`: importing it would cost every cold start.
-            self._child = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-I", "-c", program],
-                os.environ,
-                file_actions=[
-                    (os.POSIX_SPAWN_DUP2, child_reads, 0),
-                    (os.POSIX_SPAWN_DUP2, child_writes, 1),
-                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-                ],
-            )
-        finally:
-            os.close(child_reads)
-            os.close(child_writes)
+        self._child = child.Child("-c", program)
 
     def ask(self, wanted: Sequence[Wanted]) -> None:
         """Have it read some files; `answer` is to follow."""
         files = [(file.prefix, file.name, file.stats.tobytes()) for file in wanted]
-        _send(self._requests, (*self._place, files))
+        self._child.ask((*self._place, files))
 
     def answer(self) -> tuple[list[str], list[str]]:
         """The names of the segments that it wrote, and the prefixes that `build` gives."""
-        found: tuple[list[str], list[str]] | None = _receive(self._answers)
-        if found is None:
-            raise BrokenPipeError("it has ended")
+        found: tuple[list[str], list[str]] = self._child.answer()
         return found
 
     def close(self) -> None:
         """End the child, whatever it is at."""
-        for end in (self._requests, self._answers):
-            with contextlib.suppress(OSError):
-                end.close()
-        # A program that ignores SIGCHLD has its children reaped for it.
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):
-            os.kill(self._child, signal.SIGKILL)
-            os.waitpid(self._child, 0)
+        self._child.close()
 
 
 @contextlib.contextmanager
@@ -190,24 +159,13 @@ def helpers(root: Place, folder: Place, pieces: int) -> Iterator[list[Helper]]:
 
 def serve() -> None:
     """The child: files to read are answered with what came of them."""
-    while request := _receive(sys.stdin.buffer):
-        root, inside, files = request
-        top = Place(root)
-        folder = top / inside
-        names: list[str] = []
-        wanted = [Wanted(prefix, name, array("q", stats)) for prefix, name, stats in files]
-        restless = build(top, wanted, lambda data: names.append(write(folder, data)))  # noqa: B023
-        _send(sys.stdout.buffer, (names, list(restless)))
+    child.serve(_built)
 
 
-def _send(pipe: BinaryIO, message: Any) -> None:
-    payload = marshal.dumps(message)
-    pipe.write(len(payload).to_bytes(8, "little") + payload)
-    pipe.flush()
-
-
-def _receive(pipe: BinaryIO) -> Any:
-    """The next message; None where it ends before that is whole."""
-    size = int.from_bytes(pipe.read(8), "little")
-    payload = pipe.read(size)
-    return marshal.loads(payload) if size and len(payload) == size else None
+def _built(request: tuple[str, str, list[tuple[str, str, bytes]]]) -> tuple[list[str], list[str]]:
+    root, inside, files = request
+    top = Place(root)
+    names: list[str] = []
+    wanted = [Wanted(prefix, name, array("q", stats)) for prefix, name, stats in files]
+    restless = build(top, wanted, lambda data: names.append(write(top / inside, data)))
+    return names, list(restless)
