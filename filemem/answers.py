@@ -253,6 +253,9 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
                 shown.add((path, hit.before.line))
                 out.append(_lead(hit, hit.before))
             out.append(_passage(hit))
+    if cut := max((hit for hit in hits if hit.cut), key=lambda hit: hit.score, default=None):
+        call = next_call("open", {"path": cut.path, "line": cut.line, "lines": cut.end_line - cut.line + 1})
+        out.append(f"… marks what was left out of long passages; {call} shows the best one whole.")
     if found.more:
         more = next_call("search_files", {**asked, "limit": found.more})
         out.append(f"Weaker passages were left out; {more} shows them.")
@@ -273,13 +276,8 @@ def _passage(hit: "Hit") -> str:
     clock = f" {hit.time}" if hit.time and (other or hit.when is None or hit.time != hit.when.time) else ""
     speaker = f"{visible(hit.speaker)}{other}{clock}: " if hit.speaker else ""
     day = hit.date if other else _day_of(hit.when)
-    start, end = hit.shown
-    kept = ("… " if start else "") + hit.text[start:end]
-    first, *rest = [line_text(line, day, hit.path, hit.line) for line in kept.split("\n")]
-    shown = "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
-    if end - start == len(hit.text):
-        return shown
-    return f"{shown} …{_clipped(len(hit.text), hit.path, hit.line, hit.end_line - hit.line + 1)}"
+    first, *rest = [line_text(line, day, hit.path, hit.line) for line in hit.excerpt.split("\n")]
+    return "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
 
 
 def today_heading(now: dt.datetime) -> str:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from filemem.passages import Passage, paragraphs, top_heading, turns, whole
+from filemem.passages import Passage, paragraphs, top_heading, turns, whole, windows
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -253,6 +253,11 @@ class Memory:
             return [*(_under(passage, self.title) for passage in entries), *found]
         about = " ".join(dict.fromkeys(word for title in self._titles for word in title.split()))
         return [_under(passage, about) for passage in (*entries, *found)]
+
+    @functools.cached_property
+    def windows(self) -> list[tuple[int, int, int]]:
+        """What of the passages is scored: the place of each, and the places in its text where a window begins and ends."""
+        return [(n, *window) for n, passage in enumerate(self.passages) for window in windows(passage.text)]
 
     def _text_passages(self) -> list[Passage]:
         """The body cut into turns, else for a fact left whole, else cut into paragraphs."""

@@ -13,6 +13,10 @@ _TURN = re.compile(TURN_HEAD.pattern + "(?: (.*)|)$")
 DAY_HEADING = re.compile(r"#+ (\d{4}-\d\d-\d\d)\s*$")  # how older imports began another day
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _HEADING = re.compile(r"#{1,6}\s")
+_SENTENCE = re.compile(r"(?:[.!?;]['\")\]]*(?=\s)|[。！？；…]+[”’」』）]*|\n)\s*")
+WHOLE = 400  # characters of a passage up to which it is one window; a longer one is cut
+PAUSE = 45  # minutes after which what is said no longer replies to what was said before
+SHORTEST, LONGEST = 150, 300  # characters of a window: up to the first end of a sentence between
 
 
 class Passage(NamedTuple):
@@ -171,6 +175,29 @@ def paragraphs(lines: list[str], after: int) -> Iterator[Passage]:
             if not start:
                 start, said = number, []
             said.append(line)
+
+
+def pauses(times: Sequence[str]) -> list[bool]:
+    """Whether each turn, by its clock, comes PAUSE minutes or longer after the one before it, or earlier in the day."""
+    found, last = list[bool](), -1
+    for time in times:
+        clock = int(time[:-3]) * 60 + int(time[-2:]) if time else last
+        found.append(last >= 0 and not 0 <= clock - last < PAUSE)
+        last = clock
+    return found
+
+
+def windows(text: str) -> list[tuple[int, int]]:
+    """The windows of a passage's text, as places in it: what is scored and shown of it. A long one ends with a sentence,
+    else with a word, where it can."""
+    found: list[tuple[int, int]] = []
+    start, end = 0, len(text)
+    while end - start > (LONGEST if found else WHOLE):
+        sentence = _SENTENCE.search(text, start + SHORTEST, start + LONGEST)
+        space = text.rfind(" ", start + SHORTEST, start + LONGEST) + 1
+        found.append((start, sentence.end() if sentence else space or start + LONGEST))
+        start = found[-1][1]
+    return [*found, (start, end)] if start < end or not found else found
 
 
 def top_heading(lines: list[str], after: int) -> str:

@@ -10,8 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, HAS_CAPTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 8, 16, 32, 64
-RETELLS = 128  # no matter of the text alone: whoever knows the file adds it where other passages are told over again
+HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
+APART, RETELLS = 8, 128
+"""No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
+a pause, or continues a long passage; other passages are told over again."""
 
 SPEAKER = "@"  # in front of a token: one of the speaker's name, as [ is in front of a caption's
 
@@ -123,12 +125,12 @@ _OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, 
 
 
 def flags(text: str, found: Iterable[str] | None = None) -> int:
-    """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for HAS_CAPTION alone.
+    """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for nothing.
 
     `found` are the tokens of its speech, where the caller has them.
     """
-    speech, caption = split_captions(text)
-    bits = HAS_CAPTION if caption else 0
+    speech, _ = split_captions(text)
+    bits = 0
     plain = speech.isascii()
     if plain and not _NOT_WORDS.search(speech):  # then an edge of a word in the patterns is one of a token
         for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):

@@ -23,6 +23,7 @@ from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Segment
 from filemem.memory import LARGEST, Memory
+from filemem.passages import Passage, pauses
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
 
@@ -318,11 +319,21 @@ def test_a_kill_at_any_moment_leaves_a_right_index(folder: Folder) -> None:
 
 # -- what is read from a file ------------------------------------------------------------------------------------
 
+
+def windowed(memory: Memory) -> tuple[list[Passage], list[bool]]:
+    """What the index holds of a file's passages, and whether each stands apart from the one before."""
+    paused = pauses([passage.time for passage in memory.passages])
+    found = [memory.passages[place]._replace(text=memory.passages[place].text[a:b]) for place, a, b in memory.windows]
+    return found, [bool(paused[place] or start) for place, start, _ in memory.windows]
+
+
 _PIECES = st.sampled_from(
     ["- **Ann** 09:30: tea", "- **Ann** 2026-05-05 00:10: tea", "- **Bob** 8:00: tea", "## 2026-05-06",
      "- **Ann** 2026-13-05: x", "- **Ann**: ", "- **Ann**:", "- **A: b** 9:30: tea", "- **Ann** 09:30:tea", "  more tea", "", " ",
      "\t\t\tx", "plain", "# Tea", "---", "date: x", "origin: [", "tags: [a]", "- item", "[[tea]]", "- **Bob**: [image: a cup] x",
-     "a" * 130, "  - **Ann** 09:30: nested", "- **Ann** 09:30: I: you: we", "...", "- ****: x", "- **x** 123:45: y"]
+     "a" * 130,
+     "  " + "long words. " * 50, "  - **Ann** 09:30: nested", "- **Ann** 09:30: I: you: we", "...", "- ****: x",
+     "- **x** 123:45: y"]
 )  # fmt: skip
 
 
@@ -338,7 +349,7 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     builder, speakers = Builder(gatherer.speakers), gatherer.speakers
     gatherer.add(builder, "sessions/2026/", "2026-05-04-0930-tea.md", array("q", [0] * 4), data)
     segment = Segment("", builder.pack())
-    passages = Memory(path, data).passages
+    passages, apart = windowed(Memory(path, data))
     days, day = dict(segment.particulars.get(0, {}).get("days", ())), 0
     for place, passage in enumerate(passages):
         day = days.get(place, day)
@@ -349,7 +360,8 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     for number, passage in enumerate(passages):
         counts, length = indexed(passage.text)
         counts = Counter(counts) + Counter(t for t in terms.tokens(passage.context) if t not in terms.STOP)
-        assert segment.lengths[number] == length and segment.flags[number] == terms.flags(passage.text)
+        flags = terms.flags(passage.text) | terms.APART * apart[number]
+        assert segment.lengths[number] == length and segment.flags[number] == flags
         for token, count in counts.items():
             expected.setdefault(token, {})[number] = count
     for token in {*expected, *terms.tokens(data.decode())} - terms.STOP:

@@ -18,6 +18,7 @@ from filemem.folder import Folder
 from filemem.index import Index
 from filemem.index.corpus import Corpus
 from filemem.memory import LARGEST, Memory
+from filemem.passages import pauses
 
 PATHS = [
     "sessions/2026/2026-05-04-0930-tea.md",
@@ -108,19 +109,22 @@ def _texts() -> st.SearchStrategy[bytes]:
 def said_by_files(
     folder: Folder,
 ) -> tuple[dict[str, dict[Place, int]], dict[Place, tuple[int, int, str]]]:
-    """Brute force: token -> (path, line) -> count; (path, line) -> length, flags, speaker."""
+    """Brute force: token -> (path, window) -> count; (path, window) -> length, flags, line and speaker."""
     postings: dict[str, dict[Place, int]] = {}
     facts: dict[Place, tuple[int, int, str]] = {}
     for stat in folder.files():
         memory = folder.memory(stat.path)
-        for passage in memory.passages if not memory.binary and len(memory.data) <= LARGEST else []:
-            at = (stat.path, passage.line)
-            counts, length = indexed(passage.text)
+        paused = pauses([passage.time for passage in memory.passages])
+        cut = memory.windows if not memory.binary and len(memory.data) <= LARGEST else []
+        for number, (place, start, end) in enumerate(cut):
+            passage, text, at = memory.passages[place], memory.passages[place].text[start:end], (stat.path, number)
+            counts, length = indexed(text)
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
-            flags = terms.flags(passage.text) | terms.RETELLS * retells(memory, passage.text)
-            facts[at] = (min(255, length), flags, terms.fold(passage.speaker))
+            flags = terms.flags(text) | terms.RETELLS * retells(memory, passage.text)
+            flags |= terms.APART * bool(paused[place] or start)
+            facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
             counts |= dict.fromkeys((terms.SPEAKER + token for token in terms.tokens(passage.speaker)), 1)
             for token, count in counts.items():
                 postings.setdefault(token, {})[at] = min(255, count)
@@ -139,7 +143,7 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[Place, int
     found = {}
     for token in tokens:
         places = [
-            ((corpus.file(number).path, corpus.line(number)), count)
+            ((corpus.file(number).path, number - corpus.file(number).first), count)
             for numbers, counts in corpus.postings(token)
             for number, count in zip(numbers, counts, strict=True)
             if corpus.alive(number)
@@ -163,7 +167,8 @@ def check(corpus: Corpus, folder: Folder) -> None:
         for number in range(entry.first, entry.first + entry.count):
             assert corpus.file(number).path == entry.path and corpus.alive(number)
             speaker = corpus.speaker_names[corpus.speakers[number]]
-            known[entry.path, corpus.line(number)] = (corpus.lengths[number], corpus.flags[number], speaker)
+            said = f"{corpus.line(number)} {speaker}"
+            known[entry.path, number - entry.first] = (corpus.lengths[number], corpus.flags[number], said)
     assert known == facts
     check_counts(corpus, postings, facts)
     stats = sorted(folder.files())

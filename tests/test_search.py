@@ -167,7 +167,7 @@ def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Pat
     assert "the zeppelin landed in Faro" in text
     assert "A zeppelin needs gravel." in text
     assert len(text) < 4_000
-    assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows more' in text
+    assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows the best one whole' in text
 
 
 # -- who said it -------------------------------------------------------------------------------------------------

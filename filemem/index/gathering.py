@@ -7,7 +7,6 @@ but don't. Stop words are left out. Transcripts as filemem writes them are read 
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import re
 from array import array
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from filemem import terms
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, when_of
-from filemem.passages import DAY_HEADING, turn_days, turns
+from filemem.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = (
@@ -71,16 +70,19 @@ class Gatherer:
             builder.file(folder, name, stats, when.date.toordinal() if when else 0, marks, {})
             return
         date = memory.date
-        particulars = _particulars(memory) | _days([passage.day for passage in memory.passages])
+        particulars = _particulars(memory) | _days([memory.passages[place].day for place, *_ in memory.windows])
         builder.file(folder, name, stats, date.toordinal() if date else 0, marks, particulars)
         source = str(particulars.get("source", ""))
         seen: set[str] = set()
-        for passage in memory.passages:
-            speaker = self._speaker(passage.speaker) if passage.speaker else 0
-            flags = terms.flags(passage.text)
+        paused = pauses([passage.time for passage in memory.passages])
+        for place, start, end in memory.windows:
+            passage = memory.passages[place]
+            speaker, text = self._speaker(passage.speaker) if passage.speaker else 0, passage.text[start:end]
+            flags = terms.flags(text)
             if _retells(memory, source, passage.text, flags):
                 flags |= terms.RETELLS
-            seen |= _passage(builder, passage.line, speaker, flags, passage.text, terms.tokens(passage.context))
+            flags |= terms.APART if paused[place] or start else 0
+            seen |= _passage(builder, passage.line, speaker, flags, text, terms.tokens(passage.context))
         text = memory.text
         rest = set(terms.tokens(text)).union(terms.tokens(text.replace("ı", "i")) if "ı" in text else ())
         builder.rest(rest - seen)
@@ -100,19 +102,22 @@ class Gatherer:
         self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: When, marks: int
     ) -> bool:
         """Put a transcript in ASCII into the segment; False, and nothing is put in, where it is not as filemem writes them:
-        other front matter, links, lines that are no part of a turn."""
+        other front matter, links, turns of another day, lines that are no part of a turn."""
         front = _PLAIN_FRONT.match(text)
         lines = text.split("\n")
         start = text.count("\n", 0, front.end()) if front else 0
         found = self._turns(lines, start) if front and "\r" not in text and "[[" not in text else []
         if not found or any(map(DAY_HEADING.match, lines[start : found[0][0]])):
             return False
-        days = turn_days([(head.day, head.time) for _, head in found], None if when.month else when.date)
-        builder.file(folder, name, stats, when.date.toordinal(), marks, _days(days))
+        if any(turn_days([(head.day, head.time) for _, head in found], None if when.month else when.date)):
+            return False
+        builder.file(folder, name, stats, when.date.toordinal(), marks, {})
         words = text.translate(_WORDS).split("\n")
         context = terms.tokens("\n".join(lines[start : found[0][0]]))
         rest = {token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split())
-        for (place, head), (end, _) in itertools.pairwise([*found, (len(lines), _NOBODY)]):
+        paused = pauses([head.time for _, head in found])
+        for (place, head), (end, _), pause in zip(found, [*found[1:], (len(lines), _NOBODY)], paused, strict=True):
+            mark = terms.APART if pause else 0
             speech = lines[place][head.length :]
             said = words[place].split()
             if end > place + 1:
@@ -120,11 +125,14 @@ class Gatherer:
                 speech = "\n".join((speech, *more)).rstrip("\n")
                 said += " ".join(words[place + 1 : end]).split()
             del said[: len(head.tokens)]
-            if "[" in speech:
+            if "[" in speech or len(speech) > WHOLE:
                 rest.update(said)
-                rest -= _passage(builder, place + 1, head.speaker, terms.flags(speech), speech, context)
+                for first, last in windows(speech):
+                    text = speech[first:last]
+                    flags = terms.flags(text) | (terms.APART if first else mark)
+                    rest -= _passage(builder, place + 1, head.speaker, flags, text, context)
             else:
-                builder.passage(place + 1, head.speaker, terms.flags(speech, said), said, context)
+                builder.passage(place + 1, head.speaker, terms.flags(speech, said) | mark, said, context)
             context = []
         builder.rest(rest)
         return True

@@ -102,7 +102,7 @@ def _listed(value: object) -> tuple[str, ...]:
 def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
     """What of the search's hits is evidence."""
     for hit in hits:
-        said = hit.text[slice(*hit.shown)]
+        said = hit.excerpt
         if hit.speaker == ASSISTANT and OURS.match(hit.text):
             continue
         telling = tuple(one for one in talk(RESTS_ON.sub("", said)) if one.role not in NO_EVIDENCE)

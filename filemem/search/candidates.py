@@ -15,11 +15,12 @@ from filemem.memory import Memory
 from filemem.passages import Passage
 from filemem.search import filters
 from filemem.search.evidence import Held
-from filemem.search.hits import Hit, excerpt, leans
+from filemem.search.hits import Hit, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
 
 CHAIN = 10  # times that a memory is followed to what replaced it
+WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
 class Told(NamedTuple):
@@ -43,11 +44,17 @@ class Candidate:
         self._told = told
         self._place = place
         self._item = item
+        self._places = [place]
+
+    def also(self, place: int, score: float) -> None:
+        """Another window of the same passage was found, less strong."""
+        if len(self._places) < WINDOWS and score >= SECOND * self._item.score:
+            self._places.append(place)
 
     def counting(self, score: float, by: str = "") -> "Candidate":
         """The same with another score; `by` is told among its parts for what was added."""
         other = Candidate(self._reader, self._told, self._place, self.line, self._item)
-        other.score = score
+        other.score, other._places = score, self._places
         other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
         return other
 
@@ -65,9 +72,10 @@ class Candidate:
     def _passages(self) -> tuple[Passage | None, Passage]:
         """The passage and the one before it, as the file has them now; an empty one where it has gone."""
         memory = self._reader.memory(self.path)
-        if memory is None or self._place >= len(memory.passages):
+        if memory is None or self._place >= len(memory.windows):
             return None, Passage(self.line, self.line, "", "", "")
-        return memory.passages[self._place - 1] if self._place else None, memory.passages[self._place]
+        place, *_ = memory.windows[self._place]
+        return memory.passages[place - 1] if place else None, memory.passages[place]
 
     @property
     def text(self) -> str:
@@ -98,9 +106,15 @@ class Candidate:
         return self._passages[1].day or (memory.date if memory else None)
 
     @functools.cached_property
-    def shown(self) -> tuple[int, int]:
-        """The part of the text that an answer shows."""
-        return excerpt(self.text, self._reader.stems)
+    def shown(self) -> tuple[tuple[int, int], ...]:
+        """The parts of the text that an answer shows, as places in it."""
+        memory = self._reader.memory(self.path)
+        found = memory.windows if memory else []
+        spans = sorted((start, end) for _, start, end in (found[place] for place in self._places if place < len(found)))
+        joined = spans[:1]
+        for start, end in spans[1:]:
+            joined[-1:] = [(joined[-1][0], end)] if start == joined[-1][1] else [joined[-1], (start, end)]
+        return tuple(joined)
 
     def hit(self) -> Hit | None:
         """The passage whole; None where it has gone since its file was listed."""
@@ -147,6 +161,7 @@ class Reader:
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already."""
         corpus, told = self._corpus, dict[int, tuple[Told, int]]()
+        found: dict[tuple[str, int], Candidate] = {}
         for item in scored:
             file = bisect.bisect_right(corpus.firsts, item.number)
             if file not in told:
@@ -155,8 +170,11 @@ class Reader:
                 self._listed[entry.path] = item.number
             known, first = told[file]
             line = corpus.line(item.number)
-            if not self._left_out(known.path, line):
-                yield Candidate(self, known, item.number - first, line, item)
+            if (known.path, line) in found:
+                found[known.path, line].also(item.number - first, item.score)
+            elif not self._left_out(known.path, line):
+                found[known.path, line] = Candidate(self, known, item.number - first, line, item)
+                yield found[known.path, line]
 
     def _told(self, entry: Entry) -> Told:
         more = entry.particulars
@@ -190,10 +208,11 @@ class Reader:
         path, _, line = cited.rpartition(":")
         path = next(archive.places(self._folder, path), path)
         memory = self.memory(path) if line.isascii() and line.isdigit() else None
-        for place, passage in enumerate(memory.passages if memory else ()):
-            if passage.line == int(line) and not self._left_out(path, passage.line):
+        lines = [memory.passages[window[0]].line for window in memory.windows] if memory else []
+        for place, number in enumerate(lines):
+            if number == int(line) and not self._left_out(path, number):
                 item = _like(fact, Held(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said")
-                return Candidate(self, Told(path), place, passage.line, item)
+                return Candidate(self, Told(path), place, number, item)
         return None
 
     def replacement(self, old: Candidate) -> Candidate | None:

@@ -95,6 +95,8 @@ def _reach(speakers: tuple[int, ...], at: int) -> tuple[tuple[int, float], ...]:
 def _around(corpus: Corpus, entry: Entry, number: int) -> tuple[tuple[int, float], ...]:
     """`_reach` of a passage in its file."""
     first, end = max(entry.first, number - len(REACH)), min(entry.first + entry.count, number + len(REACH) + 1)
+    apart = [place for place in range(first + 1, end) if corpus.flags[place] & terms.APART]
+    first, end = max([first, *(p for p in apart if p <= number)]), min([end, *(p for p in apart if p > number)])
     return _reach(tuple(corpus.speakers[first:end]), number - first)
 
 

@@ -143,7 +143,7 @@ def chosen(hits: list[Candidate], limit: int | None, order: int, *, bare: bool) 
             continue
         if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
             parts.append([])
-        spent += hit.shown[1] - hit.shown[0]
+        spent += sum(end - start for start, end in hit.shown)
         spent += 10 if any(other.path == hit.path for other in parts[-1]) else len(hit.path) + 30
         most = PARTS[-1] if hit.strength >= PARTIAL else most
         if not limit and len(hits) > 1 and spent > most:

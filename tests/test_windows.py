@@ -1,0 +1,60 @@
+"""Long passages are scored and shown by their windows; what stands apart lends its words to nothing."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem import Store
+from filemem.passages import LONGEST, WHOLE, pauses, windows
+
+_TEXT = st.text(st.sampled_from("ab 。.!?\n茶"), max_size=1500)
+_HOUSE = "We looked at the house and talked about every room of it at length. "
+
+
+@given(_TEXT)
+def test_the_windows_of_a_text_make_it_up_and_none_is_long(text: str) -> None:
+    found = windows(text)
+    assert "".join(text[start:end] for start, end in found) == text
+    assert all(end - start <= LONGEST for start, end in found) or (len(found) == 1 and len(text) <= WHOLE)
+
+
+@given(st.text(st.sampled_from("abc de. "), max_size=1500))
+def test_a_window_ends_with_a_word_where_it_can(text: str) -> None:
+    for _, end in windows(text)[:-1]:
+        assert text[end - 1].isspace() or " " not in text[max(0, end - 100) : end]
+
+
+def test_a_pause_is_told_by_the_clock() -> None:
+    assert pauses(["09:30", "09:40", "", "11:00", "11:05", "08:00"]) == [False, False, False, True, False, True]
+    assert pauses([]) == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def said(store: Store, *turns: str) -> None:
+    path = Path(store.root, "ann", "sessions", "2026-05-04-house.md")
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(turns) + "\n", encoding="utf-8")
+
+
+def test_of_a_long_turn_the_best_windows_are_shown(store: Store) -> None:
+    told = f"{_HOUSE * 8}The roof leaks in the attic. {_HOUSE * 8}A heron sat in the pond. {_HOUSE}"
+    said(store, f"- **assistant** 09:30: {told}")
+    answer = store.user("ann").tools().call("search_files", {"query": "Where does the roof leak?"})
+    assert "The roof leaks in the attic." in answer and "heron" not in answer and len(answer) < 600
+    answer = store.user("ann").tools().call("search_files", {"query": "roof and heron"})
+    assert "The roof leaks" in answer and "A heron sat" in answer and len(answer) < 1000
+    [hit] = store.user("ann").search_files("roof and heron", today=dt.date(2026, 5, 5))
+    assert len(hit.shown) == 2
+
+
+def test_words_carry_over_to_a_reply_but_not_over_a_pause(store: Store) -> None:
+    said(store, "- **Ann** 09:30: Which saddle?", "- **Bob** 09:31: The brown one.", "- **Bob** 14:00: Lunch was good.")
+    found = store.user("ann").search_files("saddle", today=dt.date(2026, 5, 5))
+    assert {hit.line for hit in found} == {1, 2}
