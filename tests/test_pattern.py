@@ -7,6 +7,7 @@ import re
 import resource
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -235,6 +236,21 @@ def test_lines_add_up_to_the_deadline() -> None:
     slow = compile_pattern(".*x.*[yz]")
     with pytest.raises(PatternError, match=r"longer than 0\.1 s"):
         list(slow.search(((key, "x" * 64) for key in itertools.count()), seconds=0.1))
+
+
+def test_reading_counts_for_lines_that_a_child_must_match_and_for_no_others() -> None:
+    """Each of them may be matched fast; a file that keeps coming ends in an error all the same."""
+
+    def slow_file() -> Iterator[tuple[int, str]]:
+        for key in range(400):
+            over = time.monotonic() + 0.001
+            while time.monotonic() < over:
+                pass
+            yield key, "ab" * 500 + "1"
+
+    with pytest.raises(PatternError, match=r"longer than 0\.2 s"):
+        list(compile_pattern("(-a|--b)+z|[0-9]").search(slow_file(), seconds=0.2))
+    assert len(list(compile_pattern("[0-9]").search(slow_file(), seconds=0.2))) == 400
 
 
 def test_what_matches_as_fast_as_it_is_read_may_go_on_for_as_long() -> None:

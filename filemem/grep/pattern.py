@@ -16,7 +16,9 @@ from filemem.grep.expression import fold
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
-SECONDS = 3.5  # that matching may take in all; with starting, reading and stopping, a search that is given up takes under five
+SECONDS = (
+    3.5  # that matching may take in all, with reading what a child matches; a search that is given up takes under five
+)
 PACE = 5e-8  # seconds a character that matching may take besides: what goes as fast as reading may go on for as long
 STEPS = 10_000_000  # of matching that one line may need at worst to be matched in this process: under half a second
 MOST_PLACES = 5  # in one line that are told
@@ -88,16 +90,18 @@ class Pattern:
         """The key of each line that matches, in order, some lines at a time.
 
         Lines come without their line ending. Only the first LONGEST_LINE characters of a line are searched. Raises
-        PatternError when matching has taken `seconds`, PACE aside, or one line needs more than MEMORY bytes. One child serves
-        the whole search, so that many files are best searched as one stream of lines.
+        PatternError when matching has taken `seconds`, reading the lines that a child must match included and PACE aside, or
+        one line needs more than MEMORY bytes. One child serves the whole search, so that many files are best searched as one
+        stream of lines.
         """
-        spent = 0.0
+        spent, since = 0.0, time.monotonic()
         with contextlib.ExitStack() as held:
             child: Child | None = None
-            for batch in self._batches(lines):
+            for batch, read in self._batches(lines):
                 started = time.monotonic()
-                left = seconds - spent + PACE * sum(len(line) for _, line in batch)
                 far = [line for _, line in batch if len(line) > self._longest]
+                spent += (started - since) * len(far) / read
+                left = seconds - spent + PACE * sum(len(line) for _, line in batch if len(line) <= self._longest)
                 if far and child is None:
                     child = held.enter_context(contextlib.closing(_child()))
                 there = iter(self._there(child, far, left, seconds) if child and far else b"")
@@ -109,22 +113,24 @@ class Pattern:
                         found.append(key)
                 spent = max(spent, seconds - left + time.monotonic() - started)
                 yield from found
+                since = time.monotonic()
 
-    def _batches(self, lines: Iterable[tuple[Key, str]]) -> Iterator[list[tuple[Key, str]]]:
-        """The lines that may match, BATCH_LINES or BATCH_CHARS of them at a time."""
+    def _batches(self, lines: Iterable[tuple[Key, str]]) -> Iterator[tuple[list[tuple[Key, str]], int]]:
+        """The lines that may match, BATCH_LINES or BATCH_CHARS of them at a time, and how many were read for them."""
         batch: list[tuple[Key, str]] = []
-        size = 0
+        size = read = 0
         for key, whole in lines:
+            read += 1
             line = whole[:LONGEST_LINE]
             if self.literals and not self.may_match(fold(line)):
                 continue
             batch.append((key, line))
             size += len(line)
             if size >= BATCH_CHARS or len(batch) >= BATCH_LINES:
-                yield batch
-                batch, size = [], 0
+                yield batch, read
+                batch, size, read = [], 0, 0
         if batch:
-            yield batch
+            yield batch, read
 
     def _there(self, child: Child, lines: list[str], left: float, seconds: float) -> bytes:
         """For each line 1 where it matches, else 0, as the child finds within the seconds that are left."""
