@@ -7,6 +7,7 @@ import functools
 import importlib
 import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from filemem import tokens
@@ -40,11 +41,18 @@ def heading(path: str, when: When | None, *notes: str) -> str:
     return "  ".join(filter(None, (path, date, *notes)))
 
 
+_SUPERSEDED_BY = re.compile(
+    rb"---\n(?:[a-z_]+:[^\n\"'&*!]*\n|  - [^\n]*\n)*?superseded_by: ([A-Za-z][\w/.-]*/[\w.-]+\.md)\n"
+)
+
+
 def fate(folder: Folder, path: str) -> str:
     """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
     with contextlib.suppress(FilememError):
-        if kind_of(path) in ("facts", "lessons") and b"superseded_by" in folder.read(path, HEAD):
-            by = folder.memory(path).particular("superseded_by")
+        data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
+        if b"superseded_by" in data:
+            plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
+            by = plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
             if by:
                 return f"{SUPERSEDED} {one_line(by)}"
     return _put_away(path)

@@ -5,7 +5,6 @@ person has agreed to it (`trust`) or said it themselves, in the environment.
 """
 
 import dataclasses
-import difflib
 import math
 import os
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ import yaml
 
 from filemem import disk, front
 from filemem.errors import FilememError
-from filemem.plain import one_line
+from filemem.plain import nearest, one_line
 from filemem.trust import Trust
 
 NAME = "filemem.yaml"
@@ -141,7 +140,7 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     line = line_of(text, key)
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     if key not in defaults:
-        near = difflib.get_close_matches(key, defaults, n=1)
+        near = nearest(key, defaults, 1, 0.6)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}."
         raise ConfigError(f"{path}:{line}: unknown setting {key}; {hint}")
     default = defaults[key]

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import fcntl
 import functools
-import importlib
 import os
 import stat
 import time
@@ -459,7 +458,9 @@ def _mark_settled(fd: int) -> None:
 
 @functools.cache
 def _ctypes() -> Any:
-    return importlib.import_module("ctypes")  # a twentieth of a cold start, which only those who write need pay
+    import ctypes  # noqa: PLC0415  a twentieth of a cold start, which only those who write need pay
+
+    return ctypes
 
 
 @functools.cache

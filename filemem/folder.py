@@ -5,8 +5,6 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 
 import contextlib
 import functools
-import hashlib
-import importlib
 import json
 import os
 import re
@@ -16,10 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from filemem import disk
+from filemem.digests import digest
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
-from filemem.plain import one_line, visible
+from filemem.plain import nearest, one_line, visible
 from filemem.problems import Problem
 
 BOOKKEEPING = ".filemem"
@@ -275,7 +274,7 @@ class Folder:
         """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
         if not self._in_git:
             return
-        digests = [None if data is None else hashlib.sha256(data).hexdigest() for data in (before, after)]
+        digests = [None if data is None else digest(data) for data in (before, after)]
         line = json.dumps([os.getpid(), path, *digests]) + "\n"
         with (
             contextlib.suppress(OSError, FilememError),
@@ -307,7 +306,7 @@ def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:
     wanted = path.lower().removesuffix("/")
     words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
     likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
-    close: list[str] = importlib.import_module("difflib").get_close_matches(path, likely, n=count, cutoff=0.5)
+    close = nearest(path, likely, count, 0.5)
     return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
 
 

@@ -6,7 +6,6 @@ file is a `Problem`, never an exception, and never hides the file's text.
 
 import datetime as dt
 import functools
-import importlib
 import itertools
 import re
 import unicodedata
@@ -132,10 +131,9 @@ class Memory:
             larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
             return None, [Fault(1, larger, "keep it as Markdown")]
         # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
-        read: tuple[dict[str, Any] | None, list[Fault]] = importlib.import_module("filemem.front").load(
-            source, above=0 if self.is_yaml else 1
-        )
-        return read
+        from filemem import front  # noqa: PLC0415
+
+        return front.load(source, above=0 if self.is_yaml else 1)
 
     @property
     def _body(self) -> int:

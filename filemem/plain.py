@@ -34,6 +34,13 @@ def _spelt(match: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
+def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[str]:
+    """Those of some names that are spelt nearly so, the nearest first; `ratio` is from 0, anything, to 1, the same."""
+    import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
+
+    return difflib.get_close_matches(given, known, most, ratio)
+
+
 def few(items: Iterable[str], most: int = 3) -> str:
     """The first of some names, and how many more there are: `a, b and 3 more`."""
     names = list(items)

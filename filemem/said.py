@@ -5,7 +5,6 @@ noticed here and offered back; nothing is put back unasked. What a person has ch
 """
 
 import contextlib
-import importlib
 import json
 import os
 from collections import Counter
@@ -115,8 +114,9 @@ def _with(session: Memory, said: list[str]) -> bytes:
     """A session's bytes with the turns that it lost, each behind the one before it."""
     gone = Counter(map(_parsed, missing(session, said)))
     here, wanted = _turns(session), list(map(_parsed, said))
-    matcher = importlib.import_module("difflib").SequenceMatcher  # hardly ever needed, and slow to load
-    blocks = matcher(None, wanted, list(map(_key, here)), autojunk=False).get_matching_blocks()
+    import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
+
+    blocks = difflib.SequenceMatcher(None, wanted, list(map(_key, here)), autojunk=False).get_matching_blocks()
     ends = {block.a + n: here[block.b + n].end_line for block in blocks for n in range(block.size)}
     lines = session.data.splitlines(keepends=True)
     at, put = here[0].line - 1 if ends else len(lines), dict[int, list[str]]()

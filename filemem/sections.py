@@ -11,12 +11,11 @@ one that a person has changed is theirs. That log has a line each time something
 
 import contextlib
 import datetime as dt
-import hashlib
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import disk, tokens
+from filemem import digests, disk, tokens
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
@@ -71,7 +70,7 @@ def parse(line: str, path: str, number: int) -> Bullet | None:
 
 def digest(data: bytes) -> str:
     """The first half of a SHA-256, in hexadecimal: enough to tell whether something was changed."""
-    return hashlib.sha256(data).hexdigest()[:32]
+    return digests.digest(data, 32)
 
 
 def title(path: str) -> str:

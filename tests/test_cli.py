@@ -403,6 +403,14 @@ def test_a_mistyped_command_says_what_is_wrong_and_nothing_worse(home: Path, lin
     assert "Traceback" not in done.stderr
 
 
+def test_a_command_that_is_spelt_nearly_so_is_named(home: Path) -> None:
+    assert (
+        shell(home, "filemem serch tea").stderr
+        == "filemem: No such command 'serch', but search is near; see filemem --help.\n"
+    )
+    assert shell(home, "filemem zzzz").stderr == "filemem: No such command 'zzzz'; see filemem --help.\n"
+
+
 @pytest.mark.parametrize(
     ("text", "remedy"),
     [
@@ -416,7 +424,20 @@ def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: st
     (here / "memory_store/filemem.yaml").write_text(text)
     assert told(run("prompt")) == f"{here}/memory_store/{remedy}"
     assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
-    assert run("grep", "tea").return_value == 0  # what needs no setting goes on
+
+
+@pytest.mark.parametrize(
+    "args", [["grep", "tea"], ["search", "tea"], ["open", "profile.md"], ["list"], ["graph"], ["timeline"]]
+)
+def test_what_needs_no_setting_goes_on_and_says_that_they_are_broken(here: Path, args: list[str]) -> None:
+    settings = here / "memory_store/filemem.yaml"
+    settings.write_text("# fine\nmodel: gpt-5\n")
+    assert run(*args).stderr == ""
+    settings.write_text("model: [")
+    done = run(*args)
+    assert done.return_value == 0
+    assert done.stderr == f"filemem: {settings}:1: broken YAML; write one `key: value` a line.\n"
+    assert done.stdout
 
 
 def without_rights() -> list[str]:

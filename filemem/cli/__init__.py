@@ -9,7 +9,7 @@ import click
 
 from filemem.cli.options import shared_options
 from filemem.errors import FilememError, in_words
-from filemem.plain import visible
+from filemem.plain import nearest, visible
 
 # Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.
 COMMANDS = {
@@ -61,6 +61,16 @@ class _Commands(click.Group):
         module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
         command: click.Command = getattr(module, f"{name}_command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = nearest(args[0], COMMANDS, 1, 0.6)
+            error.message = f"{error.message.rstrip('.')}{f', but {near[0]} is near' if near else ''}."
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -3,22 +3,42 @@
 import contextlib
 import datetime as dt
 import getpass
-import importlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
-from filemem.cli.options import chosen, store_path
-from filemem.cli.trusting import the_trust
+from filemem import disk
+from filemem.cli.options import chosen, kept, store_path
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.names import mistyped
 from filemem.plain import few, json_visible, visible
 from filemem.store import Store, User, local_now
+from filemem.trust import Trust
+
+_PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
+"""Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
+
+
+def the_trust() -> Trust:
+    """The person's answers, for the whole of this call."""
+    trust: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
+    return trust
+
+
+def _somebody() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _ask(question: str) -> bool:
+    """Ask on the terminal; without an answer it is no."""
+    click.echo(visible(question), err=True)
+    return click.confirm("Trust it from now on?", default=False, err=True)
 
 
 def the_store() -> Store:
@@ -43,6 +63,20 @@ def the_user(*, must_exist: bool = True) -> User:
         known = f"its users are {few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
     return _then(user)
+
+
+def reader() -> User:
+    """The user of a call that reads and needs no settings; says on standard error where these are broken."""
+    user = the_user()
+    settings = os.path.join(user.store.root, "filemem.yaml")
+    with contextlib.suppress(FilememError, OSError):  # what cannot be read is said below
+        if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(disk.read(settings)):
+            return user
+    try:
+        assert user.config
+    except FilememError as error:
+        click.echo(f"filemem: {visible(str(error))}", err=True)
+    return user
 
 
 def a_user() -> User:
@@ -95,12 +129,6 @@ def _login() -> str:
         return "me"
 
 
-def complete_user(ctx: click.Context, incomplete: str) -> list[str]:
-    """The users whose names begin so."""
-    root = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
-    return [name for name in Store(store_path(root)).users() if name.startswith(incomplete)]
-
-
 def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The paths of memories that begin so."""
     return [path for path in completing(ctx).paths() if path.startswith(incomplete)]
@@ -147,7 +175,9 @@ def linked(user: Folder, path: str, text: str) -> str:
     """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
     if not colours():
         return text
-    place: str = importlib.import_module("urllib.parse").quote(os.path.join(os.path.abspath(user.root), path))
+    from urllib.parse import quote  # noqa: PLC0415  slow to load, and needed on a terminal only
+
+    place = quote(os.path.join(os.path.abspath(user.root), path))
     return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
 
 

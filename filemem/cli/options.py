@@ -2,13 +2,14 @@
 
 import datetime as dt
 import functools
-import importlib
 import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from filemem import names
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = ("store", "user", "today", "trust")
@@ -114,5 +115,7 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
 
 
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    complete: Callable[[click.Context, str], list[str]] = importlib.import_module("filemem.cli.common").complete_user
-    return complete(ctx, incomplete)
+    """The users whose names begin so."""
+    given = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
+    root = os.path.abspath(os.path.expanduser(store_path(given)))
+    return [name for name in names.users(root) if name.startswith(incomplete)]

@@ -1,7 +1,6 @@
 """Commands that show memories as a whole: graph, timeline."""
 
 import datetime as dt
-import difflib
 from collections.abc import Iterator
 
 import click
@@ -9,13 +8,13 @@ import click
 from filemem import archive, globs, terms
 from filemem import graph as graphs
 from filemem import timeline as times
-from filemem.cli.common import complete_path, completing, dim, now, say, say_json, the_user
+from filemem.cli.common import complete_path, completing, dim, now, reader, say, say_json
 from filemem.cli.options import as_of_option, shared_options
 from filemem.consolidation.comparison import display
 from filemem.dates import parse_bound
 from filemem.errors import FilememError
 from filemem.graph import Graph, Place
-from filemem.plain import one_line, visible
+from filemem.plain import nearest, one_line, visible
 from filemem.store import User
 from filemem.transcript import ASSISTANT
 
@@ -41,7 +40,7 @@ def graph_command(name: str | None, form: str | None) -> int:
 
     Example: filemem graph
     """
-    user = the_user()
+    user = reader()
     whole = _graph(user)
     chosen = _found(user, whole, name) if name else None
     drawn = whole.of(chosen) if chosen else whole
@@ -70,7 +69,7 @@ def _found(user: User, whole: Graph, given: str) -> str:
     for spelling in (_folded(given), *user.index.corpus().names().get(_folded(given), [])):
         if spelling in folded:
             return folded[spelling]
-    near = difflib.get_close_matches(_folded(given), folded, n=3, cutoff=0.4) or list(folded)[:3]
+    near = nearest(_folded(given), folded, 3, 0.4) or list(folded)[:3]
     known = f"near it are {', '.join(folded[name] for name in near)}" if near else "write names as [[Porto]]"
     raise FilememError(f"no memory links to {one_line(given, 60)}; {known}.")
 
@@ -116,7 +115,7 @@ def timeline_command(glob: str, after: str | None, before: str | None, as_json: 
 
     Example: filemem timeline --after 2026-05
     """
-    user, wanted, today = the_user(), globs.matcher(glob), now().date()
+    user, wanted, today = reader(), globs.matcher(glob), now().date()
     first = _bound(after, today, end=False) or dt.date.min
     last = _bound(before, today, end=True) or dt.date.max
     events = times.timeline(user, lambda path: wanted(archive.live(path)), first, last)

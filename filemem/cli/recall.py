@@ -12,6 +12,7 @@ from filemem.cli.common import (
     colours,
     complete_path,
     now,
+    reader,
     say,
     say_dim,
     say_json,
@@ -49,7 +50,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
 
     Exit code 1 where nothing was found.
     """
-    user = the_user()
+    user = reader()
     page = 10**9 if as_json or not colours() else 200
     found = grep(user, _listed(user), pattern, path=path, context=context, offset=offset, page=page)
     if as_json:
@@ -90,7 +91,7 @@ def open_command(path: str, lines: int | None) -> int:
 
     Example: filemem open profile.md
     """
-    user = the_user()
+    user = reader()
     name, line = split_line(user, path)
     where = user.locate(name)
     say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, longest=1_000_000))
@@ -110,7 +111,7 @@ def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
 
     Example: filemem list "facts/**"
     """
-    user = the_user()
+    user = reader()
     wanted = globs.matcher(glob) if glob else None
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
     stats.sort(key=_newest_first)

@@ -6,7 +6,7 @@ import click
 
 from filemem import answers
 from filemem.cli.answering import say_answer
-from filemem.cli.common import chosen_day, colours, now, progress, say, say_json, the_user
+from filemem.cli.common import chosen_day, colours, now, progress, reader, say, say_json
 from filemem.cli.options import as_of_option, shared_options
 from filemem.search import search_files
 from filemem.search.hits import Hit
@@ -32,7 +32,7 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
 
     Exit code 1 where nothing was found.
     """
-    user = the_user()
+    user = reader()
     with progress("indexing") as show:
         user.index.corpus(show)
     text = " ".join(query)

@@ -15,10 +15,10 @@ from filemem.cli.common import (
     say,
     say_json,
     the_store,
+    the_trust,
     the_user,
 )
 from filemem.cli.options import chosen, shared_options, store_path
-from filemem.cli.trusting import the_trust
 from filemem.errors import FilememError
 from filemem.history import History, conflicts, set_up
 from filemem.problems import Problem

@@ -1,31 +1,13 @@
 """What a store asks for and only the person may decide: asked once on a terminal, refused without one, and told."""
 
-import sys
 from typing import Any
 
 import click
 
 from filemem import config
-from filemem.cli.options import chosen, kept
 from filemem.plain import one_line, visible
 from filemem.store import Store
-from filemem.trust import REMEDY, Trust
-
-
-def the_trust() -> Trust:
-    """The person's answers, for the whole of this call."""
-    trust: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
-    return trust
-
-
-def _somebody() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _ask(question: str) -> bool:
-    """Ask on the terminal; without an answer it is no."""
-    click.echo(visible(question), err=True)
-    return click.confirm("Trust it from now on?", default=False, err=True)
+from filemem.trust import REMEDY
 
 
 def settled(store: Store) -> dict[str, Any]:

@@ -14,12 +14,11 @@ file, changes nothing, and the same words said another day are another turn.
 """
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from filemem import disk
+from filemem import digests, disk
 from filemem.archive import live
 from filemem.errors import FilememError
 from filemem.folder import Folder
@@ -39,7 +38,7 @@ class Written(NamedTuple):
 
 def digest(text: str | bytes) -> str:
     """Twelve hexadecimal digits that name these words."""
-    return hashlib.sha256(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return digests.digest(text, 12)
 
 
 def turn_digest(session: str, turn: Passage) -> str:

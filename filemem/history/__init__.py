@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
-import hashlib
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem import disk
+from filemem.digests import digest
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.folder import WRITTEN, passed_over
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
@@ -451,4 +451,4 @@ def _lives(process: int) -> bool:
 
 
 def _sha(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    return None if data is None else digest(data)

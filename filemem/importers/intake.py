@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import hashlib
 import os
 import unicodedata
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from itertools import count
 from typing import NamedTuple
 
 from filemem import disk, transcript
+from filemem.digests import digest
 from filemem.errors import Changed, FilememError, NotFound, Refused
 from filemem.front import quoted
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
@@ -272,4 +272,4 @@ def _extends(old: bytes, new: bytes) -> bool:
 
 def _digest(data: bytes) -> str:
     """Sixteen hexadecimal digits that name these bytes."""
-    return hashlib.sha256(data).hexdigest()[:16]
+    return digest(data, 16)

@@ -4,13 +4,13 @@ A line is a conversation, `{"messages": [{"role", "content"}…]}` with an optio
 message, and then the file is one conversation.
 """
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import Any
 
+from filemem.digests import digest
 from filemem.errors import FilememError
 from filemem.importers.exports import decode, lines, modified
 from filemem.importers.shapes import Conversation, Item, Seen, Skipped, Turn, attached, items, mapping, moment, words
@@ -109,4 +109,4 @@ def _id(record: dict[str, Any], turns: list[Turn], repeated: Counter[str]) -> st
 
 def _digest(*texts: str) -> str:
     """Sixteen hexadecimal digits that name these texts."""
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return digest("\0".join(texts), 16)
