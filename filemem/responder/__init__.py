@@ -90,7 +90,7 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
         if not who:
             return wording.WHOM[chinese].format(pronoun)
     corpus = memories.search_index.corpus()
-    asked = ranking.understood(question, memories.folder.name, who, corpus, memories.now.date())
+    asked = ranking.understood(question, memories.folder.name, known, who, corpus, memories.now.date())
     told = evidence.said(one for one in recent if ranking.concerns(asked, one.turn.text))
     found = evidence.together([evidence.found(hits), told, facts])
     best, sure = ranking.ranked(asked, found)

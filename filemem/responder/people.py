@@ -22,6 +22,18 @@ _VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates
 _NO_NAME = frozenset(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July".split()
 )
+_SURNAMES = (  # characters that a name behind a word for kin begins with
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭鲁韦马苗方俞任袁柳史唐费岑薛雷贺倪汤"
+    "滕殷罗毕郝邬安常于傅卞齐康伍余顾孟黄穆萧尹姚邵汪祁毛狄戴谈宋庞熊纪舒屈项祝董梁杜阮蓝季贾路江童颜郭梅盛林钟徐邱骆高夏蔡田"
+    "樊胡凌霍虞万支柯卢莫房解应丁宣邓郁杭洪包左石崔吉龚程邢裴陆荣翁甄封储靳焦牧山谷车侯全班仰伊宫宁仇甘厉武符刘景詹束龙叶司黎"
+    "薄印白怀蒲从索赖卓屠蒙池乔阴苍双闻党翟谭贡劳申扶冉宰桑桂牛寿通边尚农温庄晏柴瞿阎连习容向古易廖耿匡国文寇广欧蔚越聂晁敖冷辛"
+    "简饶曾沙鞠丰关查后红游岳曲佟"
+)
+_GIVEN = re.compile(
+    rf"\b(?:called|named|name is|name's) ((?-i:[A-Z])[a-z]{{2,}})|\bname is ([a-z]{{3,}})(?=$|[,.])"
+    rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
+    re.IGNORECASE,
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
 
 
@@ -58,7 +70,9 @@ class People:
     @functools.cached_property
     def every_name(self) -> frozenset[str]:
         """The names of everybody whom the table has a word for."""
-        return frozenset(name for row in topics.table_rows("person") for name in self.names(row["name"]))
+        kin = (name for row in topics.table_rows("person") for name in self.names(row["name"]))
+        called = (next(filter(None, match.groups())) for text in self._texts for match in _GIVEN.finditer(text))
+        return frozenset(form for name in (*kin, *called) for form in _forms(name))
 
     def names(self, kin: str) -> list[str]:
         """The names that the texts give somebody, the newest text's first."""
@@ -84,7 +98,7 @@ class People:
     def _person(self, row: dict[str, object]) -> Person:
         kin = [str(row["name"]), *map(str, row.get("also", ()))]  # type: ignore[call-overload]
         parts = [self._pattern(name).pattern for name in kin]
-        parts += [_name_pattern(name) for one in kin for name in self.names(one)]
+        parts += [_name_pattern(form) for one in kin for name in self.names(one) for form in _forms(name)]
         kin_words = "|".join(self._pattern(name).pattern for name in kin)
         return Person(kin[0], re.compile("|".join(parts), re.IGNORECASE), re.compile(kin_words, re.IGNORECASE))
 
@@ -118,11 +132,18 @@ def _names_behind(after: str, before: str) -> list[str]:
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
     if match and match[1] not in terms.STOP:
         return [match[1]]
+    if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
+        return [match[1] + match[2]]
     if match := re.match(r"(?:的名字)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
-        return [
-            name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
-        ][:1]
+        found = (name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1])
+        whole = re.match(rf"(?:的名字)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])", after)
+        return [whole[1]] if whole else list(found)[:1]
     return []
+
+
+def _forms(name: str) -> list[str]:
+    """How somebody of a name is called: by all of it, and where a Chinese one has a surname, by what follows that."""
+    return [name, name[1:]] if len(name) == 3 and terms.is_cjk(name) else [name]
 
 
 def _capitals(question: str) -> list[str]:

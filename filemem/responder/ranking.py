@@ -11,38 +11,49 @@ from filemem import dates, names_zh, terms
 from filemem.index.corpus import Corpus
 from filemem.responder import people, topics
 from filemem.responder.evidence import Evidence
-from filemem.responder.people import Person
-from filemem.responder.topics import Topic
+from filemem.responder.people import People, Person
+from filemem.responder.topics import Sort, Topic
 from filemem.search import evidence, question
 from filemem.search.question import Query
-from filemem.statements import relations, table
+from filemem.statements import relations, table, whose
 from filemem.statements.sentences import Sentence, plainly
 
 RELATION, TOPIC, KIND = 1.1, 0.9, 0.5  # what it counts to state what is asked for, to hold it, to be of its kind
+NOT_OWN = 0.5  # what is left of that where the question is about the one who asks and the passage about another
 OTHERS = 0.3  # to hold it of somebody else
 FURTHER = 0.3  # what each further topic counts
-PERSON, FACT, PINNED, SORT, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.15, 0.2, 0.4
+PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
+COUNTED, DONE, ENDED = 0.5, 0.2, 0.4  # to count what is to be counted; to tell a day gone by; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
 STRAY = 0.5  # what it costs to be about nobody asked about
 _OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
+_HOW_MANY = re.compile(r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE)
+_GONE_BY = re.compile(r"\b(?:did|was|were|been|happened)\b|[了过][吗的]?[?？]?$|的[?？]?$", re.IGNORECASE)
+_COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
 _WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
 STANDING = ("partner", "job", "employer", "home")
 SURE = evidence.PARTIAL  # share of the question's words from which on a passage answers it without any of these
+LIKELY = 0.4  # the same where it is asked whether something is still so
 ALIKE = 0.7  # of the best score, from which on passages are told apart by their days
 RELATED = 0.4  # what it counts that only neighbours or related words of a passage hold
 LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less than a short one
 LEAST = 0.1
+COMMON = 0.3  # what is left of what a field of words counts where half of the passages are found in it
+UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on nothing answers it for sure
+_SAYS_NOTHING = frozenset("still anymore ever actually really exactly currently again please whats whos wheres whens".split())
+A_MONTH = dt.timedelta(days=31)  # what is longer is no day
 WORTH = 0.25  # of the best score, under which a passage is not shown beside it
+DOER = 0.6  # what the word for who does it counts
+_NO_SUBJECT = "叫姓在去到回从吃喝用打服对"  # behind these a name says what or where, not who
 RARE = 6  # passages that a character stands in, up to which it tells a word
 
 
 @functools.cache
 def _sign(name: str) -> re.Pattern[str]:
     """A pattern of the table."""
-    signs = topics.table()["subject"]
-    return re.compile("|".join(signs[name]).replace("@kin@", signs["kin"]), re.IGNORECASE)
+    return table.compiled("|".join(topics.table()["subject"][name]))
 
 
 class Unit(NamedTuple):
@@ -65,11 +76,17 @@ class Asked(NamedTuple):
     of_self: bool
     past: bool
     still: bool
-    number: bool
-    when: bool
+    sorts: list[Sort]
+    names: frozenset[str]
     spans: list[dates.Span]
     bare: bool
     units: list[Unit]
+
+    @property
+    def unknown(self) -> float:
+        """The share of its words, by weight, that stand nowhere in the memories."""
+        whole = sum(unit.weight for unit in self.units)
+        return sum(unit.weight for unit in self.units if not unit.known) / whole if whole else 0.0
 
     @property
     def rarest(self) -> Unit | None:
@@ -84,16 +101,17 @@ class Ranked(NamedTuple):
     sure: bool
 
 
-def understood(text: str, owner: str, who: list[Person], corpus: Corpus, today: dt.date) -> Asked:
-    """What a question of `owner` asks; `who` are the people whom it is about, days count from `today`."""
+def understood(text: str, owner: str, known: People, who: list[Person], corpus: Corpus, today: dt.date) -> Asked:
+    """What a question of `owner` asks; `who` are those of the `known` whom it is about, days count from `today`."""
     about = topics.asked(text)
-    who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
+    if not any(topic.name == "name" for topic in about):
+        who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
     mentioned = dates.mentioned(text, today)
     spans = [one.span for one in mentioned]
     parsed = question.parse(text, corpus.speaker_names)
     bare = question.parse(text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]).bare
     wanted = topics.relations_asked(text, about)
-    wanted = [name for name in wanted if not who or "{" in name]
+    wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
     return Asked(
         text,
         owner,
@@ -103,8 +121,8 @@ def understood(text: str, owner: str, who: list[Person], corpus: Corpus, today: 
         not who and people.is_about_self(text),
         parsed.past or bool(_WAS.search(text) and set(wanted) & set(STANDING)),
         _sign("still").search(text) is not None,
-        _sign("number").search(text) is not None,
-        parsed.asks_when,
+        topics.sorts(text),
+        known.every_name,
         spans,
         bare and bool(spans),
         _units(parsed, corpus),
@@ -119,9 +137,9 @@ def _units(parsed: Query, corpus: Corpus) -> list[Unit]:
 
     found = []
     for word in parsed.words:
-        if not word.aside and not terms.is_cjk(word.text):
+        if not word.aside and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
             count = sum(map(corpus.frequency, corpus.concept(word.stem)))
-            found.append(Unit(word.text, ((word.stem, 1.0), *word.others), word.weight * weight(count), count > 0))
+            found.append(Unit(word.text, ((word.stem, 1.0), *word.others, *_doers(word.text)), word.weight * weight(count), count > 0))
     weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
     for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
         if terms.is_cjk(unit.text):
@@ -133,6 +151,13 @@ def _units(parsed: Query, corpus: Corpus) -> list[Unit]:
     return found
 
 
+def _doers(word: str) -> list[tuple[str, float]]:
+    """The stems of who does what a word says, and of what they do: milker of milk, drive of driver."""
+    base = terms.stem(word)
+    forms = [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
+    return [(terms.stem(form), DOER) for form in forms if len(form) > 3 and terms.stem(form) != base]
+
+
 def _count(text: str, corpus: Corpus) -> int:
     pairs = [text[n : n + 2] for n in range(max(1, len(text) - 1))]
     return min(corpus.frequency(pair) for pair in pairs)
@@ -140,26 +165,44 @@ def _count(text: str, corpus: Corpus) -> int:
 
 def ranked(asked: Asked, found: Iterable[Evidence]) -> Ranked:
     """The evidence that has to do with a question, best first."""
+    found = list(found)
+    asked = _weighed(asked, found)
     scored: list[Scored] = [Scored(*score, one) for one in found if (score := _score(asked, one))[0] > LEAST]
+    if not scored and asked.people:  # none of them is known here
+        best, _ = ranked(asked._replace(people=[]), found)
+        return Ranked(best, False)
     if not scored:
         return Ranked([], False)
     best = max(scored, key=lambda one: one.score)
 
     def alike(one: Scored) -> bool:
+        if asked.still:
+            return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
         return one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
     days = sorted({one.day for one in scored if alike(one)})
     place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
 
-    def key(one: Scored) -> tuple[bool, float, int, str, int]:
-        newer = (NOW if asked.relations else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
-        latest = asked.still and (one.named or (one.answers >= TOPIC and not asked.people))
+    def key(one: Scored) -> tuple[float, int, str, int]:
+        newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
         total = one.score + (-newer if asked.past else newer)
-        return not latest, 0.0 if latest else -total, -one.day, one.evidence.path, -one.evidence.line
+        return -total, -one.day, one.evidence.path, -one.evidence.line
 
     scored.sort(key=key)
     scored = [one for one in scored if one.score >= WORTH * best.score]
     return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+def _weighed(asked: Asked, found: list[Evidence]) -> Asked:
+    """The question with what its fields of words count, the less the more passages they are found in."""
+
+    def weighed(topic: Topic) -> Topic:
+        if topic.name or not found:
+            return topic
+        common = sum(topic.hold.search(one.text) is not None for one in found) / len(found)
+        return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
+
+    return asked._replace(topics=[weighed(topic) for topic in asked.topics])
 
 
 class Scored(NamedTuple):
@@ -191,11 +234,13 @@ def _score(asked: Asked, one: Evidence) -> tuple[float, float, bool, bool]:
     total += PERSON * people - STRAY * bool(asked.people and not people)
     total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
     total += ON_DAY * dated - min(len(one.text), LENGTHY) / LENGTHY * LONG
-    total += SORT * _of_sort(asked, one)
+    total += _of_sort(asked, one)
     total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
+    total += ENDED * (asked.still and bool(_sign("ended").search(one.text)))
     total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
     wanting = any(topic.sure for topic in asked.topics)
-    sure = answers >= KIND or (dated and asked.bare) or (lexical >= SURE and not wanting)
+    enough = asked.unknown < UNKNOWN and (answers >= KIND or (lexical >= SURE and not wanting))
+    sure = answers >= TOPIC or (dated and asked.bare) or enough
     named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.text)) == 1.0)
     return total, answers, sure and not (asked.people and not people), named
 
@@ -206,10 +251,32 @@ def _was_asked(asked: Asked, one: Evidence) -> bool:
     return not stated or any(_same(name, relation, asked) for name in asked.relations for relation in stated)
 
 
-def _of_sort(asked: Asked, one: Evidence) -> bool:
-    """Has a passage the sort of thing that is asked for: a number, a time?"""
-    flags = terms.flags(one.text)
-    return bool(asked.number and flags & terms.HAS_NUMBER) or bool(asked.when and flags & terms.HAS_TIME_WORD)
+def _of_sort(asked: Asked, one: Evidence) -> float:
+    """What it counts that a passage has the sorts of things that are asked for: a day, a number of what is to be counted."""
+    found = 0.0
+    for sort in asked.sorts:
+        if sort.hold:
+            found += sort.worth * (sort.hold.search(one.text) is not None)
+        elif one.day:
+            days = [mention.span for mention in _days(one.text, one.day) if mention.span.end - mention.span.start < A_MONTH]
+            found += sort.worth * bool(days)
+            found += DONE * (_GONE_BY.search(asked.text) is not None and any(span.end <= one.day for span in days))
+    if counted := _HOW_MANY.search(asked.text):
+        found += COUNTED * (_counting(counted[1] or counted[2]).search(one.text) is not None)
+    return found
+
+
+@functools.lru_cache(maxsize=10_000)
+def _days(text: str, day: dt.date) -> list[dates.Mention]:
+    return dates.mentioned(text, day)
+
+
+@functools.lru_cache(maxsize=100)
+def _counting(noun: str) -> re.Pattern[str]:
+    """A number right before a noun."""
+    stem = re.escape(re.sub(r"(?:ies|es|s)$", "", noun.lower()))
+    near = r"\W+(?:[\w'-]+ ){0,2}" if noun.isascii() else "[\u4e00-\u9fff]{0,3}"
+    return re.compile(_COUNT + near + stem, re.IGNORECASE)
 
 
 def concerns(asked: Asked, text: str) -> bool:
@@ -276,8 +343,11 @@ def _held_of(topic: Topic, asked: Asked, one: Evidence) -> float:
         return TOPIC
     for worth, holds in ((TOPIC, topic.holds), (KIND, topic.is_of_kind)):
         sentences = [sentence for sentence in one.telling if holds(sentence.text)]
+        if sentences and not topic.name:
+            of_others = asked.of_self and all(_subject(sentence, topic, asked) == "other" for sentence in sentences)
+            return worth * topic.worth * (NOT_OWN if of_others else 1.0)
         if sentences:
-            worth = OTHERS if topic.name == "name" else worth * topic.worth
+            worth = OTHERS if topic.name == "name" else worth
             return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS
     return 0.0
 
@@ -290,7 +360,7 @@ def _fits(asked: Asked, one: Evidence, topic: Topic, sentences: list[Sentence]) 
         return not reports and about
     if not asked.of_self:
         return True
-    return any(_subject(sentence, topic, asked.owner) == "self" for sentence in sentences)
+    return any(_subject(sentence, topic, asked) == "self" for sentence in sentences)
 
 
 def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
@@ -303,10 +373,12 @@ def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
     return said[: follows.end() if follows else match.end()]
 
 
-def _subject(sentence: Sentence, topic: Topic, owner: str) -> str:
+def _subject(sentence: Sentence, topic: Topic, asked: Asked) -> str:
     """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
-    before = re.sub(rf"\b{re.escape(owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
+    before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
-    named = (before.find(name) for name in names_zh.names(before))
-    found += [(at, "other") for at in named if at >= 0 and before[max(0, at - 1) : at] not in tuple("叫是姓在去到回从")]
-    return max(found)[1] if found else "self"
+    others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]
+    for name in (*names_zh.names(before), *others):
+        pattern = rf"(?<![{_NO_SUBJECT}])(?<!我是){re.escape(name)}" if terms.is_cjk(name) else rf"\b{name}(?:'?s)?\b"
+        found += [(one.start(), "other") for one in re.finditer(pattern, before, re.IGNORECASE)]
+    return max(found)[1] if found else {"self": "self"}.get(whose(sentence), "other")

@@ -6,6 +6,7 @@ The table is `data/topics.toml`, to be read and changed there. Pure functions.
 import functools
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,13 @@ from filemem.statements import table as statement_table
 from filemem.statements.sentences import is_chinese, plainly
 
 ALIKE = 0.5  # what another word for the one in the question counts, of a topic
-_FILE = Path(__file__).parents[1] / "data" / "topics.toml"
+_DATA = Path(__file__).parents[1] / "data"
+_FILE = _DATA / "topics.toml"
+_SORTS = {
+    "#phone": r"\d[\d ()-]{6,}\d",
+    "#place": r"\b(?:in|at|to|from|near) (?-i:[A-Z])\w+|[在去到住飞回][\u4e00-\u9fff]{2}",
+    "#weekday": r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天]",
+}
 
 
 class Topic(NamedTuple):
@@ -82,9 +89,57 @@ def _topics() -> list[Topic]:
             1.0,
         )
         for row in table_rows("topic")
-    ] + [_alike(pattern) for pattern in table()["alike"]]
+    ] + [_alike(pattern, pattern) for pattern in [*table()["alike"]]] + [*_fields()]
 
 
-def _alike(pattern: str) -> Topic:
-    words = re.compile(pattern, re.IGNORECASE)
-    return Topic("", words, words, own=False, sure=False, relations=(), kinds=(), words="", person="", worth=ALIKE)
+class Sort(NamedTuple):
+    """A sort of thing that a question asks for, such as a time of day, and what an answer of that sort counts more."""
+
+    name: str
+    worth: float
+    ask: re.Pattern[str]
+    hold: re.Pattern[str] | None
+
+
+def sorts(question: str) -> list[Sort]:
+    """The sorts of things that a question asks for."""
+    said = plainly(question)
+    return [sort for sort in _sorts() if sort.ask.search(said)]
+
+
+@functools.cache
+def _sorts() -> list[Sort]:
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, re.IGNORECASE)
+
+    return [
+        Sort(row["name"], row["worth"], compiled(row["ask"]), compiled(row["hold"]) if "hold" in row else None)
+        for row in table_rows("sort")
+    ]
+
+
+def _fields() -> Iterator[Topic]:
+    """The rows of the table of words for what a question asks for and for what answers it."""
+    for row in (_DATA / "fields.txt").read_text(encoding="utf-8").splitlines():
+        if row and not row.startswith("#"):
+            asked, _, held = row.partition(": ")
+            yield _alike(_any_of(asked), _any_of(f"{asked}, {held}" if held else asked))
+
+
+def _any_of(words: str) -> str:
+    """A pattern for any of some words: those in letters whole, with the endings of everyday words, `*` for any ending."""
+    return "|".join(_SORTS.get(word) or _one_word(word) for word in words.split(", "))
+
+
+def _one_word(word: str) -> str:
+    if not word.isascii():
+        return re.escape(word)
+    start, end = r"\b" if word[0].isalnum() else "", r"\b" if word[-1].isalnum() else ""
+    if word.endswith("*"):
+        return start + re.escape(word[:-1]) + r"\w*"
+    return start + re.escape(word) + ("(?:'?s|es|ed|d|ing)?" if end else "") + end
+
+
+def _alike(asked: str, held: str) -> Topic:
+    ask, hold = (re.compile(one, re.IGNORECASE) for one in (asked, held))
+    return Topic("", ask, hold, own=False, sure=False, relations=(), kinds=(), words="", person="", worth=ALIKE)

@@ -91,7 +91,10 @@ def is_request(message: str) -> bool:
 
 def subject(message: str) -> str:
     """What is to be looked up, without the words that ask for it."""
-    return _message("look up").sub(" ", message).strip() or message
+    said = _message("look up").sub(" ", message).strip() or message
+    for plain, written in table()["written"].items():
+        said = said.replace(plain, written)
+    return said
 
 
 def heard(message: str) -> str:

@@ -86,7 +86,11 @@ def told(turn: Turn, day: dt.date, *, to_assistant: bool) -> Told:
     for place, part in enumerate(parts):
         if "[redacted:" in part.text or not _worth(part, to_assistant=to_assistant):
             continue
+        if found and part in found[-1]:
+            continue
         group = _with_support(parts, place)
+        if group:
+            group = [*group, *_further(parts, place, len(group))]
         if group and found and group[0] in found[-1]:
             found[-1] += [one for one in group if one not in found[-1]]
         elif group:
@@ -242,6 +246,18 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
         group.insert(0, parts[place])
     lost = group[0].role == TELLING and _leans(group[0]) and not relations.stated(parts[last].text)
     return None if lost else group
+
+
+def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]:
+    """The sentences behind one that only add to it: that lean on it, or name nobody anew."""
+    found: list[Sentence] = []
+    for part in parts[place + 1 : place + 1 + SENTENCES - held]:
+        said = plainly(part.text)
+        adds = _leans(part) or not _has_subject(part) or table.sign("adds", said)
+        if part.role != TELLING or not adds or _bears_nothing(said) or table.sign("laugh", part.text):
+            break
+        found.append(part)
+    return found
 
 
 def _bears_nothing(said: str) -> bool:

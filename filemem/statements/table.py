@@ -38,7 +38,7 @@ def kinds() -> dict[str, Kind]:
 def patterns(section: str, name: str, language: str) -> list[re.Pattern[str]]:
     """The patterns of one row for `en` or `zh`, with its lists of words filled in."""
     row = next(row for row in rows(section) if row["name"] == name)
-    return [_compiled(pattern) for pattern in row.get(language, ())]
+    return [compiled(pattern) for pattern in row.get(language, ())]
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def asking(name: str, language: str) -> re.Pattern[str] | None:
     """What a question about a relation looks like; None where there is no such question."""
     row = next(row for row in rows("relation") if row["name"] == name)
     pattern = row.get(f"ask_{language}")
-    return _compiled(pattern) if pattern else None
+    return compiled(pattern) if pattern else None
 
 
 def search(section: str, name: str, text: str, language: str) -> re.Match[str] | None:
@@ -66,7 +66,7 @@ def _small(section: str, name: str, language: str) -> list[re.Pattern[str]]:
     """The patterns of one row that look for a capital, looking for any letter."""
     row = next(row for row in rows(section) if row["name"] == name)
     wanted = [pattern for pattern in row.get(language, ()) if _CAPITAL in pattern]
-    return [_compiled(pattern.replace(_CAPITAL, "(?!@notname@)[a-z]")) for pattern in wanted]
+    return [compiled(pattern.replace(_CAPITAL, "(?!@notname@)[a-z]")) for pattern in wanted]
 
 
 def sign(name: str, text: str) -> re.Match[str] | None:
@@ -82,7 +82,8 @@ def without(name: str, text: str) -> str:
     return text
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern with its lists of words filled in, read without regard to case."""
     words = _table()["words"]
     while "@" in pattern:
         pattern = re.sub(r"@(\w+)@", lambda word: words[word[1]], pattern)
