@@ -64,8 +64,11 @@ class People:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = list(texts)
-        self._partner = ""
-        self._partner = next(iter(self.names("partner")), "")
+        self._kin = ("", "")
+        self._kin = (
+            _any(self.names("partner")[:1]),
+            _any([*self.names("child"), *self.names("son"), *self.names("daughter")]),
+        )
 
     @functools.cached_property
     def every_name(self) -> frozenset[str]:
@@ -103,13 +106,19 @@ class People:
         return Person(kin[0], re.compile("|".join(parts), re.IGNORECASE), re.compile(kin_words, re.IGNORECASE))
 
     def _pattern(self, kin: str) -> re.Pattern[str]:
-        return _compiled(kin, self._partner)
+        return _compiled(kin, *self._kin)
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(kin: str, partner: str) -> re.Pattern[str]:
+def _compiled(kin: str, partner: str, child: str) -> re.Pattern[str]:
     row = next(row for row in topics.table_rows("person") if row["name"] == kin)
-    return re.compile(row["one"].replace("{partner}", re.escape(partner) if partner else "(?!)"), re.IGNORECASE)
+    return re.compile(
+        row["one"].replace("{partner}", partner or "(?!)").replace("{child}", child or "(?!)"), re.IGNORECASE
+    )
+
+
+def _any(names: list[str]) -> str:
+    return "|".join(map(re.escape, names))
 
 
 def is_about_self(question: str) -> bool:
@@ -127,6 +136,12 @@ def _names_behind(after: str, before: str) -> list[str]:
     """The names that stand behind, or right before, a word for somebody."""
     if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
         return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
+    if match := re.match(r":([^.!?]*)", after):
+        return [
+            name
+            for name in re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
+            if name not in _NO_NAME
+        ]
     if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
         return [match[1]]
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
@@ -135,8 +150,13 @@ def _names_behind(after: str, before: str) -> list[str]:
     if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
         return [match[1] + match[2]]
     if match := re.match(r"(?:的名字)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
-        found = (name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1])
-        whole = re.match(rf"(?:的名字)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])", after)
+        found = (
+            name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
+        )
+        whole = re.match(
+            rf"(?:的名字)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])",
+            after,
+        )
         return [whole[1]] if whole else list(found)[:1]
     return []
 

@@ -23,13 +23,15 @@ NOT_OWN = 0.5  # what is left of that where the question is about the one who as
 OTHERS = 0.3  # to hold it of somebody else
 FURTHER = 0.3  # what each further topic counts
 PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
-COUNTED, DONE, ENDED = 0.5, 0.2, 0.4  # to count what is to be counted; to tell a day gone by; to tell an end
+COUNTED, DONE, ENDED, WHO = 0.5, 0.2, 0.4, 0.15  # to count what is to be counted; to tell a day gone by; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
 STRAY = 0.5  # what it costs to be about nobody asked about
 _OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
-_HOW_MANY = re.compile(r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE)
+_HOW_MANY = re.compile(
+    r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE
+)
 _GONE_BY = re.compile(r"\b(?:did|was|were|been|happened)\b|[了过][吗的]?[?？]?$|的[?？]?$", re.IGNORECASE)
 _COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
 _WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
@@ -42,11 +44,14 @@ LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less t
 LEAST = 0.1
 COMMON = 0.3  # what is left of what a field of words counts where half of the passages are found in it
 UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on nothing answers it for sure
-_SAYS_NOTHING = frozenset("still anymore ever actually really exactly currently again please whats whos wheres whens".split())
+_SAYS_NOTHING = frozenset(
+    "still anymore ever actually really exactly currently again please whats whos wheres whens".split()
+)
 A_MONTH = dt.timedelta(days=31)  # what is longer is no day
-WORTH = 0.25  # of the best score, under which a passage is not shown beside it
+WORTH = 0.15  # of the best score, under which a passage is not shown beside it
 DOER = 0.6  # what the word for who does it counts
 _NO_SUBJECT = "叫姓在去到回从吃喝用打服对"  # behind these a name says what or where, not who
+NEAR = 4  # passages that are looked at for a change of what the first tells
 RARE = 6  # passages that a character stands in, up to which it tells a word
 
 
@@ -139,7 +144,14 @@ def _units(parsed: Query, corpus: Corpus) -> list[Unit]:
     for word in parsed.words:
         if not word.aside and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
             count = sum(map(corpus.frequency, corpus.concept(word.stem)))
-            found.append(Unit(word.text, ((word.stem, 1.0), *word.others, *_doers(word.text)), word.weight * weight(count), count > 0))
+            found.append(
+                Unit(
+                    word.text,
+                    ((word.stem, 1.0), *word.others, *_doers(word.text)),
+                    word.weight * weight(count),
+                    count > 0,
+                )
+            )
     weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
     for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
         if terms.is_cjk(unit.text):
@@ -154,7 +166,9 @@ def _units(parsed: Query, corpus: Corpus) -> list[Unit]:
 def _doers(word: str) -> list[tuple[str, float]]:
     """The stems of who does what a word says, and of what they do: milker of milk, drive of driver."""
     base = terms.stem(word)
-    forms = [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
+    forms = (
+        [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
+    )
     return [(terms.stem(form), DOER) for form in forms if len(form) > 3 and terms.stem(form) != base]
 
 
@@ -163,14 +177,29 @@ def _count(text: str, corpus: Corpus) -> int:
     return min(corpus.frequency(pair) for pair in pairs)
 
 
+class Scored(NamedTuple):
+    """A passage with what it counts, and for how much of that it states or holds what is asked for; `sure`: that is enough
+    to be an answer; `named`: it names what the question is about."""
+
+    score: float
+    answers: float
+    sure: bool
+    named: bool
+    evidence: Evidence
+
+    @property
+    def day(self) -> int:
+        """Its day as an ordinal, 0 for none."""
+        return self.evidence.day.toordinal() if self.evidence.day else 0
+
+
 def ranked(asked: Asked, found: Iterable[Evidence]) -> Ranked:
     """The evidence that has to do with a question, best first."""
     found = list(found)
     asked = _weighed(asked, found)
     scored: list[Scored] = [Scored(*score, one) for one in found if (score := _score(asked, one))[0] > LEAST]
     if not scored and asked.people:  # none of them is known here
-        best, _ = ranked(asked._replace(people=[]), found)
-        return Ranked(best, False)
+        return Ranked(ranked(asked._replace(people=[]), found).best, False)
     if not scored:
         return Ranked([], False)
     best = max(scored, key=lambda one: one.score)
@@ -190,7 +219,29 @@ def ranked(asked: Asked, found: Iterable[Evidence]) -> Ranked:
 
     scored.sort(key=key)
     scored = [one for one in scored if one.score >= WORTH * best.score]
+    _put_current_first(asked, scored)
     return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+def _put_current_first(asked: Asked, scored: list[Scored]) -> None:
+    """Put what tells of a change, newer than the first and about the same, in front of it."""
+    first, same = scored[0], _about(asked, scored[0].evidence)
+    for one in scored[1:NEAR]:
+        changes = any(
+            table.sign("change", plainly(part.text)) or _sign("ended").search(part.text)
+            for part in one.evidence.telling
+        )
+        newer = one.day > first.day and one.score >= LIKELY * first.score and one.answers >= first.answers - FURTHER
+        if newer and changes and not asked.past and not one.evidence.over and same & _about(asked, one.evidence):
+            scored.remove(one)
+            scored.insert(0, one)
+            return
+
+
+def _about(asked: Asked, one: Evidence) -> frozenset[str]:
+    """Which topics and weighty words of a question a passage holds."""
+    held = [unit.text for unit in asked.units if unit.known and _held(unit, *_forms(one.text)) == 1.0]
+    return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
 
 
 def _weighed(asked: Asked, found: list[Evidence]) -> Asked:
@@ -203,22 +254,6 @@ def _weighed(asked: Asked, found: list[Evidence]) -> Asked:
         return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
 
     return asked._replace(topics=[weighed(topic) for topic in asked.topics])
-
-
-class Scored(NamedTuple):
-    """A passage with what it counts, and for how much of that it states or holds what is asked for; `sure`: that is enough
-    to be an answer; `named`: it names what the question is about."""
-
-    score: float
-    answers: float
-    sure: bool
-    named: bool
-    evidence: Evidence
-
-    @property
-    def day(self) -> int:
-        """Its day as an ordinal, 0 for none."""
-        return self.evidence.day.toordinal() if self.evidence.day else 0
 
 
 def _score(asked: Asked, one: Evidence) -> tuple[float, float, bool, bool]:
@@ -258,9 +293,15 @@ def _of_sort(asked: Asked, one: Evidence) -> float:
         if sort.hold:
             found += sort.worth * (sort.hold.search(one.text) is not None)
         elif one.day:
-            days = [mention.span for mention in _days(one.text, one.day) if mention.span.end - mention.span.start < A_MONTH]
+            days = [
+                mention.span for mention in _days(one.text, one.day) if mention.span.end - mention.span.start < A_MONTH
+            ]
             found += sort.worth * bool(days)
             found += DONE * (_GONE_BY.search(asked.text) is not None and any(span.end <= one.day for span in days))
+    if any(sort.name == "person" for sort in asked.sorts):
+        found += WHO * any(
+            name not in asked.text and re.search(rf"{re.escape(name)}", one.text) for name in asked.names
+        )
     if counted := _HOW_MANY.search(asked.text):
         found += COUNTED * (_counting(counted[1] or counted[2]).search(one.text) is not None)
     return found

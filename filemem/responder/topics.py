@@ -75,21 +75,25 @@ def table() -> dict[str, Any]:
 
 @functools.cache
 def _topics() -> list[Topic]:
-    return [
-        Topic(
-            row["name"],
-            re.compile(row.get("ask", row["hold"]), re.IGNORECASE),
-            re.compile(row["hold"], re.IGNORECASE),
-            row.get("own", False),
-            row.get("sure", False),
-            tuple(row.get("relations", ())),
-            tuple(row.get("kinds", ())),
-            row.get("words", ""),
-            row.get("person", ""),
-            1.0,
-        )
-        for row in table_rows("topic")
-    ] + [_alike(pattern, pattern) for pattern in [*table()["alike"]]] + [*_fields()]
+    return (
+        [
+            Topic(
+                row["name"],
+                re.compile(row.get("ask", row["hold"]), re.IGNORECASE),
+                re.compile(row["hold"], re.IGNORECASE),
+                row.get("own", False),
+                row.get("sure", False),
+                tuple(row.get("relations", ())),
+                tuple(row.get("kinds", ())),
+                row.get("words", ""),
+                row.get("person", ""),
+                1.0,
+            )
+            for row in table_rows("topic")
+        ]
+        + [_alike(pattern, pattern) for pattern in [*table()["alike"]]]
+        + [*_fields()]
+    )
 
 
 class Sort(NamedTuple):
