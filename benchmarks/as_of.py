@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from filemem import Store
+from filemem import Store, User
 from filemem.history import History, log
 
 START = dt.datetime(2021, 1, 1, 8, tzinfo=dt.UTC)
@@ -67,7 +67,7 @@ def compare(folder: str, question: tuple[str, ...], day: dt.date) -> None:
     worked = processor() - before
     pairs = [(seconds(folder, *question), seconds(folder, *question, *then)) for _ in range(9)]
     today, later = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
-    files = len(Store(folder).user("ann").as_of(day).paths())
+    files = len(Store(folder).user("ann").as_of(day).folder.paths())
     print(f"{question[0]:6} as of {day}, {files:5,} files: first {1000 * first:5.0f} ms", end="")
     print(
         f" ({1000 * worked:4.0f} of processor), then {1000 * later:4.0f}, {1000 * (later - today):+4.0f} beside today"
@@ -84,12 +84,12 @@ def main() -> None:
         subprocess.run([*run, "init", "--quiet", "--initial-branch=main"], check=True)
         subprocess.run([*run, "fast-import", "--quiet"], input=b"".join(commits(count)), check=True)
         subprocess.run([*run, "checkout", "--quiet", "--force", "main"], check=True)
-        print(f"{count:,} commits, {len(Store(folder).user('ann').paths()):,} files today")
+        print(f"{count:,} commits, {len(Store(folder).user('ann').folder.paths()):,} files today")
         asked = {("grep", "grandmother.*violin"): 0, ("search", "which", "grandmother", "plays", "the", "violin"): 12}
         for question, apart in asked.items():  # each of a day of its own, so that it is the first
             for number in (count // 2 - apart, count - 7 - apart):
                 compare(folder, question, (START + number * dt.timedelta(hours=4)).date())
-        history = History(Store(folder).user("ann"))
+        history = History(Store(folder).user("ann").folder)
         for name, found in (
             ("log", {}),
             ("log of ten", {"limit": 10}),
@@ -101,7 +101,7 @@ def main() -> None:
         with open(os.path.join(folder, ".gitattributes"), "w") as file:
             file.write("**/sessions/** merge=union\n")
         history = History(history.user)
-        path = history.user.remember("One more.").path
+        path = User(history.user).remember("One more.").path
         start = time.perf_counter()
         history.record("Remember", [path], {}, dt.datetime.now().astimezone())
         print(f"{'one commit':28} {1000 * (time.perf_counter() - start):8.0f} ms")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from filemem import Store, User, consolidation, facts
+from filemem.folder import Folder
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 BUDGETS = (250, 500, 1000, 2000)
@@ -38,9 +39,9 @@ def cited() -> dict[str, set[str]]:
     return found
 
 
-def recalled(person: dict[str, Any], order: list[Any], user: User, eval_: Any) -> Counter[int]:
+def recalled(person: dict[str, Any], order: list[Any], user: Folder, eval_: Any) -> Counter[int]:
     """The share of the evidence in the first tokens of an answer, and in all of it as 0, summed over the questions."""
-    tools, text = user.tools(), {said[0]: eval_.norm(said[4])[:120] for said in order}
+    tools, text = User(user).tools(), {said[0]: eval_.norm(said[4])[:120] for said in order}
     total: Counter[int] = Counter()
     for question in person["questions"]:
         answer = tools.call("search_files", {"query": question["text"]})
@@ -50,7 +51,7 @@ def recalled(person: dict[str, Any], order: list[Any], user: User, eval_: Any) -
     return total
 
 
-def consolidated(user: User, show: int, seed: int) -> tuple[float, list[str]]:
+def consolidated(user: Folder, show: int, seed: int) -> tuple[float, list[str]]:
     """Make facts of a person's sessions: the seconds, the paths; some of them are printed."""
     start = time.perf_counter()
     for _ in consolidation.run(user, dt.datetime(2026, 11, 20, tzinfo=dt.UTC)):
@@ -79,7 +80,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         for person in data.SETS[given.set]():
             order = data.write_store(person, root)
-            user = Store(root).user(person["name"])
+            user = Store(root).user(person["name"]).folder
             before += recalled(person, order, user, eval_)
             spent, paths = consolidated(user, given.facts, given.seed)
             after += recalled(person, order, user, eval_)

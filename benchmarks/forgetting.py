@@ -22,9 +22,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from filemem import Store, recalls
+from filemem import Store, User, recalls
+from filemem.folder import Folder
 from filemem.maintenance import compact, sweep
-from filemem.store import User
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 COMMAND = (sys.executable, "-c", "from filemem.cli import main; main()")
@@ -34,18 +34,18 @@ KINDS = {1: "several places", 2: "when", 3: "open", 4: "one place"}  # LoCoMo's 
 Scores = dict[Any, list[tuple[float, ...]]]
 
 
-def share(user: User, question: dict[str, Any], text: dict[str, str], norm: Any, **filters: str) -> float:
+def share(user: Folder, question: dict[str, Any], text: dict[str, str], norm: Any, **filters: str) -> float:
     """The share of a question's evidence in one answer."""
-    answer = norm(user.tools().call("search_files", {"query": question["text"], **filters})[:BUDGET])
+    answer = norm(User(user).tools().call("search_files", {"query": question["text"], **filters})[:BUDGET])
     return sum(bool(text[turn]) and text[turn] in answer for turn in question["gold"]) / len(question["gold"])
 
 
-def size(user: User, *, live: bool) -> int:
+def size(user: Folder, *, live: bool) -> int:
     """The bytes of a user's memories."""
     return sum(stat.size for stat in user.files() if not live or not stat.path.startswith("archive/"))
 
 
-def forget(user: User, last: dt.datetime) -> list[str]:
+def forget(user: Folder, last: dt.datetime) -> list[str]:
     """Compact and sweep one year after the last conversation; returns what was taken back or went wrong."""
     at = last + dt.timedelta(days=365)
     done = [compact(user, at, None, older_than=0), sweep(user, at)]
@@ -63,7 +63,7 @@ def measured(name: str, share_kept: float | None) -> tuple[Scores, list[float], 
             if share_kept:
                 Path(root, "filemem.yaml").write_text(f"summary_share: {share_kept}\n")
             text = {turn: norm(said)[:120] for turn, *_, said in data.write_store(talk, root)}
-            user = Store(root).user(talk["name"])
+            user = Store(root).user(talk["name"]).folder
             before = [share(user, question, text, norm) for question in talk["questions"]]
             whole = size(user, live=False)
             notes += forget(user, talk["sessions"][-1]["date"])
@@ -86,10 +86,10 @@ def table(scores: Scores) -> str:
     return "\n".join(out)
 
 
-def large(root: str, count: int) -> User:
+def large(root: str, count: int) -> Folder:
     """A user with that many small memories over two years, a third of the facts events and as many plans, and a log of ten
     times as many recalls."""
-    user, chance, start = Store(root).user("ann"), random.Random(1), dt.date(2025, 1, 1)
+    user, chance, start = Store(root).user("ann").folder, random.Random(1), dt.date(2025, 1, 1)
     paths = []
     for number in range(count):
         day = start + dt.timedelta(chance.randrange(690))
@@ -140,7 +140,7 @@ def many(count: int) -> None:
     """Print how long it takes to sweep so many users of three memories each, which all go."""
     with tempfile.TemporaryDirectory() as root:
         for number in range(count):
-            user = Store(root).user(f"user{number}")
+            user = Store(root).user(f"user{number}").folder
             for name in ("a", "b", "c"):
                 user.create(f"facts/2026/2026-01-01-{name}.md", "---\nkind: event\n---\nHad tea.\n")
         start, busy = time.perf_counter(), _processor()

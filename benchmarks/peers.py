@@ -34,6 +34,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from filemem import User, index
+
 BUDGETS = (500, 2_000)  # tokens
 MOST = 400  # turns in an answer of an engine that only ranks
 FOUND = 20  # passages asked of ReMe, enough for 2,000 tokens
@@ -130,9 +132,9 @@ def words(question: str) -> list[str]:
 
 def filemem(talk: Talk, root: Path) -> Asked:
     """One call of `search_files`."""
-    user = importlib.import_module("filemem").Store(root.parent).user(root.name)
-    user.index.corpus()
-    tools = user.tools()
+    user = importlib.import_module("filemem").Store(root.parent).user(root.name).folder
+    index.of(user).corpus()
+    tools = User(user).tools()
     return lambda question: [tools.call("search_files", {"query": question})]
 
 

@@ -28,13 +28,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from crash_driver import arm
 
-from filemem import Store, consolidation, forget, maintenance, said
+from filemem import Store, User, consolidation, forget, maintenance, said
+from filemem import index as indexes
 from filemem.consolidation.remembering import remember
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.forget import erasure, journal
 from filemem.importers import import_file
 from filemem.memory import Memory
-from filemem.store import User
+from filemem.store import StoreFolder
 from filemem.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -77,18 +79,18 @@ FILES |= {
 # -- the jobs ----------------------------------------------------------------------------------------------------
 
 
-def _turn(text: str, path: str = NEW) -> Callable[[User], object]:
+def _turn(text: str, path: str = NEW) -> Callable[[Folder], object]:
     return lambda user: Transcript(user, path).add("Ann", text, AT)
 
 
-def _imported(user: User) -> None:
+def _imported(user: Folder) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         file.write(json.dumps({"messages": [{"role": "user", "content": "I keep two goats."}]}))
         file.flush()
-        import_file(user.store, "openai-jsonl", file.name, user=user.name)
+        import_file(StoreFolder(user.store), "openai-jsonl", file.name, user=user.name)
 
 
-def _forgotten(user: User) -> None:
+def _forgotten(user: Folder) -> None:
     left = journal.unfinished(user)
     if left:
         erasure.erase(user, left, AT)
@@ -96,7 +98,7 @@ def _forgotten(user: User) -> None:
     erasure.apply(user, forget.plan(user, forget.candidates(user, "Hannah"), "Hannah"), AT)
 
 
-JOBS: dict[str, Callable[[User], object]] = {
+JOBS: dict[str, Callable[[Folder], object]] = {
     "a first turn": _turn("Hello, I painted the boat.", ""),
     "a turn": _turn("I painted the boat."),
     "a long turn": _turn("I painted the boat. " * 600),
@@ -123,7 +125,7 @@ def _stores() -> Iterator[Path]:
 
 
 def _fill(root: Path) -> None:
-    user = Store(root).user("ann")
+    user = Store(root).user("ann").folder
     for path, text in FILES.items():
         Path(user.root, path).parent.mkdir(parents=True, exist_ok=True)
         Path(user.root, path).write_bytes(text.encode())
@@ -131,11 +133,11 @@ def _fill(root: Path) -> None:
     before = user.read(NEW)
     Transcript(user, NEW).add("Ann", "A turn that an editor saves over.", AT)
     Path(user.absolute(NEW)).write_bytes(before)
-    list(user.index.corpus().entries())
+    list(indexes.of(user).corpus().entries())
 
 
 def memories(root: Path) -> dict[str, bytes]:
-    user = Store(root).user("ann")
+    user = Store(root).user("ann").folder
     return {path: user.read(path) for path in user.paths()}
 
 
@@ -167,7 +169,7 @@ def attempted(root: Path, job: str, limit: int, then: Callable[[], None]) -> tup
         try:
             made = arm(limit, then)
             try:
-                JOBS[job](Store(root).user("ann"))
+                JOBS[job](Store(root).user("ann").folder)
                 code = 0
             except (FilememError, OSError):
                 code = 2
@@ -207,7 +209,7 @@ def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]],
     begin = memories(folder / "begin")
     undisturbed = folder / f"{job}-undisturbed"
     shutil.copytree(folder / "begin", undisturbed)
-    JOBS[job](Store(undisturbed).user("ann"))
+    JOBS[job](Store(undisturbed).user("ann").folder)
     wanted = memories(undisturbed)
     for limit, then in points:
         store = folder / "attempt"
@@ -216,7 +218,7 @@ def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]],
         found["done"] += 1
         found[_ENDS.get(status, "broke")] += 1
         gone = lost(begin, memories(store), job)
-        JOBS[job](Store(store).user("ann"))
+        JOBS[job](Store(store).user("ann").folder)
         after = memories(store)
         gone += lost(begin, after, job)
         found["lost"] += bool(gone)
@@ -283,7 +285,7 @@ def _on_full_disk(disk: Path, job: str, room: int, found: Counter[str]) -> None:
     found["said so" if status == 2 else "went on"] += 1
     gone = lost(before, memories(disk / "store"), job)
     (disk / "filler").unlink()
-    JOBS[job](Store(disk / "store").user("ann"))
+    JOBS[job](Store(disk / "store").user("ann").folder)
     gone += lost(before, memories(disk / "store"), job)
     found["lost"] += bool(gone)
     if gone:
@@ -303,7 +305,7 @@ def _child(work: Callable[[], None]) -> int:
 
 def _speaker(root: Path, path: str, name: str, end: float, acknowledged: Path) -> None:
     """Say turn after turn, noting each once it was kept."""
-    talk, number = Transcript(Store(root).user("ann"), path), 0
+    talk, number = Transcript(Store(root).user("ann").folder, path), 0
     with open(acknowledged, "w", buffering=1) as log:
         while time.monotonic() < end:
             talk.add(name, f"{name} turn {number}", AT)
@@ -334,8 +336,8 @@ def writers() -> Counter[str]:
     found = Counter[str]()
     with _stores() as folder:
         root, end = folder / "begin", time.monotonic() + WRITING
-        shared = Path(Store(root).user("ann").absolute(NEW))
-        other = Path(Store(root).user("ann").absolute("sessions/2026/2026-09-17-1105-the-eel.md"))
+        shared = Path(Store(root).user("ann").folder.absolute(NEW))
+        other = Path(Store(root).user("ann").folder.absolute("sessions/2026/2026-09-17-1105-the-eel.md"))
         paths = [NEW, NEW, NEW, "sessions/2026/2026-09-17-1105-the-eel.md", "", ""]
         logs = [folder / f"log-{n}" for n in range(6)]
         children = [
@@ -348,7 +350,7 @@ def writers() -> Counter[str]:
             found["broke off"] += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
         turns = [line for log in logs for line in log.read_text().splitlines()]
         found["done"] = len(turns)
-        user = Store(root).user("ann")
+        user = Store(root).user("ann").folder
         found["saved over"] = len(_absent(root, turns))
         noticed = said.lost(user)
         found["noticed"] = sum(any(turn.rstrip().endswith(f": {one}") for gone in noticed.values() for turn in gone)
@@ -373,11 +375,11 @@ def index() -> Counter[str]:
     words = "loom eel kiln boat wool owl ferry Harwich Tom Ida Ghent Bruges".split()
     with _stores() as folder:
         root = folder / "begin"
-        user = Store(root).user("ann")
+        user = Store(root).user("ann").folder
         for number in range(ROUNDS):
             _changed_by_hand(Path(user.root), dice, words, number)
             asked = " ".join(dice.sample(words, 2))
-            told = [(hit.path, hit.line) for hit in user.search_files(asked)]
+            told = [(hit.path, hit.line) for hit in User(user).search_files(asked)]
             shutil.rmtree(folder / "anew", ignore_errors=True)
             shutil.copytree(root, folder / "anew", ignore=shutil.ignore_patterns(".filemem"))
             anew = [(hit.path, hit.line) for hit in Store(folder / "anew").user("ann").search_files(asked)]
@@ -453,14 +455,14 @@ def paths() -> Counter[str]:
     found, dice = Counter[str](), random.Random(11)
     with _stores() as folder:
         root = folder / "begin"
-        Store(root).user("bob").create("profile.md", "canary of Bob\n")
-        user = Store(root).user("ann")
+        Store(root).user("bob").folder.create("profile.md", "canary of Bob\n")
+        user = Store(root).user("ann").folder
         ann = Path(user.root)
         (ann / "link").symlink_to("../bob")
         (ann / "loop").symlink_to("loop")
         os.mkfifo(ann / "pipe.md")
         before, outside = memories(root), (root / "bob/profile.md").read_bytes()
-        box = user.tools()
+        box = User(user).tools()
         for _ in range(PATHS):
             path = "/".join(dice.choices(PIECES, k=dice.randrange(1, 5)))
             answers = [box.call(tool, {**more, "path": path}) for tool, more in _CALLS]
@@ -476,11 +478,11 @@ def paths() -> Counter[str]:
     return found
 
 
-def _appended(user: User, path: str) -> None:
+def _appended(user: Folder, path: str) -> None:
     user.append(path, "x\n")
 
 
-def _edited(user: User, path: str) -> None:
+def _edited(user: Folder, path: str) -> None:
     user.edit(path, lambda _: b"x\n")
 
 

@@ -4,24 +4,63 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from filemem.errors import FilememError
+    from filemem.agent import Called, Conversation, Notice, Text, Thought
+    from filemem.api import Change, Store, User
+    from filemem.config import ConfigError
+    from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
     from filemem.grep import Match
+    from filemem.history.git import GitError
     from filemem.memory import Memory
+    from filemem.model import ModelError
     from filemem.problems import Problem
     from filemem.search import Hit
-    from filemem.store import Store, User
     from filemem.tools import Toolbox
 
-__all__ = ["FilememError", "Hit", "Match", "Memory", "Problem", "Store", "Toolbox", "User"]
+__all__ = [
+    "Busy",
+    "Called",
+    "Change",
+    "Changed",
+    "ConfigError",
+    "Conversation",
+    "FilememError",
+    "GitError",
+    "Hit",
+    "Match",
+    "Memory",
+    "ModelError",
+    "NotFound",
+    "Notice",
+    "Problem",
+    "Refused",
+    "Store",
+    "Text",
+    "Thought",
+    "Toolbox",
+    "User",
+]
 _HOMES = {
+    "Busy": "errors",
+    "Called": "agent",
+    "Change": "api",
+    "Changed": "errors",
+    "ConfigError": "config",
+    "Conversation": "agent",
     "FilememError": "errors",
+    "GitError": "history.git",
     "Hit": "search",
     "Match": "grep",
     "Memory": "memory",
+    "ModelError": "model",
+    "NotFound": "errors",
+    "Notice": "agent",
     "Problem": "problems",
-    "Store": "store",
+    "Refused": "errors",
+    "Store": "api",
+    "Text": "agent",
+    "Thought": "agent",
     "Toolbox": "tools",
-    "User": "store",
+    "User": "api",
 }
 
 

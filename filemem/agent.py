@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem import prompt, recalls, tokens, withheld
+from filemem import config, prompt, recalls, tokens, withheld
 from filemem.errors import FilememError
-from filemem.folder import Current
+from filemem.folder import Current, Folder
 from filemem.forget import asking
 from filemem.forget.wording import Wording
 from filemem.model import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused
@@ -17,7 +17,7 @@ from filemem.model.offline import OfflineModel
 from filemem.passages import Passage
 from filemem.plain import one_line
 from filemem.redaction import kinds, redact
-from filemem.store import User
+from filemem.tools import Toolbox
 from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
 
@@ -67,12 +67,12 @@ class Conversation:
     """One user's talk with one model; `now` gives the person's local time, with its zone."""
 
     def __init__(
-        self, user: User, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
+        self, user: Folder, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
     ) -> None:
         self.user = user
         self.now = now
         self.transcript = transcript or Transcript(user)
-        self.tools = user.tools(now)
+        self.tools = Toolbox(user, now)
         self.ask_from_now_on(model)
         self.forgotten: Wording | None = None  # what the last message had deleted
         self._summary = ""
@@ -90,8 +90,8 @@ class Conversation:
             model.at_hand(self.user, self.tools, self.now)
         self._unused = 0
 
-    def say(self, text: str, listen: Listener) -> str:
-        """Keep what the person said, answer it, keep the answer; returns the answer.
+    def say(self, text: str, listen: Listener = lambda event: None) -> str:
+        """Keep what the person said, answer it, keep the answer; returns the answer. `listen` gets it piece by piece.
 
         Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
         """
@@ -141,7 +141,7 @@ class Conversation:
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
         """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
-        if self.user.config.redact:
+        if config.of(self.user).redact:
             text, found = redact(text)
             if found:
                 listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
@@ -165,7 +165,7 @@ class Conversation:
             self.tools.current = Current(self.transcript.path, turns[start].line)
         system = prompt.sections(
             self.user,
-            self.user.config,
+            config.of(self.user),
             self.now(),
             self.tools.pages(),
             self._summarise(turns[:start]),
@@ -176,7 +176,7 @@ class Conversation:
     @property
     def offered(self) -> list[dict[str, Any]]:
         """The tools that the model is offered: all four, or none where it is known to use none."""
-        return self.tools.schemas if self.user.config.tools and self._toolless is not self.model else []
+        return self.tools.schemas if config.of(self.user).tools and self._toolless is not self.model else []
 
     def _shown_turns(self) -> list[Passage]:
         """The turns so far without those that are withheld; the last one is there, as it is answered."""
@@ -186,7 +186,7 @@ class Conversation:
     def _window(self, turns: list[Passage]) -> int:
         """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
         model write a summary and endpoints cache a prompt that begins as the last one did."""
-        budget = round(self.user.config.window_tokens * self._share)
+        budget = round(config.of(self.user).window_tokens * self._share)
         if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
             self._start = prompt.window(turns, budget * 2 // 3)
         return self._start
@@ -195,8 +195,8 @@ class Conversation:
         """The running summary, brought up to the turns that have left the window."""
         new = gone[self._summarised :]
         if new:
-            budget = self.user.config.summary_tokens
-            long_ago = prompt.window(new, 2 * self.user.config.window_tokens)  # more than one request should hold
+            budget = config.of(self.user).summary_tokens
+            long_ago = prompt.window(new, 2 * config.of(self.user).window_tokens)  # more than one request should hold
             self._summary = plain_summary(self._summary, new[:long_ago], budget)
             new = new[long_ago:]
             self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
@@ -230,7 +230,7 @@ class Conversation:
         self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
-        for left in range(self.user.config.steps, -1, -1):
+        for left in range(config.of(self.user).steps, -1, -1):
             reply = self._fitting(text, worked, listen, with_tools=left > 0)
             if self.offered and left and not reply.calls and _is_call(reply.text):
                 self._give_up_tools("writes its calls into its answer", listen)
@@ -282,7 +282,7 @@ class Conversation:
                     raise
             self._share /= 2
             self.tools.open_files.clear()
-            room = round(self._share * self.user.config.open_tokens)
+            room = round(self._share * config.of(self.user).open_tokens)
             worked[:] = [{**message, "content": _cut(message["content"], room)} for message in worked]
             what = "this prompt is too long, so it is asked with less of the conversation and no open file"
             listen(Notice(f"{self.model.name}: {what}."))

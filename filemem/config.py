@@ -7,6 +7,7 @@ person has agreed to it (`trust`) or said it themselves, in the environment.
 import dataclasses
 import math
 import os
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import yaml
 
 from filemem import disk, front
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.plain import nearest, one_line
 from filemem.trust import Trust
 
@@ -61,6 +63,21 @@ class Config:
     steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
+
+
+_of: "weakref.WeakKeyDictionary[Folder, Config]" = weakref.WeakKeyDictionary()
+
+
+def of(folder: Folder) -> Config:
+    """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
+    if folder not in _of:
+        _of[folder] = load(folder.store, trust=folder.trust)
+    return _of[folder]
+
+
+def read_again() -> None:
+    """Have all settings read anew, as what the person has agreed to has changed."""
+    _of.clear()
 
 
 def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:

@@ -12,16 +12,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, recalls, retention, sections
+from filemem import archive, config, index, recalls, retention, sections
 from filemem.archive import Progress, unwatched
 from filemem.config import Config, ConfigError
 from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
 from filemem.index.corpus import Entry
 from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON
 from filemem.plain import few
 from filemem.recalls import Trail
 from filemem.retention import Curve, Elapsed, Strength
-from filemem.store import User
 
 LASTING = 8  # importance from which nothing fades
 TRIFLING = 3  # importance up to which a fact fades whatever it tells
@@ -80,7 +80,7 @@ def lasts(entry: Entry, known: Known) -> str:
     return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
 
 
-def known(user: User, today: dt.date) -> Known:
+def known(user: Folder, today: dt.date) -> Known:
     """What decides today of a user's memories which of them last."""
     logged = sections.compacted(user).items()
     try:
@@ -154,11 +154,11 @@ class Standing(NamedTuple):
     trail: Trail
 
 
-def standings(user: User, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
+def standings(user: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
     """Every memory as it stands today, in no order."""
-    corpus = user.index.corpus(progress)
+    corpus = index.of(user).corpus(progress)
     trails = recalls.trails(user)
-    rule, ground = rules(user.config, corpus.entries(), trails), known(user, today)
+    rule, ground = rules(config.of(user), corpus.entries(), trails), known(user, today)
     unread = set(corpus.unread())
     for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
         trail = trails.get(archive.live(entry.path), _NO_TRAIL)
@@ -195,7 +195,7 @@ def sources(entry: Entry) -> list[str]:
 # -- in words ----------------------------------------------------------------------------------------------------
 
 
-def why(user: User, path: str, today: dt.date) -> list[str]:
+def why(user: Folder, path: str, today: dt.date) -> list[str]:
     """In words and numbers: why a memory is where it is, and when it will fade. Raises NotFound or Refused."""
     where = user.locate(path)
     all_found = list(standings(user, today))
@@ -210,8 +210,8 @@ def why(user: User, path: str, today: dt.date) -> list[str]:
     if found.strength is None or found.reason not in ("", YOUNG):
         return [*said, f"It does not fade: it is {found.reason}."]
     said += [
-        *_history(found, found.strength, user.config, today),
-        *_what_comes(found, found.strength, user.config, today),
+        *_history(found, found.strength, config.of(user), today),
+        *_what_comes(found, found.strength, config.of(user), today),
     ]
     citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
     return said + ([f"It stays as long as what cites it as its source does: {few(citing)}."] if citing else [])

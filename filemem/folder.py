@@ -20,6 +20,7 @@ from filemem.memory import ARCHIVE, LARGEST, Memory
 from filemem.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.plain import nearest, one_line, visible
 from filemem.problems import Problem
+from filemem.trust import Trust
 
 BOOKKEEPING = ".filemem"
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
@@ -52,13 +53,19 @@ class Current(NamedTuple):
 
 
 class Folder:
-    """The memories under one folder. `name` is the user's."""
+    """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
 
-    def __init__(self, root: str, name: str) -> None:
+    def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
         self.root = root
         self.name = name
+        self.trust = trust or Trust()
         self._thread_lock = threading.RLock()
         self._depth = 0
+
+    @property
+    def store(self) -> str:
+        """The store's folder, in which this one lies."""
+        return os.path.dirname(self.root)
 
     def exists(self) -> bool:
         """Has anything been kept for this user yet?"""

@@ -11,19 +11,19 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filemem import archive, compaction, consolidation, recalls, sweeper, withheld
+from filemem import archive, compaction, consolidation, index, recalls, sweeper, withheld
 from filemem.archive import Progress, live, unwatched
 from filemem.compaction import Compaction
 from filemem.consolidation import Decision, remembering
 from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.frontedit import set_front
 from filemem.history import History
 from filemem.memory import Memory
 from filemem.model import Model
 from filemem.plain import few
-from filemem.store import User
 
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
@@ -49,7 +49,7 @@ Job = Callable[[Expect], Done]
 
 
 def compact(
-    user: User,
+    user: Folder,
     at: dt.datetime,
     model: Model | None,
     older_than: int | None = None,
@@ -63,21 +63,21 @@ def compact(
     return _alone(user, at, lambda expect: _compact(user, at, model, older_than, progress, expect))
 
 
-def sweep(user: User, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> Done:
+def sweep(user: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> Done:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     if dry:
         return _plan_sweep(user, at, progress)
     return _alone(user, at, lambda expect: _sweep(user, at, progress, expect))
 
 
-def restore(user: User, paths: Iterable[str], at: dt.datetime) -> Done:
+def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> Done:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     wanted = list(paths)
     return _alone(user, at, lambda expect: _restore(user, wanted, at, expect))
 
 
 def maintain(
-    user: User, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
+    user: Folder, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
 ) -> list[Done]:
     """Every job, in the order in which each finds what the one before has left.
 
@@ -96,12 +96,12 @@ def maintain(
         return [_recorded(user, at, job) for job in jobs]
 
 
-def _alone(user: User, at: dt.datetime, job: Job) -> Done:
+def _alone(user: Folder, at: dt.datetime, job: Job) -> Done:
     with archive.alone(user):
         return _recorded(user, at, job)
 
 
-def _recorded(user: User, at: dt.datetime, job: Job) -> Done:
+def _recorded(user: Folder, at: dt.datetime, job: Job) -> Done:
     """Do a job and commit what it wrote, where the memories are in git."""
     history = History(user)
     before = history.before(at)
@@ -117,7 +117,7 @@ def _recorded(user: User, at: dt.datetime, job: Job) -> Done:
 # -- consolidate -------------------------------------------------------------------------------------------------
 
 
-def _plan_consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
+def _plan_consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> Done:
     """What would be made of what was said."""
     notes: list[str] = []
     made: list[Decision] = []
@@ -127,7 +127,7 @@ def _plan_consolidate(user: User, at: dt.datetime, model: Model | None, progress
     return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
 
 
-def _consolidate(user: User, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> Done:
+def _consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> Done:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
@@ -152,7 +152,7 @@ def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[
 # -- compact -----------------------------------------------------------------------------------------------------
 
 
-def _plan_compact(user: User, at: dt.datetime, older_than: int | None, progress: Progress) -> Done:
+def _plan_compact(user: Folder, at: dt.datetime, older_than: int | None, progress: Progress) -> Done:
     """Which conversations would be summarised."""
     found = compaction.plan(user, at.date(), older_than, progress)
     batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
@@ -164,7 +164,7 @@ def _plan_compact(user: User, at: dt.datetime, older_than: int | None, progress:
 
 
 def _compact(
-    user: User, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
+    user: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
 ) -> Done:
     made: list[Compaction] = []
     short: list[str] = []
@@ -215,7 +215,7 @@ def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
 # -- sweep -------------------------------------------------------------------------------------------------------
 
 
-def _plan_sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
+def _plan_sweep(user: Folder, at: dt.datetime, progress: Progress) -> Done:
     """What would be archived, and what would come back."""
     found = sweeper.plan(user, at.date(), progress)
     said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
@@ -226,7 +226,7 @@ def _plan_sweep(user: User, at: dt.datetime, progress: Progress) -> Done:
     return Done("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
 
 
-def _sweep(user: User, at: dt.datetime, progress: Progress, expect: Expect) -> Done:
+def _sweep(user: Folder, at: dt.datetime, progress: Progress, expect: Expect) -> Done:
     found = sweeper.plan(user, at.date(), progress)
     expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
     done = sweeper.apply(user, found, at, progress)
@@ -243,7 +243,7 @@ def _sweep(user: User, at: dt.datetime, progress: Progress, expect: Expect) -> D
 # -- restore, tidy -----------------------------------------------------------------------------------------------
 
 
-def _restore(user: User, paths: list[str], at: dt.datetime, expect: Expect) -> Done:
+def _restore(user: Folder, paths: list[str], at: dt.datetime, expect: Expect) -> Done:
     found = [user.locate(path) for path in paths]
     expect("restore", moving=_back(path for path in found if path != live(path)))
     said = sweeper.restore(user, paths, at)
@@ -260,9 +260,9 @@ def _unmarked(path: str, data: bytes) -> bytes:
     return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
 
 
-def _tidy(user: User, progress: Progress) -> Done:
+def _tidy(user: Folder, progress: Progress) -> Done:
     """Fold the log of recalls, and bring the index up to date."""
-    folded, corpus = recalls.fold(user), user.index.corpus(progress)
+    folded, corpus = recalls.fold(user), index.of(user).corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
     return Done("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.passages import Passage, paragraphs, top_heading, turns, whole, windows
+from filemem.plain import one_line
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -54,6 +55,10 @@ class Memory:
         self.path = path
         self.data = data
         self.archived = path.startswith(ARCHIVE + "/")
+
+    def __repr__(self) -> str:
+        first = next((passage.text for passage in self.passages), "")
+        return f"<Memory {self.path}: {one_line(first, 60)}>"
 
     @property
     def kind(self) -> str:

@@ -4,10 +4,10 @@ import datetime as dt
 import math
 from typing import NamedTuple
 
-from filemem import prompt, tokens
+from filemem import config, prompt, tokens
 from filemem.archive import Progress, unwatched
 from filemem.fading import YOUNG, curve, standings
-from filemem.store import User
+from filemem.folder import Folder
 
 SOON = 30  # days
 BARS = 10
@@ -34,13 +34,13 @@ class Status(NamedTuple):
     staying: dict[str, int]
 
 
-def status(user: User, now: dt.datetime, progress: Progress = unwatched) -> Status:
+def status(user: Folder, now: dt.datetime, progress: Progress = unwatched) -> Status:
     """How the memories stand now."""
     kinds: dict[str, Kind] = {}
     staying: dict[str, int] = {}
     spread = [0] * BARS
     fading = []
-    today, threshold = now.date(), curve(user.config).threshold
+    today, threshold = now.date(), curve(config.of(user)).threshold
     for entry, size, reason, strength, _ in standings(user, today, progress):
         kind = kinds.get(entry.kind, Kind(0, 0, 0, 0))
         if entry.archived:
@@ -54,7 +54,7 @@ def status(user: User, now: dt.datetime, progress: Progress = unwatched) -> Stat
             left = math.ceil(strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
-    sections = prompt.sections(user, user.config, now, [], "", tools=user.config.tools)
+    sections = prompt.sections(user, config.of(user), now, [], "", tools=config.of(user).tools)
     counted = {section.name: tokens.count(section.text) for section in sections}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem import archive, disk, fading, recalls, withheld
+from filemem import archive, config, disk, fading, recalls, withheld
 from filemem import said as turns_said
 from filemem.archive import Progress, unwatched
 from filemem.errors import NotFound, Refused
+from filemem.folder import Folder
 from filemem.index.corpus import Entry
 from filemem.memory import ARCHIVE
 from filemem.retention import Strength
-from filemem.store import User
 
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 CITED = "cited by a memory that stays"
@@ -52,13 +52,13 @@ class Swept(NamedTuple):
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(user: User, today: dt.date, progress: Progress = unwatched) -> Plan:
+def plan(user: Folder, today: dt.date, progress: Progress = unwatched) -> Plan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     staying: Counter[str] = Counter()
     kept: list[Entry] = []
     going: dict[str, tuple[Entry, Strength]] = {}
     coming: list[Returning] = []
-    threshold = fading.curve(user.config).threshold
+    threshold = fading.curve(config.of(user)).threshold
     hidden = withheld.read(user)
     for entry, _, reason, strength, _ in fading.standings(user, today, progress):
         if entry.archived:
@@ -90,7 +90,7 @@ def _cited(kept: list[Entry], going: dict[str, tuple[Entry, Strength]]) -> set[s
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: User, found: Plan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
+def apply(user: Folder, found: Plan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
     """Move what the plan says. A memory that was pinned meanwhile, or whose front matter cannot be read, stays."""
     held = {item.path: reason for item in found.going if (reason := _held(user, item.path))}
     going = [item.path for item in found.going if item.path not in held]
@@ -103,7 +103,7 @@ def apply(user: User, found: Plan, at: dt.datetime, progress: Progress = unwatch
     )
 
 
-def _held(user: User, path: str) -> str:
+def _held(user: Folder, path: str) -> str:
     """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
     try:
         if b"pinned" not in disk.read(user.place / path, HEAD):
@@ -122,7 +122,7 @@ def _held(user: User, path: str) -> str:
 # -- one memory --------------------------------------------------------------------------------------------------
 
 
-def restore(user: User, paths: Iterable[str], at: dt.datetime) -> list[str]:
+def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
     """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a
     session. A sentence for each.
 

@@ -6,12 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from filemem import answers, recalls
-from filemem.config import Config
+from filemem import answers, config, index, recalls
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Current, Folder
 from filemem.grep import example, grep
-from filemem.index import Index
 from filemem.plain import one_line, visible
 from filemem.search import Found, search_files
 
@@ -81,10 +79,10 @@ class Toolbox:
 
     schemas = [schema(name) for name in _ARGUMENTS]
 
-    def __init__(self, folder: Folder, index: Index, config: Config, now: Callable[[], dt.datetime]) -> None:
+    def __init__(self, folder: Folder, now: Callable[[], dt.datetime]) -> None:
         self._folder = folder
-        self._index = index
-        self._config = config
+        self._index = index.of(folder)
+        self._config = config.of(folder)
         self._now = now
         self.current: Current | None = None
         self.open_files: dict[str, tuple[int, int | None]] = {}

@@ -5,26 +5,26 @@ from collections.abc import Iterable
 
 from filemem import consolidation, transcript
 from filemem.consolidation import Decision
+from filemem.folder import Folder
 from filemem.passages import format_turn
-from filemem.store import User
 
 
 def day(month: int, number: int) -> dt.datetime:
     return dt.datetime(2026, month, number, 9, 30, tzinfo=dt.UTC)
 
 
-def talk(user: User, at: dt.datetime, *said: str, speakers: Iterable[str] = ()) -> str:
+def talk(user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()) -> str:
     """A session in which the user and the assistant (or these `speakers`) take turns; its path. The first turn is on line 6."""
     names = [*speakers] or [user.name, transcript.ASSISTANT]
     turns = [format_turn(names[n % len(names)], f"{at:%H:%M}", text) for n, text in enumerate(said)]
     return transcript.create(user, "talk", at, turns)
 
 
-def remembered(user: User, at: dt.datetime) -> list[Decision]:
+def remembered(user: Folder, at: dt.datetime) -> list[Decision]:
     """Consolidate all that is new; what was decided."""
     return [one for _, done in consolidation.run(user, at) for one in done.decisions]
 
 
-def tree(user: User) -> dict[str, str]:
+def tree(user: Folder) -> dict[str, str]:
     """Every memory that is no session, whole."""
     return {path: user.memory(path).text for path in user.paths() if not path.startswith("sessions/")}

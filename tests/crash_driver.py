@@ -13,14 +13,14 @@ import os
 import shutil
 import sys
 
-from filemem import consolidation, disk, maintenance
-from filemem.store import Store, User
+from filemem import Store, consolidation, disk, maintenance
+from filemem.folder import Folder
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
 
 
-def job(name: str, user: User) -> None:
+def job(name: str, user: Folder) -> None:
     """Do a job as the command line does it."""
     if name == "sweep":
         maintenance.sweep(user, AT)
@@ -77,7 +77,7 @@ def main(store: str, folder: str, name: str, *how: str) -> None:
         disk._renameat2 = lambda *_: False
     rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
-    job(name, Store(rehearsal).user("ann"))
+    job(name, Store(rehearsal).user("ann").folder)
     shutil.rmtree(rehearsal)
     while status:
         limit += 1
@@ -86,7 +86,7 @@ def main(store: str, folder: str, name: str, *how: str) -> None:
         child = os.fork()
         if not child:
             arm(limit)
-            job(name, Store(copy).user("ann"))
+            job(name, Store(copy).user("ann").folder)
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status not in (0, 137):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, User
+from filemem.folder import Folder
 from filemem.history import marks, set_up
 from filemem.history.repository import git_place
 from filemem.trust import Trust
@@ -41,11 +42,11 @@ def git(where: Path | str, *arguments: str, stdin: bytes = b"", fails: bool = Fa
     return done.stdout.decode().removesuffix("\n")
 
 
-def store(where: Path, user: str = "mara") -> User:
+def store(where: Path, user: str = "mara") -> Folder:
     """A store with one memory, kept in git."""
     where.mkdir()
-    mara = Store(where).user(user)
-    mara.remember("Prefers oolong tea.", today=START.date())
+    mara = Store(where).user(user).folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
     set_up(str(where), user, START)
     return mara
 

@@ -45,7 +45,7 @@ class Talk:
         self.events: list[Event] = []
         model = OpenAIModel("gpt-x", base_url, KEY, timeout, on_notice=lambda text: self.events.append(Notice(text)))
         model.on_thought = lambda text: self.events.append(Thought(text))
-        self.conversation = Conversation(Store(root).user("ann"), model, lambda: NOW)
+        self.conversation = Conversation(Store(root).user("ann").folder, model, lambda: NOW)
 
     def say(self, text: str) -> str:
         return self.conversation.say(text, self.events.append)
@@ -601,7 +601,7 @@ def test_a_profile_that_cannot_be_read_does_not_stop_the_talk(talk: Talk, server
 def test_an_unknown_user_needs_no_folder_to_begin(tmp_path: Path, server: ScriptedServer) -> None:
     server.script(say("Welcome."))
     model = OpenAIModel("gpt-x", server.base_url)
-    talk = Conversation(Store(tmp_path / "new").user("zoë"), model, lambda: NOW)
+    talk = Conversation(Store(tmp_path / "new").user("zoë").folder, model, lambda: NOW)
     assert talk.say("Hi!", lambda event: None) == "Welcome."
     [path] = (tmp_path / "new/zoë").glob("sessions/2026/2026-11-20-0930-*.md")
     assert path.read_text().count("timezone: ") == 1

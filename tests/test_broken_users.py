@@ -5,8 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from filemem import Store
 from filemem.passages import turns
-from filemem.store import Store
+from filemem.store import StoreFolder
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
 TALK += "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -79,7 +80,7 @@ def maintained(root: Path, day: str) -> subprocess.CompletedProcess[str]:
 def kept(root: Path) -> list[str]:
     """Every turn of every user, wherever it lies, without what memories say that jobs have made."""
     found = []
-    for user in map(Store(root).user, Store(root).users()):
+    for user in map(StoreFolder(root).folder, Store(root).users()):
         for path in user.paths():
             if "/sessions/" in f"/{path}":
                 found += [f"{user.name}: {turn.text}" for turn in turns(user.memory(path).lines)]
@@ -97,7 +98,7 @@ def test_a_broken_user_stops_no_other_and_loses_nothing(tmp_path: Path) -> None:
         assert f"{len(ODD)} of {len(BROKEN | ODD)} users done." in done.stdout
         assert kept(tmp_path) == before
     for name in set(ODD) - {"odd-numbers", "archive-is-a-file", "two-texts"}:
-        assert f"archive/{SESSION}" in Store(tmp_path).user(name).paths(), name
+        assert f"archive/{SESSION}" in Store(tmp_path).user(name).folder.paths(), name
 
 
 def test_the_next_night_has_nothing_left_to_do(tmp_path: Path) -> None:

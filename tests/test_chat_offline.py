@@ -9,6 +9,7 @@ import pytest
 
 from filemem import Store, User, consolidation, withheld
 from filemem.agent import Conversation, Notice
+from filemem.folder import Folder
 from filemem.maintenance import maintain, restore
 from filemem.model import Reply, Usage
 from filemem.model.offline import OfflineModel
@@ -19,12 +20,12 @@ Chat = Callable[..., str]
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
-    return Store(tmp_path / "store").user("mara")
+def mara(tmp_path: Path) -> Folder:
+    return Store(tmp_path / "store").user("mara").folder
 
 
 @pytest.fixture
-def chat(mara: User) -> Chat:
+def chat(mara: Folder) -> Chat:
     """Says messages in one conversation, `day` days after the last one's; its end makes memories; returns the last answer."""
     clock = [DAY]
 
@@ -105,9 +106,9 @@ def test_questions_requests_and_texts_to_work_on_are_no_evidence(chat: Chat) -> 
     assert "Bob" not in chat("What is my whale called?")
 
 
-def test_a_pinned_fact_stands_first(mara: User, chat: Chat) -> None:
-    mara.remember("Mara parks the van in Elm Street.", today=DAY.date())
-    mara.remember("Mara parks the van only in the yard behind the mill.", pinned=True, today=DAY.date())
+def test_a_pinned_fact_stands_first(mara: Folder, chat: Chat) -> None:
+    User(mara).remember("Mara parks the van in Elm Street.", today=DAY.date())
+    User(mara).remember("Mara parks the van only in the yard behind the mill.", pinned=True, today=DAY.date())
     assert "yard" in first(chat("Where do I park the van?"))
 
 
@@ -170,7 +171,7 @@ def asked_to_forget(chat: Chat) -> str:
     return chat("Forget what I told you about the zopiclone.")
 
 
-def test_a_request_to_forget_says_what_would_go_and_how(mara: User, asked_to_forget: str) -> None:
+def test_a_request_to_forget_says_what_would_go_and_how(mara: Folder, asked_to_forget: str) -> None:
     assert "and not deleted yet" in asked_to_forget
     assert 'filemem forget --about "the zopiclone"' in asked_to_forget
     [fact] = [path for path in mara.paths() if "/facts/" in path and "zopiclone" in path]
@@ -179,18 +180,20 @@ def test_a_request_to_forget_says_what_would_go_and_how(mara: User, asked_to_for
 
 
 def test_it_is_withheld_at_once_from_answers_searches_and_the_profile(
-    mara: User, chat: Chat, asked_to_forget: str
+    mara: Folder, chat: Chat, asked_to_forget: str
 ) -> None:
     assert "zopiclone" not in mara.memory("profile.md").text
     for question in ("What medication am I on?", "What do you know about me?", "zopiclone?"):
         assert "zopiclone" not in chat(question).replace(question, "")
-    assert [hit for hit in mara.search_files("zopiclone") if "zopiclone" in hit.text and "?" not in hit.text] == []
+    assert [
+        hit for hit in User(mara).search_files("zopiclone") if "zopiclone" in hit.text and "?" not in hit.text
+    ] == []
     assert "Ghent" in chat("Where do I live?")
     maintain(mara, DAY + dt.timedelta(days=400), None)
     assert "zopiclone" not in "".join(path for path in mara.paths() if path.startswith("facts/"))
 
 
-def test_no_summary_tells_what_is_withheld(mara: User, chat: Chat) -> None:
+def test_no_summary_tells_what_is_withheld(mara: Folder, chat: Chat) -> None:
     tale = "We repaired the old harbour crane, painted the boat and sailed round the island for three windy days."
     chat(tale, "My doctor prescribed me zopiclone.", tale.replace("boat", "mast"), tale.replace("crane", "gate"))
     chat("Forget what I told you about the zopiclone.")
@@ -199,26 +202,26 @@ def test_no_summary_tells_what_is_withheld(mara: User, chat: Chat) -> None:
     assert summaries and not any("prescribed" in text for text in summaries)
 
 
-def test_what_was_told_in_the_same_conversation_is_never_made_a_fact(mara: User, chat: Chat) -> None:
+def test_what_was_told_in_the_same_conversation_is_never_made_a_fact(mara: Folder, chat: Chat) -> None:
     chat("My doctor prescribed me zopiclone.", "Forget what I told you about the zopiclone.")
     assert [path for path in mara.paths() if "facts/" in path] == []
 
 
 @pytest.mark.parametrize("yes", ["yes", "好"])
-def test_yes_as_the_next_message_deletes_it(mara: User, chat: Chat, yes: str) -> None:
+def test_yes_as_the_next_message_deletes_it(mara: Folder, chat: Chat, yes: str) -> None:
     chat("My doctor prescribed me zopiclone.")
     assert chat("Forget what I told you about the zopiclone.", yes).startswith(("Deleted: ", "已删除："))
     assert all("zopiclone" not in mara.read(path).decode() + path for path in mara.paths())
     assert not any("zopiclone" in place for places in withheld.read(mara).places.values() for place in places)
 
 
-def test_yes_to_anything_else_deletes_nothing(mara: User, chat: Chat) -> None:
+def test_yes_to_anything_else_deletes_nothing(mara: Folder, chat: Chat) -> None:
     chat("My doctor prescribed me zopiclone.")
     assert chat("Forget what I told you about the zopiclone.", "I live in Ghent.", "yes") == "All right."
     assert any("zopiclone" in path for path in mara.paths())
 
 
-def test_restore_brings_it_back(mara: User, chat: Chat, asked_to_forget: str) -> None:
+def test_restore_brings_it_back(mara: Folder, chat: Chat, asked_to_forget: str) -> None:
     [fact] = [path for path in mara.paths() if path.startswith("archive/facts/")]
     restore(mara, [fact], DAY + dt.timedelta(days=9))
     assert "zopiclone" in first(chat("What medication am I on?"))
@@ -229,13 +232,13 @@ def test_told_again_it_is_known_again(chat: Chat, asked_to_forget: str) -> None:
     assert "again" in first(chat("What medication am I on?"))
 
 
-def test_with_a_model_the_program_withholds_it_all_the_same(mara: User, chat: Chat) -> None:
+def test_with_a_model_the_program_withholds_it_all_the_same(mara: Folder, chat: Chat) -> None:
     chat("My doctor prescribed me zopiclone.")
     heard: list[object] = []
     talk = Conversation(mara, Parrot(), lambda: DAY + dt.timedelta(days=5), Transcript(mara))
     assert talk.say("Forget what I told you about the zopiclone.", heard.append) == "As you wish."
     assert any(isinstance(event, Notice) and "not deleted yet" in event.text for event in heard)
-    assert not any("zopiclone" in hit.text for hit in mara.search_files("zopiclone"))
+    assert not any("zopiclone" in hit.text for hit in User(mara).search_files("zopiclone"))
 
 
 class Parrot(OfflineModel):

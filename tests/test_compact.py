@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import compaction, dates, maintenance, sections, tokens
+from filemem import Store, compaction, dates, maintenance, sections, tokens
 from filemem.passages import format_turn, turns
-from filemem.store import Store
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
@@ -42,7 +41,7 @@ TALKS = {
 @pytest.fixture
 def user(tmp_path):
     """Ann, with four conversations; three of them are old on 20 November 2026."""
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     for stem, told in TALKS.items():
         write(user, f"sessions/2026/{stem}.md", FRONT.format(stem[:10]) + FILL.format(*told))
     return user
@@ -216,7 +215,7 @@ def test_what_a_person_summarised_and_archived_by_hand_is_theirs(user):
 
 def test_a_full_month_goes_on_by_weeks_and_a_full_week_in_parts(tmp_path):
     (tmp_path / "filemem.yaml").write_text("month_tokens: 100\n")
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     for day in (1, 2, 3, 8, 9):
         for hour in (9, 12):
             story = (
@@ -276,7 +275,7 @@ def test_without_the_log_nothing_is_summarised_twice(user):
 
 
 def test_chinese_conversations_are_summarised_in_their_own_words(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     told = ("上周五我和小明去了苏州的拙政园，门票90元。", "我最近在读《浮生六记》，很喜欢沈复写的芸娘。")
     write(user, "sessions/2026/2026-06-20-0930-苏州.md", FILL.format(*told))
     (done,) = compact(user)
@@ -338,7 +337,7 @@ def test_no_summary_is_half_as_long_as_its_sources(talks, share):
     """Whatever was said, and however much a summary is to keep: where there is one, it has under half of their tokens."""
     with tempfile.TemporaryDirectory() as root:
         Path(root, "filemem.yaml").write_text(f"summary_share: {share}\n")
-        user = Store(root).user("ann")
+        user = Store(root).user("ann").folder
         texts = ["".join(format_turn(speaker, "09:30", said) for speaker, said in turns) for turns in talks]
         for number, text in enumerate(texts):
             write(user, f"sessions/2026/2026-08-04-0930-{number}.md", text)
@@ -349,7 +348,7 @@ def test_no_summary_is_half_as_long_as_its_sources(talks, share):
 
 
 def test_secrets_do_not_reach_a_summary(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     write(
         user,
         "sessions/2026/2026-06-20-0930-x.md",

@@ -8,9 +8,8 @@ import pytest
 from scripted_server import ScriptedServer, fail, say
 from test_compact import AT, FILL, write
 
-from filemem import compaction
+from filemem import Store, compaction
 from filemem.model import OpenAIModel
-from filemem.store import Store
 
 EEL = "sessions/2026/2026-09-03-0930-the-eel.md"
 KILN = "sessions/2026/2026-09-17-1105-the-kiln.md"
@@ -35,7 +34,7 @@ ZH = """\
 
 @pytest.fixture
 def user(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     write(
         user,
         EEL,
@@ -105,7 +104,7 @@ def test_a_hostile_summary_is_refused_twice_and_then_done_without(user, hostile,
 
 
 def test_a_chinese_conversation_is_summarised_in_chinese_and_measured_in_characters(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     told = ("上周五我和小明去了苏州的拙政园，门票90元。", "我在读《浮生六记》，女儿七岁了。")
     path = "sessions/2026/2026-06-20-0930-苏州.md"
     write(user, path, ZH.format(*told))
@@ -146,7 +145,7 @@ def test_a_conversation_that_the_model_passed_over_is_summarised_without_it(user
 
 def test_what_can_no_longer_be_found_is_taken_back_and_not_tried_again(tmp_path):
     (tmp_path / "filemem.yaml").write_text("compact_after_days: 1\n")
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     told = "We rowed from Flatford to Dedham lock and saw a heron."
     for day in range(1, 29):  # live talks with the very words of the old one, so that it drowns once it is archived
         write(user, f"sessions/2026/2026-11-{day:02}-0930-row.md", f"---\npinned: true\n---\n- **Ann**: {told}\n")

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from crash_driver import AT, job
 
-from filemem import consolidation
+from filemem import Store, consolidation, index
 from filemem.check import problems
 from filemem.consolidation.ledger import NAME, Ledger
-from filemem.store import Store
 
 TALKS = {
     "sessions/2026/2026-09-03-0930-tea.md": ["My favourite tea is oolong."],
@@ -36,7 +35,7 @@ def place() -> Iterator[Path]:
 @pytest.fixture
 def store(place: Path) -> Path:
     """Two conversations: what the second tells supersedes and confirms; and what a person has written by hand."""
-    user = Store(place / "store").user("ann")
+    user = Store(place / "store").user("ann").folder
     files = {
         path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)
         for path, text_ in TALKS.items()
@@ -47,13 +46,13 @@ def store(place: Path) -> Path:
         where = Path(user.root, path)
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_bytes(text.encode())
-    list(user.index.corpus().entries())
+    list(index.of(user).corpus().entries())
     return place / "store"
 
 
 def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
-    user = Store(root).user("ann")
+    user = Store(root).user("ann").folder
     book = Ledger(user)
     found: dict[str, object] = {path: Path(user.root, path).read_bytes() for path in user.paths()}
     return found | {NAME: (book.read, book.sizes, book.written, book.lines, book.made)}
@@ -77,7 +76,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
         for path, data in before.items():
             if path not in (NAME, "profile.md"):
                 assert killed[path] == data, (number, path)
-        user = Store(folder / str(number)).user("ann")
+        user = Store(folder / str(number)).user("ann").folder
         job("consolidate", user)
         assert tree(folder / str(number)) == wanted, number
         found = [one.path for one in problems(user) if one.what != "left by a write that was cut off"]
@@ -85,7 +84,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
 
 
 def test_run_twice_nothing_changes_not_even_a_file_of_bookkeeping(store: Path) -> None:
-    user = Store(store).user("ann")
+    user = Store(store).user("ann").folder
     job("consolidate", user)
     before = {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import check, disk
+from filemem import Store, check, disk
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.folder import Folder
 from filemem.plain import visible
-from filemem.store import Store
 
 OUTSIDE = [
     "",
@@ -298,7 +297,7 @@ def test_a_wrong_path_names_the_nearest(alice: Folder, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["alice", "conv-26", "a.b_c-d", "José", "李雷", "محمد", "हिन्दी", "4711", "x" * 200])
 def test_good_user_names(tmp_path: Path, name: str) -> None:
-    assert Store(tmp_path).user(name).root == str(tmp_path / name)
+    assert Store(tmp_path).user(name).folder.root == str(tmp_path / name)
 
 
 BAD_NAMES = [
@@ -342,14 +341,16 @@ def test_bad_user_names(tmp_path: Path, name: str) -> None:
 
 
 def test_user_names_are_one_in_every_normal_form(tmp_path: Path) -> None:
-    assert Store(tmp_path).user(unicodedata.normalize("NFD", "José")).name == unicodedata.normalize("NFC", "José")
+    assert Store(tmp_path).user(unicodedata.normalize("NFD", "José")).folder.name == unicodedata.normalize(
+        "NFC", "José"
+    )
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_any_user_name_is_one_folder_of_the_store_or_refused(name: str) -> None:
     with contextlib.suppress(Refused):
-        user = Store("/nowhere").user(name)
+        user = Store("/nowhere").user(name).folder
         assert os.path.dirname(user.root) == "/nowhere" and user.root == os.path.normpath(user.root)
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from crash_driver import AT, job
 
-from filemem import maintenance, recalls
-from filemem.store import Store
+from filemem import Store, index, maintenance, recalls
 
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
 TALK = """\
@@ -40,7 +39,7 @@ def place():
 @pytest.fixture
 def store(place):
     """A user with old talks, faded and pinned facts, one that is cited, one that was recalled in the archive."""
-    user = Store(place / "store").user("ann")
+    user = Store(place / "store").user("ann").folder
     files = {path: TALK.format(text) for path, text in STORIES.items()}
     files |= {
         "facts/2026/2026-09-17-eel.md": "---\nkind: event\nimportance: 1\n---\nAte eels.\n",
@@ -57,13 +56,13 @@ def store(place):
     user.make()
     recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.ARCHIVED, dt.datetime(2026, 10, 1, 3))
     recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.CITED, dt.datetime(2026, 11, 19, 9))
-    list(user.index.corpus().entries())  # so that fewer of the kills hit the index, which is a cache
+    list(index.of(user).corpus().entries())  # so that fewer of the kills hit the index, which is a cache
     return user.root
 
 
 def tree(root):
     """Every memory with its bytes, every log with its lines: a run that is done again may say the same thing twice."""
-    found = {path: Path(root, "ann", path).read_bytes() for path in Store(root).user("ann").paths()}
+    found = {path: Path(root, "ann", path).read_bytes() for path in Store(root).user("ann").folder.paths()}
     logs = {name: Path(root, "ann", name) for name in BOOKS}
     return found | {name: set(place.read_bytes().splitlines()) for name, place in logs.items() if place.exists()}
 
@@ -94,12 +93,12 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
             assert copies and all(copy == data for copy in copies), (number, path)
         for path in set(killed) - set(before) - set(BOOKS):
             assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
-        job(how[0], Store(folder / str(number)).user("ann"))
+        job(how[0], Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
 
 
 def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(store):
-    user = Store(os.path.dirname(store)).user("ann")
+    user = Store(os.path.dirname(store)).user("ann").folder
     before = {path: data for path, data in tree(os.path.dirname(store)).items() if path not in BOOKS}
     job("maintain", user)
     gone = [path for path in before if not path.startswith("archive/") and not Path(store, path).exists()]

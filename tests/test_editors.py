@@ -18,6 +18,7 @@ from filemem import Store, User
 from filemem.check import problems
 from filemem.cli import cli
 from filemem.cli.editing import _command
+from filemem.folder import Folder
 from filemem.history import set_up
 from filemem.memory import Memory
 
@@ -41,30 +42,30 @@ LEFT = {
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
-    user = Store(tmp_path / "store").user("mara")
+def mara(tmp_path: Path) -> Folder:
+    user = Store(tmp_path / "store").user("mara").folder
     user.create(FACT, "Prefers oolong tea.\n")
     return user
 
 
 @pytest.mark.parametrize("editor", LEFT)
-def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: User, editor: str) -> None:
+def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, editor: str) -> None:
     folder = Path(mara.root, os.path.dirname(FACT))
     for name in LEFT[editor]:
         (folder / name).write_text("tea, unsaved\n")
     assert mara.paths() == [FACT]
-    assert [hit.path for hit in mara.search_files("tea")] == [FACT]
-    assert [match.path for match in mara.grep("tea")] == [FACT]
+    assert [hit.path for hit in User(mara).search_files("tea")] == [FACT]
+    assert [match.path for match in User(mara).grep("tea")] == [FACT]
     mara.create(FACT, "Another.\n")
     mara.append(FACT, "One more.\n")
     mara.move(FACT, f"archive/{FACT}")
     assert {(folder / name).read_text() for name in LEFT[editor]} == {"tea, unsaved\n"}
-    set_up(mara.store.root, "mara", START)
-    tracked = git(mara.store.root, "ls-files").split("\n")
+    set_up(mara.store, "mara", START)
+    tracked = git(mara.store, "ls-files").split("\n")
     assert not [name for name in LEFT[editor] if any(path.endswith("/" + name) for path in tracked)]
 
 
-def test_ordinary_names_are_memories(mara: User) -> None:
+def test_ordinary_names_are_memories(mara: Folder) -> None:
     """So that the patterns above take nothing that a person wrote."""
     names = [
         "tea.md",
@@ -92,21 +93,21 @@ def test_ordinary_names_are_memories(mara: User) -> None:
         "2026-11-18-tea (Case Conflict 1).md",
     ],
 )
-def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: User, name: str) -> None:
+def test_a_conflict_copy_is_searched_and_reported_with_its_remedy(mara: Folder, name: str) -> None:
     """It holds what a person wrote on another machine, so it must not be hidden; nor may it go unnoticed."""
     path = f"facts/2026/{name}"
     Path(mara.root, path).write_text("Prefers pu-erh now.\n")
-    assert mara.search_files("pu-erh")[0].path == path
+    assert User(mara).search_files("pu-erh")[0].path == path
     (problem,) = problems(mara)
     assert problem.path == path
     assert f"in {FACT}" in problem.remedy
 
 
 @pytest.mark.parametrize("half", [b"", b"---\nsource: [a", b"---\ntags: [tea]\n", b"Prefers \xe9", b"\xef\xbb"])
-def test_a_partial_save_stops_nothing(mara: User, half: bytes) -> None:
+def test_a_partial_save_stops_nothing(mara: Folder, half: bytes) -> None:
     Path(mara.root, FACT).write_bytes(half)
     assert mara.paths() == [FACT]
-    mara.search_files("tea")
+    User(mara).search_files("tea")
     mara.append(FACT, "One more.\n")
     assert mara.read(FACT).startswith(half)
 
@@ -119,17 +120,17 @@ def editor(name: str) -> str:
 
 
 @pytest.mark.parametrize("how", ["backupcopy=yes", "backupcopy=no", "backupcopy=no backup", "nowritebackup"])
-def test_vim_saves_in_place_and_by_renaming(mara: User, how: str) -> None:
+def test_vim_saves_in_place_and_by_renaming(mara: Folder, how: str) -> None:
     """While its swap file lies there, and with every way of keeping a backup."""
     command = [editor("vim"), "-Nu", "NONE", "-es", f"+set {how} swapfile", "+normal GoLikes pu-erh too.", "+wq"]
     subprocess.run([*command, mara.absolute(FACT)], check=False, stdin=subprocess.DEVNULL)
     assert mara.read(FACT) == b"Prefers oolong tea.\nLikes pu-erh too.\n"
-    assert mara.search_files("pu-erh")[0].line == 1
+    assert User(mara).search_files("pu-erh")[0].line == 1
     assert mara.paths() == [FACT]
     assert problems(mara) == []
 
 
-def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(mara: User) -> None:
+def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_added(mara: Folder) -> None:
     """The swap file is passed over, the program's line is in the file, and Vim, asked to save, notices it."""
     command = [editor("vim"), "-Nu", "NONE", mara.absolute(FACT)]
     with Terminal(command, {**os.environ, "TERM": "xterm"}, mara.root) as term:
@@ -144,10 +145,10 @@ def test_vim_with_unsaved_changes_asks_before_it_writes_over_what_the_program_ad
     assert mara.read(FACT) == b"Prefers oolong tea.\nOne more.\n"
 
 
-def test_filemem_edit_with_vim_reports_what_was_saved(mara: User) -> None:
+def test_filemem_edit_with_vim_reports_what_was_saved(mara: Folder) -> None:
     vim = f"{editor('vim')} -Nu NONE -es '+normal ggO---' '+normal opinned: maybe' '+normal o---' +wq"
     given = {"VISUAL": "", "EDITOR": f"sh -c '{vim.replace(chr(39), chr(34))} \"$0\"; true'"}
-    result = CliRunner().invoke(cli, ["--store", mara.store.root, "--user", "mara", "edit", FACT], env=given)
+    result = CliRunner().invoke(cli, ["--store", mara.store, "--user", "mara", "edit", FACT], env=given)
     assert result.output == f"{FACT}:2: pinned is 'maybe'; pinned is true or false.\n"
     assert mara.read(FACT) == b"---\npinned: maybe\n---\nPrefers oolong tea.\n"
 
@@ -192,7 +193,7 @@ def test_each_editor_is_told_the_line_in_its_own_way(given: list[str], line: int
 # -- Obsidian ------------------------------------------------------------------------------------------------------
 
 
-def test_what_obsidian_keeps_in_its_folders_is_no_memory(mara: User) -> None:
+def test_what_obsidian_keeps_in_its_folders_is_no_memory(mara: Folder) -> None:
     for name in (".obsidian/workspace.json", ".obsidian/plugins/x/data.md", ".trash/tea.md"):
         path = Path(mara.root, name)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -17,11 +17,13 @@ from repositories import START, git, plain_git  # noqa: F401
 from filemem import Store, User, forget, recalls
 from filemem.check import problems
 from filemem.cli import cli
+from filemem.folder import Folder
 from filemem.forget import cuts, erasure, journal
 from filemem.history import History, set_up
 from filemem.importers import import_file
 from filemem.memory import Memory
 from filemem.passages import format_turn, turns
+from filemem.store import StoreFolder
 
 PROJECT = Path(__file__).parents[1]
 WORD = "zyzzyva"
@@ -36,10 +38,10 @@ TURNS = [
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
+def mara(tmp_path: Path) -> Folder:
     """A copy of the sample store with a conversation, what was distilled from it, and all that filemem keeps beside it."""
     shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    user = Store(tmp_path / "memory_store").user("mara")
+    user = Store(tmp_path / "memory_store").user("mara").folder
     user.create(TALK, "---\ndate: 2026-11-18T09:00:00\n---\n\n" + "".join(format_turn(*turn) for turn in TURNS))
     user.create(
         "facts/2026/2026-11-18-the-word.md", f"---\nsource: {TALK}:7\n---\n\nMara's word is {WORD}, from beetles.\n"
@@ -73,7 +75,7 @@ def mara(tmp_path: Path) -> User:
     Path(user.bookkeeping("history")).write_text(f"Mara's word is {WORD}, from beetles.\nhello\n")
     Path(user.root, "facts/2026/.filemem-0123456789abcdef").write_text(f"Mara's word is {WORD}, from beetles.\n")
     Path(user.root, "facts/2026/2026-11-18-the-word.md~").write_text(f"Mara's word is {WORD}, from beetles.\n")
-    user.search_files("word")
+    User(user).search_files("word")
     return user
 
 
@@ -87,24 +89,24 @@ def holding(root: str | Path, word: str = WORD) -> list[str]:
     return found
 
 
-def bytes_of(user: User) -> dict[str, bytes]:
+def bytes_of(user: Folder) -> dict[str, bytes]:
     return {path: user.read(path) for path in user.paths()}
 
 
-def run(user: User, *args: str, **given: str) -> Result:
+def run(user: Folder, *args: str, **given: str) -> Result:
     return CliRunner().invoke(
-        cli, ["--store", user.store.root, "--user", "mara", "forget", *args], env={"HOME": user.root}, **given
+        cli, ["--store", user.store, "--user", "mara", "forget", *args], env={"HOME": user.root}, **given
     )
 
 
 # -- what goes and what stays --------------------------------------------------------------------------------------
 
 
-def test_a_fact_goes_with_its_source_what_came_of_it_and_all_that_repeats_it(mara: User) -> None:
+def test_a_fact_goes_with_its_source_what_came_of_it_and_all_that_repeats_it(mara: Folder) -> None:
     before = bytes_of(mara)
     result = run(mara, "facts/2026/2026-11-18-the-word.md", "--yes")
     assert result.exit_code == 0, result.output
-    assert holding(mara.store.root) == []
+    assert holding(mara.store) == []
     after = bytes_of(mara)
     assert before.keys() - after.keys() == {"facts/2026/2026-11-18-the-word.md", "lessons/2026/2026-11-18-the-word.md"}
     changed = {path for path in after if after[path] != before[path]}
@@ -117,7 +119,7 @@ def test_a_fact_goes_with_its_source_what_came_of_it_and_all_that_repeats_it(mar
     assert [problem for problem in problems(mara) if problem.path in after] == []
 
 
-def test_a_redacted_turn_keeps_its_lines_and_every_other_byte(mara: User) -> None:
+def test_a_redacted_turn_keeps_its_lines_and_every_other_byte(mara: Folder) -> None:
     before = mara.memory(TALK).lines
     run(mara, f"{TALK}:8", "--yes")
     after = mara.memory(TALK).lines
@@ -126,14 +128,14 @@ def test_a_redacted_turn_keeps_its_lines_and_every_other_byte(mara: User) -> Non
     assert [turn.text for turn in turns(after)] == [TURNS[0][2], TURNS[1][2], "[forgotten]", TURNS[3][2], TURNS[4][2]]
 
 
-def test_of_a_summary_only_the_bullets_that_cite_a_forgotten_line_go(mara: User) -> None:
+def test_of_a_summary_only_the_bullets_that_cite_a_forgotten_line_go(mara: Folder) -> None:
     path = "summaries/2026/2026-11-conversations.md"
     before = mara.memory(path).lines
     run(mara, f"{TALK}:7", "--yes")
     assert mara.memory(path).lines == [*before[:4], "", *before[5:]]
 
 
-def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: User) -> None:
+def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: Folder) -> None:
     run(mara, "--about", WORD, "--yes")
     assert list(recalls.trails(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert (
@@ -141,17 +143,17 @@ def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: User) 
         == '{"name": "grep", "answer": "tea"}\n'
     )
     assert Path(mara.bookkeeping("history")).read_text() == "hello\n"
-    assert holding(mara.store.root) == []
-    assert mara.search_files(WORD, limit=1) == [] or WORD not in mara.search_files(WORD, limit=1)[0].text
+    assert holding(mara.store) == []
+    assert User(mara).search_files(WORD, limit=1) == [] or WORD not in User(mara).search_files(WORD, limit=1)[0].text
 
 
-def planned(user: User, about: str) -> set[str]:
+def planned(user: Folder, about: str) -> set[str]:
     """The places that forgetting what is about some words would reach, those of the words alone."""
     found = forget.plan(user, forget.candidates(user, about), about)
     return {item.place for item in found.items if item.path in user.paths()}
 
 
-def test_the_words_count_in_every_form_where_they_stand_together_and_nowhere_else(mara: User) -> None:
+def test_the_words_count_in_every_form_where_they_stand_together_and_nowhere_else(mara: Folder) -> None:
     """Not what stands near, is merely like it, or names it in a path."""
     mara.create("notes/a.md", "# Ferries\n\nWe took two ferries to Almada.\n\nTickets are cheap.\n")
     mara.create("notes/b.md", "The ferry is late; see notes/ferry-to-almada.md.\n\nAlmada is over there.\n")
@@ -167,7 +169,7 @@ def test_the_words_count_in_every_form_where_they_stand_together_and_nowhere_els
     assert planned(mara, "轮渡") == {"notes/c.md:1"}
 
 
-def test_headings_tags_and_names_that_tell_it_go_too(mara: User) -> None:
+def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
     note, name = "notes/2026-11-19-of-ferries.md", "notes/2026-11-19-forgotten.md"
     mara.create(note, "---\ntags: [ferry]   # mine\nimportance: 7\n---\n\n## A ferry\n\nIt is cold there.\n")
     mara.create("notes/other.md", f"See {note}:8.\n")
@@ -176,7 +178,7 @@ def test_headings_tags_and_names_that_tell_it_go_too(mara: User) -> None:
     assert mara.read("notes/other.md") == f"See {name}:8.\n".encode()
 
 
-def test_what_a_summary_tells_along_with_it_is_not_forgotten(mara: User) -> None:
+def test_what_a_summary_tells_along_with_it_is_not_forgotten(mara: Folder) -> None:
     """A bullet made of several turns goes; of the turns only those that say it."""
     mara.create(
         "summaries/2026/2026-12-conversations.md",
@@ -187,13 +189,13 @@ def test_what_a_summary_tells_along_with_it_is_not_forgotten(mara: User) -> None
     assert "facts/2026/2026-11-18-the-cat.md" in mara.paths()
 
 
-def test_a_name_that_tells_it_is_reported(mara: User) -> None:
+def test_a_name_that_tells_it_is_reported(mara: Folder) -> None:
     """An undated file keeps its name, which is a person's."""
     mara.create(f"notes/the-{WORD}.md", f"About the {WORD}.\n\nKept.\n")
     assert f"Still says it: mara/notes/the-{WORD}.md" in run(mara, "--about", WORD, "--yes").output
 
 
-def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: User) -> None:
+def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: Folder) -> None:
     old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
     mara.create(
         old, format_turn("mara", "09:00", f"My {WORD} is secret.") + format_turn("mara", "09:01", "Rain again.")
@@ -201,24 +203,24 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
     mara.create("facts/2026/2026-11-19-rain.md", f"---\nsource: {old}:2\n---\n\nIt rains.\n")
     recalls.note(mara, old, "open", START)
     run(mara, "--about", WORD, "--yes")
-    assert holding(mara.store.root) == []
+    assert holding(mara.store) == []
     new = "sessions/2026/2026-11-19-0900-forgotten.md"
     assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
     assert mara.memory(new).lines == ["- **mara** 09:00: [forgotten]", "- **mara** 09:01: Rain again."]
     assert new in recalls.trails(mara)
 
 
-def test_records_and_caches_forget_what_no_memory_says_any_more(mara: User) -> None:
+def test_records_and_caches_forget_what_no_memory_says_any_more(mara: Folder) -> None:
     """As when a memory was deleted by hand."""
     for path in [path for path in mara.paths() if WORD in mara.memory(path).text]:
         os.unlink(mara.absolute(path))
-    assert holding(mara.store.root)
+    assert holding(mara.store)
     run(mara, "--about", WORD, "--yes")
-    assert holding(mara.store.root) == []
+    assert holding(mara.store) == []
     assert run(mara, "--about", WORD, "--yes").output == "Nothing was found.\n"
 
 
-def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: User) -> None:
+def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: Folder) -> None:
     quoted = (
         "- **assistant** 10:00: From your memories:\n  - It was zyzzyva.\n  - The cat sleeps in the tuba case again.\n"
     )
@@ -227,7 +229,7 @@ def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: Use
     assert "The cat sleeps in the tuba case again." in mara.memory(TALK).text
 
 
-def test_what_names_a_forgotten_file_names_it_no_more(mara: User) -> None:
+def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
     name = "2026-11-18-the-word"
     mara.create(
         "facts/2026/2026-11-20-newer.md", f"---\nsupersedes: facts/2026/{name}.md   # mine\n---\n\nSee [[{name}]].\n"
@@ -240,18 +242,18 @@ def test_what_names_a_forgotten_file_names_it_no_more(mara: User) -> None:
     assert [problem for problem in problems(mara) if "newer" in problem.path] == []
 
 
-def test_an_imported_conversation_that_was_forgotten_does_not_come_back(mara: User, tmp_path: Path) -> None:
+def test_an_imported_conversation_that_was_forgotten_does_not_come_back(mara: Folder, tmp_path: Path) -> None:
     said = [{"role": "user", "content": f"I keep a {WORD} in a jar."}, {"role": "assistant", "content": "Alive?"}]
     export = tmp_path / "chat.jsonl"
     export.write_text("".join(json.dumps(message) + "\n" for message in said))
-    taken = import_file(mara.store, "openai-jsonl", str(export), user="mara").added[0].path
+    taken = import_file(StoreFolder(mara.store), "openai-jsonl", str(export), user="mara").added[0].path
     assert run(mara, taken, "--yes").exit_code == 0
-    assert not import_file(mara.store, "openai-jsonl", str(export), user="mara").added
+    assert not import_file(StoreFolder(mara.store), "openai-jsonl", str(export), user="mara").added
     assert "in a jar" not in "".join(map(str, bytes_of(mara).values()))
 
 
-def test_what_others_and_other_programs_have_is_reported_and_never_touched(mara: User) -> None:
-    bob = Path(mara.store.root, "bob/facts/2026-11-18-a.md")
+def test_what_others_and_other_programs_have_is_reported_and_never_touched(mara: Folder) -> None:
+    bob = Path(mara.store, "bob/facts/2026-11-18-a.md")
     bob.parent.mkdir(parents=True)
     bob.write_text(f"Mara's word is {WORD}, from beetles.\n")
     workspace = Path(mara.root, ".obsidian/workspace.json")
@@ -266,7 +268,7 @@ def test_what_others_and_other_programs_have_is_reported_and_never_touched(mara:
 # -- asking --------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_deleted_unasked(mara: User) -> None:
+def test_nothing_is_deleted_unasked(mara: Folder) -> None:
     before = bytes_of(mara)
     for args in (["facts/2026/2026-11-18-the-word.md"], ["--about", WORD], []):
         assert run(mara, *args).exit_code != 0
@@ -275,12 +277,12 @@ def test_nothing_is_deleted_unasked(mara: User) -> None:
     assert holding(mara.bookkeeping("index"))
 
 
-def test_a_whole_user_goes_with_everything(mara: User) -> None:
-    Path(mara.store.root, "bob").mkdir()
+def test_a_whole_user_goes_with_everything(mara: Folder) -> None:
+    Path(mara.store, "bob").mkdir()
     out = run(mara, "--yes").output
     assert not os.path.exists(mara.root)
-    assert mara.store.users() == ["bob"]
-    assert holding(mara.store.root) == []
+    assert StoreFolder(mara.store).users() == ["bob"]
+    assert holding(mara.store) == []
     assert "No file of the store says it any more." in out
     assert run(mara, "--yes").exit_code != 0
 
@@ -313,7 +315,7 @@ def test_a_cut_changes_the_lines_of_one_turn_alone(
     assert after.count(newline.encode(encoding)[-2:]) == raw.count(newline.encode(encoding)[-2:])
 
 
-def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: User, tmp_path: Path) -> None:
+def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: Folder, tmp_path: Path) -> None:
     secret = tmp_path / "outside.md"
     secret.write_text("- **x**: outside\n")
     mara.create(
@@ -331,15 +333,15 @@ def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: User, tmp_p
 fork = multiprocessing.get_context("fork")
 
 
-def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: User, tmp_path: Path) -> None:
+def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder, tmp_path: Path) -> None:
     """The journal has what was confirmed: whatever is forgotten next, that is finished first."""
     path = "facts/2026/2026-11-18-the-word.md"
     dice, cut_off = random.Random(5), 0
     saved = tmp_path / "saved"
-    shutil.copytree(mara.store.root, saved)
+    shutil.copytree(mara.store, saved)
     for _ in range(20):
-        shutil.rmtree(mara.store.root)
-        shutil.copytree(saved, mara.store.root)
+        shutil.rmtree(mara.store)
+        shutil.copytree(saved, mara.store)
         found = forget.plan(mara, [forget.at(mara, path, None)])
         process = fork.Process(target=erasure.apply, args=(mara, found, START))
         process.start()
@@ -349,11 +351,11 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: User, t
         process.join()
         begun = journal.unfinished(mara) is not None or path not in mara.paths()
         run(mara, *(["--about", "no such thing anywhere"] if begun else [path]), "--yes")
-        assert holding(mara.store.root) == [] and journal.unfinished(mara) is None
+        assert holding(mara.store) == [] and journal.unfinished(mara) is None
     assert cut_off
 
 
-def test_what_a_person_saves_after_the_list_was_made_stays(mara: User) -> None:
+def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:
     path = "facts/2026/2026-11-18-the-word.md"
     found = forget.plan(mara, [forget.at(mara, path, None)])
     Path(mara.root, path).write_text("Another text, just saved.\n")
@@ -369,23 +371,23 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: User) -> None:
 # -- git -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_commit_tells_nothing_and_a_persons_edits_stay_theirs(mara: User) -> None:
-    set_up(mara.store.root, "mara", START)
+def test_the_commit_tells_nothing_and_a_persons_edits_stay_theirs(mara: Folder) -> None:
+    set_up(mara.store, "mara", START)
     Path(mara.root, "profile.md").write_text("# Mara\n\nEdited.\n")
     run(mara, "--about", WORD, "--yes")
-    assert git(mara.store.root, "log", "-1", "--format=%an %s") == "filemem Forget 4 files and 3 passages"
-    assert git(mara.store.root, "status", "--short") == " M mara/profile.md"
-    assert WORD not in git(mara.store.root, "ls-tree", "-r", "--name-only", "HEAD")
-    assert git(mara.store.root, "grep", WORD, "HEAD", fails=True) == ""
+    assert git(mara.store, "log", "-1", "--format=%an %s") == "filemem Forget 4 files and 3 passages"
+    assert git(mara.store, "status", "--short") == " M mara/profile.md"
+    assert WORD not in git(mara.store, "ls-tree", "-r", "--name-only", "HEAD")
+    assert git(mara.store, "grep", WORD, "HEAD", fails=True) == ""
 
 
-def test_a_commit_that_waits_tells_nothing_either(mara: User) -> None:
-    set_up(mara.store.root, "mara", START)
-    Path(mara.store.root, ".git/MERGE_HEAD").write_text(git(mara.store.root, "rev-parse", "HEAD") + "\n")
+def test_a_commit_that_waits_tells_nothing_either(mara: Folder) -> None:
+    set_up(mara.store, "mara", START)
+    Path(mara.store, ".git/MERGE_HEAD").write_text(git(mara.store, "rev-parse", "HEAD") + "\n")
     path = mara.create("facts/2026/2026-11-20-jar.md", f"The {WORD} is in the jar.\n")
     History(mara).record(f"Remember: The {WORD} is in the jar.", [path], {"Job": "remember"}, START)
     run(mara, "--about", WORD, "--yes")
-    assert holding(mara.store.root, "in the jar") == []
-    Path(mara.store.root, ".git/MERGE_HEAD").unlink()
+    assert holding(mara.store, "in the jar") == []
+    Path(mara.store, ".git/MERGE_HEAD").unlink()
     History(mara).catch_up()
-    assert WORD not in git(mara.store.root, "log", "--format=%B")
+    assert WORD not in git(mara.store, "log", "--format=%B")

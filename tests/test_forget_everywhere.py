@@ -11,6 +11,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import Store, User
 from filemem.cli import cli
+from filemem.folder import Folder
 from filemem.forget.objects import every as objects
 from filemem.history import History, set_up
 from filemem.passages import format_turn
@@ -28,7 +29,7 @@ def line(dice: random.Random, *, telling: bool) -> str:
     return dice.choice(ways)
 
 
-def write(dice: random.Random, user: User, number: int) -> str:
+def write(dice: random.Random, user: Folder, number: int) -> str:
     """A memory of some kind, in some encoding, that says the word somewhere, or does not; returns its path."""
     telling = dice.random() < 0.4
     lines = [line(dice, telling=telling and dice.random() < 0.5) for _ in range(dice.randrange(1, 6))]
@@ -57,7 +58,7 @@ def write(dice: random.Random, user: User, number: int) -> str:
     return path
 
 
-def live_on(dice: random.Random, user: User, number: int) -> None:
+def live_on(dice: random.Random, user: Folder, number: int) -> None:
     """A memory more; perhaps one that is moved, deleted or written anew; questions; a commit with a subject of some kind."""
     paths = [write(dice, user, number)]
     path, what = dice.choice(user.paths()), dice.random()
@@ -69,8 +70,8 @@ def live_on(dice: random.Random, user: User, number: int) -> None:
     elif what < 0.5:
         Path(user.root, path).write_text(line(dice, telling=False) + "\n")
     if number % 4 == 0:
-        user.search_files("tea jar")
-        user.tools().call("open", json.dumps({"path": next(iter(user.paths()), "none")}))
+        User(user).search_files("tea jar")
+        User(user).tools().call("open", json.dumps({"path": next(iter(user.paths()), "none")}))
     subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
     assert not History(user).record(subject, [*paths, path], {"Job": "test"}, START).note
 
@@ -81,13 +82,13 @@ def says(data: bytes) -> bool:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_says_it_any_more_and_nothing_else_has_changed(tmp_path: Path, seed: int) -> None:
-    dice, user = random.Random(seed), Store(tmp_path).user("mara")
+    dice, user = random.Random(seed), Store(tmp_path).user("mara").folder
     user.create("facts/2026/2026-01-01-start.md", "Start.\n")
-    set_up(user.store.root, "mara", START)
+    set_up(user.store, "mara", START)
     for number in range(dice.randrange(6, 14)):
         live_on(dice, user, number)
     before = {path: user.read(path) for path in user.paths() if WORD not in path and not says(user.read(path))}
-    words = ["--store", user.store.root, "forget", "--about", WORD, "--yes", "--purge-history"]
+    words = ["--store", user.store, "forget", "--about", WORD, "--yes", "--purge-history"]
     result = CliRunner().invoke(cli, words, env={"HOME": str(tmp_path)})
     assert result.exception is None and "still says it" not in result.output, result.output
     for place in tmp_path.rglob("*"):

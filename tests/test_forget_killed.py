@@ -35,9 +35,9 @@ SOON = 60  # seconds, for what takes two; what is not linear takes more than tha
 
 def made(top: Path) -> Path:
     """A store with a remote, a tag, a stray blob, a staged one and a file deleted by hand, which all tell it."""
-    mara = Store(top / "store").user("mara")
+    mara = Store(top / "store").user("mara").folder
     mara.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
-    set_up(mara.store.root, "mara", START)
+    set_up(mara.store, "mara", START)
     mara.create(TALK, format_turn("mara", "09:00", f"A {WORD} bit me.") + format_turn("mara", "09:01", "It rains."))
     mara.create(FACT, f"---\nsource: {TALK}:1\n---\n\nA {WORD} bit Mara.\n")
     History(mara).record(f"Remember: A {WORD} bit Mara.", [TALK, FACT], {"Session": TALK}, START)
@@ -102,7 +102,7 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
         result = run(store)
         assert saying(store) == [], (limit, result.output)
         assert result.exit_code == 0 or result.output == "Nothing was found.\n", (limit, result.output)
-        assert journal.unfinished(Store(store).user("mara")) is None
+        assert journal.unfinished(Store(store).user("mara").folder) is None
         assert "It rains." in "".join(path.read_text() for path in store.glob("mara/sessions/2026/*.md"))
         assert (store / "mara/facts/2026/2026-11-19-jar.md").read_text() == "The jar is empty.\n"
         git(store, "fsck", "--full", "--strict")
@@ -119,7 +119,7 @@ def test_killed_anywhere_it_is_finished_by_the_same_command(tmp_path: Path) -> N
 
 def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     """As it may lie in a store that somebody has sent. Where it belongs, nothing else is begun before it is finished."""
-    mara = Store(tmp_path / "theirs").user("mara")
+    mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = forget.plan(mara, forget.candidates(mara, WORD), WORD)
     journal.begin(mara, Job(plan))
@@ -155,7 +155,7 @@ def test_a_git_that_is_killed_in_the_middle_leaves_nothing_either(tmp_path: Path
 
 @pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)
 def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: Path, piece: str) -> None:
-    mara = Store(tmp_path).user("mara")
+    mara = Store(tmp_path).user("mara").folder
     mara.create("notes/a.md", f"{piece * (2_000_000 // len(piece.encode()))}\n\nOf the {WORD}.\n")
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     command = [*FILEMEM, "--store", str(tmp_path), "forget", "--about", WORD, "--yes"]
@@ -165,7 +165,7 @@ def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: 
 
 def test_a_huge_file_needs_no_memory_of_its_size(tmp_path: Path) -> None:
     """It is searched and named, and can be forgotten by its path."""
-    mara = Store(tmp_path).user("mara")
+    mara = Store(tmp_path).user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     big = Path(mara.root, "facts/2026/2026-11-20-big.md")
     with open(big, "wb") as file:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User, forget
+from filemem import Store, forget
+from filemem.folder import Folder
 
 TALK = "sessions/2026/2026-11-18-0900-a-drawer.md"
 SAID = """\
@@ -23,8 +24,8 @@ SAID = """\
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
-    user = Store(tmp_path / "store").user("mara")
+def mara(tmp_path: Path) -> Folder:
+    user = Store(tmp_path / "store").user("mara").folder
     user.create(TALK, SAID)
     fact = f"---\nsource: {TALK}:1\n---\n\n- **mara**: My passport is in the blue drawer of the desk.\n"
     user.create("facts/2026/2026-11-18-my-passport-is-in-the-blue-drawer.md", fact)
@@ -46,7 +47,7 @@ def mara(tmp_path: Path) -> User:
     ],
 )
 def test_all_the_telling_words_and_what_was_made_of_it(
-    mara: User, words: str, lines: set[int], files: set[str]
+    mara: Folder, words: str, lines: set[int], files: set[str]
 ) -> None:
     before = {path: mara.read(path) for path in mara.paths()}
     found = forget.mentions(mara, words)
@@ -55,6 +56,6 @@ def test_all_the_telling_words_and_what_was_made_of_it(
     assert {path: mara.read(path) for path in mara.paths()} == before
 
 
-def test_a_name_in_a_language_without_spaces_is_not_found_by_half_of_it(mara: User) -> None:
+def test_a_name_in_a_language_without_spaces_is_not_found_by_half_of_it(mara: Folder) -> None:
     assert [item.line for item in forget.mentions(mara, "催生").items] == [5, 10]
     assert forget.mentions(mara, "催婚").items == []

@@ -60,7 +60,7 @@ def filemem(disk: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
 def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str]) -> None:
     talk = {"messages": [{"role": "user", "content": "I painted a lamp."}, {"role": "assistant", "content": "Ah."}]}
     (disk.parent / "export.jsonl").write_text(json.dumps(talk))
-    ann = Store(disk / "store").user("ann")
+    ann = Store(disk / "store").user("ann").folder
     said = format_turn("Ann", "09:30", "The kiln in Dedham cracked, and my sister Ida lives there. " * 8)
     ann.create("sessions/2026/2026-05-03-0930-kiln.md", said + format_turn("assistant", "09:31", "I am sorry. " * 40))
     ann.create("facts/2026/2026-05-04-eels.md", "---\nkind: event\nimportance: 1\n---\nAte eels.\n")

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store, Toolbox, User
 from filemem.errors import NotFound, Refused
-from filemem.history import History
+from filemem.folder import Folder
+from filemem.history import History, asof
 from filemem.history.asof import drop_all
 
 YEAR = dt.date(2025, 1, 1)
@@ -67,11 +68,11 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-def answers(user: User, today: dt.date) -> list[object]:
+def answers(user: Folder, today: dt.date) -> list[object]:
     """What the tools and the interface say."""
-    call = user.tools(lambda: dt.datetime.combine(today, dt.time(12)).astimezone()).call
+    call = Toolbox(user, lambda: dt.datetime.combine(today, dt.time(12)).astimezone()).call
     said: list[object] = [call("grep", f'{{"pattern": "{pattern}", "context": 1}}') for pattern in ("tea|茶", "violin")]
-    said += [user.grep("Kyoto"), user.search_files("rain on the boat", limit=5, today=today)]
+    said += [User(user).grep("Kyoto"), User(user).search_files("rain on the boat", limit=5, today=today)]
     return [*said, [(path, user.read(path)) for path in user.paths()]]
 
 
@@ -81,20 +82,20 @@ def test_every_day_of_a_year_equals_a_plain_checkout(year: Path, tmp_path: Path)
     last = {when: commit for commit, when in (line.split() for line in lines)}
     plain = tmp_path / "plain"
     git(year, "worktree", "add", "--quiet", "--detach", str(plain))
-    mara, checkout = Store(year).user("mara"), ""
+    mara, checkout = Store(year).user("mara").folder, ""
     for number in range(365):
         commit = last.get(str(day(number)), checkout)
         if not commit:
             with pytest.raises(NotFound):
-                mara.as_of(day(number))
+                User(mara).as_of(day(number))
             continue
-        past = mara.as_of(day(number))
+        past = asof.as_of(mara, day(number))
         assert past.commit == commit
         if commit == checkout:
             continue
         git(plain, "checkout", "--quiet", "--detach", commit)
         checkout = commit
-        there = Store(plain).user("mara")
+        there = Store(plain).user("mara").folder
         assert answers(past, day(number)) == answers(there, day(number))
     assert git(year, "status", "--short") == ""
 
@@ -103,12 +104,12 @@ def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
     """Every way of writing is refused, nothing of the work tree changes, and a tool call leaves no recall."""
     mara = store(tmp_path / "store")
     before = state(tmp_path / "store")
-    past = mara.as_of(START.date())
+    past = User(mara).as_of(START.date())
     with pytest.raises(Refused):
         past.remember("Something new")
     with pytest.raises(Refused):
-        past.append(past.paths()[0], "more\n")
-    past.tools().call("open", {"path": past.paths()[0]})
+        past.folder.append(past.folder.paths()[0], "more\n")
+    past.tools().call("open", {"path": past.folder.paths()[0]})
     assert not os.path.exists(mara.bookkeeping("recalls.log"))
     assert state(tmp_path / "store") == before
 
@@ -118,26 +119,26 @@ def test_the_past_is_asked_as_it_was_then(tmp_path: Path) -> None:
     mara = store(tmp_path / "store")
     path = mara.create("facts/2026/2026-11-20-skis.md", "---\nvalid_until: 2026-11-25\n---\n\nHas borrowed skis.\n")
     History(mara).record("Skis", [path], {}, START)
-    notes = [mara.as_of(dt.date(2026, 11, day)).search_files("skis")[0].note for day in (25, 26)]
+    notes = [User(mara).as_of(dt.date(2026, 11, day)).search_files("skis")[0].note for day in (25, 26)]
     assert notes == ["", "held until 2026-11-25"]
-    assert "held until" not in mara.as_of(START.date()).tools().call("search_files", '{"query": "skis"}')
+    assert "held until" not in User(mara).as_of(START.date()).tools().call("search_files", '{"query": "skis"}')
 
 
 def test_uncommitted_edits_are_not_the_past(tmp_path: Path) -> None:
     """Only what git has counts; a day before the first commit, and a store without git, have an answer in words."""
     mara = store(tmp_path / "store")
     mara.append(mara.paths()[0], "not committed\n")
-    assert not mara.as_of(dt.date(2026, 12, 31)).grep("not committed")
+    assert not User(mara).as_of(dt.date(2026, 12, 31)).grep("not committed")
     with pytest.raises(NotFound, match="the first commit is of 2026-11-20"):
-        mara.as_of(dt.date(2026, 11, 19))
+        User(mara).as_of(dt.date(2026, 11, 19))
     for odd in (dt.date.min, dt.date.max):
         with pytest.raises(NotFound) if odd == dt.date.min else pytest.MonkeyPatch.context():
-            mara.as_of(odd)
+            User(mara).as_of(odd)
     (tmp_path / "bare").mkdir()
-    alone = Store(tmp_path / "bare").user("mara")
-    alone.remember("No git here")
+    alone = Store(tmp_path / "bare").user("mara").folder
+    User(alone).remember("No git here")
     with pytest.raises(FilememError, match="init --git"):
-        alone.as_of(START.date())
+        User(alone).as_of(START.date())
 
 
 def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
@@ -147,11 +148,11 @@ def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
         path = mara.create(f"facts/2026/2026-11-{21 + number}-x.md", f"fact {number}\n")
         at = START + dt.timedelta(days=1 + number)
         assert History(mara).record("x", [path], {}, at).commit
-    found = [len(mara.as_of(START.date() + dt.timedelta(days=number)).paths()) for number in range(9)]
+    found = [len(User(mara).as_of(START.date() + dt.timedelta(days=number)).folder.paths()) for number in range(9)]
     assert found == list(range(1, 10))
     assert len([name for name in os.listdir(mara.bookkeeping("as-of")) if name[0] != "."]) <= 4
     drop_all(mara)
-    assert not os.path.exists(mara.bookkeeping("as-of")) and mara.as_of(START.date()).grep("oolong")
+    assert not os.path.exists(mara.bookkeeping("as-of")) and User(mara).as_of(START.date()).grep("oolong")
 
 
 def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> None:
@@ -162,13 +163,13 @@ def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> No
     other = mara.create("facts/2026/2026-11-21-other.md", "from elsewhere\n")
     late = dt.datetime(2026, 11, 21, 23, 59, 58).astimezone()
     History(mara).record("x", [other], {}, late)
-    assert mara.as_of(dt.date(2026, 11, 21)).grep("elsewhere")
-    assert not mara.as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
+    assert User(mara).as_of(dt.date(2026, 11, 21)).grep("elsewhere")
+    assert not User(mara).as_of(late - dt.timedelta(seconds=1)).grep("elsewhere")
     git(where, "switch", "--quiet", "main")
     merged = "2026-11-24T12:00:00Z"
     git(where, "merge", "--quiet", "--no-ff", "-m", "m", "other", GIT_COMMITTER_DATE=merged, GIT_AUTHOR_DATE=merged)
-    assert not mara.as_of(dt.date(2026, 11, 22)).grep("elsewhere")
-    assert mara.as_of(dt.date(2026, 11, 25)).grep("elsewhere")
+    assert not User(mara).as_of(dt.date(2026, 11, 22)).grep("elsewhere")
+    assert User(mara).as_of(dt.date(2026, 11, 25)).grep("elsewhere")
 
 
 QUESTIONS = [
@@ -184,7 +185,7 @@ QUESTIONS = [
 def test_every_reading_command_has_as_of(year: Path, tmp_path: Path) -> None:
     """What it prints is what it printed then, and where that was is told beside it."""
     when, plain = day(200), tmp_path / "plain"
-    past = Store(year).user("mara").as_of(when)
+    past = asof.as_of(Store(year).user("mara").folder, when)
     git(year, "worktree", "add", "--quiet", "--detach", str(plain), past.commit)
 
     def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

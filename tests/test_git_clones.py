@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import FilememError, Store
 from filemem.consolidation import remembering
+from filemem.folder import Folder
 from filemem.history import History, conflicts
 from filemem.history.sync import sync
 
@@ -43,8 +44,8 @@ class Clones(RuleBasedStateMachine):
             self.agree()
             shutil.rmtree(self.folder)
 
-    def user(self, clone: int) -> User:
-        return Store(self.folder / str(clone)).user("mara")
+    def user(self, clone: int) -> Folder:
+        return Store(self.folder / str(clone)).user("mara").folder
 
     def now(self) -> dt.datetime:
         self.count += 1
@@ -56,7 +57,7 @@ class Clones(RuleBasedStateMachine):
         self.lines.add(text)
         return text
 
-    def record(self, user: User, *paths: str) -> None:
+    def record(self, user: Folder, *paths: str) -> None:
         assert not History(user).record("Change memories", paths, {"Job": "test"}, self.now()).note
 
     def facts(self, clone: int) -> list[str]:

@@ -19,7 +19,7 @@ from repositories import START, git, named, plain_git, state, store  # noqa: F40
 
 from filemem import FilememError, Store, User, maintenance, recalls, sections
 from filemem.consolidation import ledger
-from filemem.folder import BOOKKEEPING
+from filemem.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
 from filemem.history.repository import LOGS
 from filemem.importers import origins
@@ -28,9 +28,9 @@ FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{ledger.NAME}"  # what `remember` notes beside the memory
 
 
-def learn(user: User, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
+def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
     """One job of the machine: a new fact, recorded."""
-    path = user.remember(text, today=START.date()).path
+    path = User(user).remember(text, today=START.date()).path
     return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
 
 
@@ -52,9 +52,9 @@ def test_a_store_of_its_own_begins_with_what_is_there_under_the_persons_name(tmp
     where = tmp_path / "store"
     where.mkdir()
     (where / "filemem.yaml").write_text("# nothing\n")
-    mara = Store(where).user("mara")
-    mara.remember("Prefers oolong tea.", today=START.date())
-    mara.grep("tea")
+    mara = Store(where).user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
+    User(mara).grep("tea")
     (where / "mara" / "facts" / "note.md.swp").write_text("half")
     set_up(str(where), "mara", START)
     assert files_of(where) == {".gitattributes", ".gitignore", "filemem.yaml", f"mara/{FACT}", f"mara/{LEDGER}"}
@@ -87,8 +87,8 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
 
 def test_an_empty_repository_of_its_own_begins_with_what_is_there(tmp_path: Path) -> None:
     """As when a person has run `git init` first; in a bigger one it is told what is not in git yet."""
-    mara = Store(tmp_path / "store").user("mara")
-    mara.remember("Prefers oolong tea.", today=START.date())
+    mara = Store(tmp_path / "store").user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
     git(tmp_path / "store", "init", "--quiet")
     assert set_up(str(tmp_path / "store"), "mara", START)[-1] == "Committed 4 files."
     assert git(tmp_path / "store", "status", "--short") == ""
@@ -113,7 +113,7 @@ def test_memories_that_the_repository_ignores_are_not_set_up(tmp_path: Path) -> 
 def test_nothing_is_committed_where_git_was_not_set_up(tmp_path: Path) -> None:
     """A repository alone, a person's own, is no invitation."""
     git(tmp_path, "init", "--quiet")
-    mara = Store(tmp_path / "store").user("mara")
+    mara = Store(tmp_path / "store").user("mara").folder
     assert learn(mara)[1] == Recorded("", "")
     assert git(tmp_path, "log", "--all", "--format=%H") == ""
 
@@ -138,7 +138,7 @@ def test_only_the_jobs_files_are_committed_wherever_the_repository_is(tmp_path: 
     where.mkdir(exist_ok=True)
     if kind in ("own", "store"):
         git(where, "init", "--quiet")
-    mara = Store(top if kind == "own" else where).user("mara")
+    mara = Store(top if kind == "own" else where).user("mara").folder
     set_up(str(where), "mara", START)
     (top / "code.py").write_text("x = 2\n")
     status = git(top, "status", "--short", "code.py")
@@ -248,7 +248,7 @@ def test_a_persons_edits_can_be_committed_first_under_their_name(tmp_path: Path)
     where = tmp_path / "store"
     store(where)
     (where / "filemem.yaml").write_text("git_person_edits: commit\n")
-    mara = Store(where).user("mara")
+    mara = Store(where).user("mara").folder
     (where / "mara" / FACT).write_text("Prefers oolong tea.\nBy hand.\n")
     (where / "mara" / "facts" / "new.md").write_text("A file of theirs.\n")
     before = History(mara).before(START)
@@ -354,7 +354,7 @@ def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
 def test_a_bare_repository_holds_no_store(tmp_path: Path) -> None:
     """Memories inside one are just files."""
     git(tmp_path, "init", "--quiet", "--bare", "bare")
-    mara = Store(tmp_path / "bare" / "store").user("mara")
+    mara = Store(tmp_path / "bare" / "store").user("mara").folder
     assert learn(mara)[1] == Recorded("", "") and History(mara).found is None
 
 
@@ -443,11 +443,11 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
         "user = Store(sys.argv[1]).user('mara')\n"
         "for n in range(10):\n"
         "    path = user.remember(f'{sys.argv[2]} {n}').path\n"
-        "    History(user).record(path, [path], {}, dt.datetime.now().astimezone())\n"
+        "    History(user.folder).record(path, [path], {}, dt.datetime.now().astimezone())\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", script, str(where), name]) for name in ("one", "two")]
     assert [process.wait() for process in running] == [0, 0]
-    mara = Store(where).user("mara")
+    mara = Store(where).user("mara").folder
     History(mara).catch_up()
     assert git(where, "status", "--short") == ""
     commits = git(where, "rev-list", "HEAD").split("\n")[:-before]
@@ -460,7 +460,7 @@ def test_a_job_that_another_process_has_committed_adds_no_commit_of_others_lines
     """While it waits for its turn another catches up with it and goes on to write into the same log."""
     where = tmp_path / "store"
     mara = store(where)
-    path = mara.remember("Has a bicycle.", today=START.date()).path
+    path = User(mara).remember("Has a bicycle.", today=START.date()).path
     history, count = History(mara), int(git(where, "rev-list", "--count", "HEAD"))
     waits = threading.Thread(target=lambda: History(mara).record("Remember", [path], {}, START))
     with history.alone():
@@ -468,7 +468,7 @@ def test_a_job_that_another_process_has_committed_adds_no_commit_of_others_lines
         while not Path(mara.root, ".filemem", POSTPONED).exists():
             os.sched_yield()
         history._catch_up()
-        other = mara.remember("Has a boat.", today=START.date()).path
+        other = User(mara).remember("Has a boat.", today=START.date()).path
     waits.join()
     History(mara).record("Remember", [other], {}, START)
     assert int(git(where, "rev-list", "--count", "HEAD")) == count + 2
@@ -488,7 +488,7 @@ def test_what_a_job_wrote_before_it_was_cut_off_is_committed_by_the_next(tmp_pat
     for cut in range(1, 100):
         shutil.copytree(tmp_path / "0", tmp_path / str(cut))
         named(tmp_path / str(cut))
-        user, calls = Store(tmp_path / str(cut)).user("mara"), itertools.count(1)
+        user, calls = Store(tmp_path / str(cut)).user("mara").folder, itertools.count(1)
 
         def progress(_: int, __: int, calls: Iterator[int] = calls, cut: int = cut) -> None:
             if next(calls) == cut:

@@ -11,7 +11,7 @@ import pytest
 from repositories import START, git, named, plain_git, store  # noqa: F401
 from terminal import Terminal
 
-from filemem import Store
+from filemem import Store, User
 from filemem.history import History, set_up
 from filemem.history.marks import NAME
 from filemem.history.sync import sync
@@ -103,8 +103,8 @@ def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str
 
 def strangers(home: Path, where: str) -> Path:
     """A store that is in git in somebody else's way: as a whole, or one user's folder."""
-    mara = Store(home / "store").user("mara")
-    mara.remember("Prefers oolong tea.", today=START.date())
+    mara = Store(home / "store").user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
     mara.create("profile.md", "# Mara\n")
     folder = home / "store" / where
     git(folder, "init", "--quiet")
@@ -136,8 +136,8 @@ def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
 
 def test_a_repository_in_a_users_folder_gets_nothing_of_a_store_that_has_none(tmp_path: Path) -> None:
     """Row 2 as it was found: one line of .gitattributes was enough."""
-    mara = Store(tmp_path / "store").user("mara")
-    mara.remember("Prefers oolong tea.", today=START.date())
+    mara = Store(tmp_path / "store").user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
     git(mara.root, "init", "--quiet")
     git(mara.root, "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
     (Path(mara.root) / ".gitattributes").write_text("**/sessions/** merge=union\n")
@@ -175,7 +175,9 @@ def test_what_the_person_says_globally_counts(tmp_path: Path) -> None:
     kept = os.environ["GIT_CONFIG_GLOBAL"]
     os.environ["GIT_CONFIG_GLOBAL"] = str(asked)
     try:
-        recorded = History(mara).record("Keep", [mara.remember("Has a boat.", today=START.date()).path], {}, START)
+        recorded = History(mara).record(
+            "Keep", [User(mara).remember("Has a boat.", today=START.date()).path], {}, START
+        )
         assert recorded.commit
         with pytest.raises(Exception, match="cannot be reached"):
             sync(History(mara), None, START)
@@ -209,7 +211,9 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
         assert "was not set up on this machine" in note
     (tmp_path / "store/.git").rename(tmp_path / "other")
     os.rename(tmp_path / "gone", tmp_path / "store/.git")
-    assert not History(mara).record("Keep", [mara.remember("Has a boat.", today=START.date()).path], {}, START).note
+    assert (
+        not History(mara).record("Keep", [User(mara).remember("Has a boat.", today=START.date()).path], {}, START).note
+    )
 
 
 def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, User, disk
+from filemem import FilememError, Store, disk
+from filemem.folder import Folder
 from filemem.history import History
 from filemem.history.sync import sync
 from filemem.history.undo import undo
@@ -37,7 +38,7 @@ while True:
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> list[User]:
+def machines(tmp_path: Path) -> list[Folder]:
     """Two machines with a profile that both know."""
     git(tmp_path, "init", "--quiet", "--bare", "remote")
     first = store(tmp_path / "one")
@@ -47,7 +48,7 @@ def machines(tmp_path: Path) -> list[User]:
     sync(History(first), None, START)
     git(tmp_path, "clone", "--quiet", "remote", "two")
     named(tmp_path / "two")
-    return [first, Store(tmp_path / "two").user("mara")]
+    return [first, Store(tmp_path / "two").user("mara").folder]
 
 
 def saved(text: str) -> int:
@@ -56,7 +57,7 @@ def saved(text: str) -> int:
 
 
 @pytest.mark.parametrize("job", ["sync", "undo"])
-def test_a_save_is_never_taken_back(machines: list[User], tmp_path: Path, job: str) -> None:
+def test_a_save_is_never_taken_back(machines: list[Folder], tmp_path: Path, job: str) -> None:
     """Whether it is saved in place or by a rename; the job may give up, with a reason, but then again succeeds."""
     one, two = machines
     place, done = Path(one.root) / "profile.md", tmp_path / "done"

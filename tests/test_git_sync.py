@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, check, maintenance
+from filemem import FilememError, Store, User, check, config, maintenance
 from filemem.consolidation import remembering
+from filemem.folder import Folder
 from filemem.history import History, set_up
 from filemem.history.sync import Synced, sync
 
@@ -18,7 +19,7 @@ FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> list[User]:
+def machines(tmp_path: Path) -> list[Folder]:
     """Two machines of one person, synced, and a bare remote."""
     git(tmp_path, "init", "--quiet", "--bare", "remote")
     first = store(tmp_path / "one")
@@ -26,10 +27,10 @@ def machines(tmp_path: Path) -> list[User]:
     assert sync(History(first), None, START).pushed == 1
     git(tmp_path, "clone", "--quiet", "remote", "two")
     named(tmp_path / "two")
-    return [first, Store(tmp_path / "two").user("mara")]
+    return [first, Store(tmp_path / "two").user("mara").folder]
 
 
-def change(user: User, path: str, text: str) -> None:
+def change(user: Folder, path: str, text: str) -> None:
     """A job of the machine that leaves `text` in a file."""
     place = Path(user.root) / path
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -37,11 +38,11 @@ def change(user: User, path: str, text: str) -> None:
     assert History(user).record(f"Change {path}", [path], {"Job": "test"}, START).commit
 
 
-def synced(user: User) -> Synced:
+def synced(user: Folder) -> Synced:
     return sync(History(user), None, START)
 
 
-def test_different_facts_never_conflict(machines: list[User]) -> None:
+def test_different_facts_never_conflict(machines: list[Folder]) -> None:
     """Each machine then has both, and the first push made the branch follow its remote."""
     one, two = machines
     change(one, "facts/a.md", "learnt here\n")
@@ -55,7 +56,7 @@ def test_different_facts_never_conflict(machines: list[User]) -> None:
     assert git(two.root, "log", "-1", "--format=%an %s") == "filemem Merge memories from origin"
 
 
-def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[User]) -> None:
+def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Folder]) -> None:
     """Though both add to the profile in one place, change neighbouring lines of it, and write one month's summary."""
     one, two = machines
     change(one, "profile.md", "# Mara\n")
@@ -84,12 +85,12 @@ def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Us
         assert "Nothing is old enough" in maintenance.compact(user, START, None).said[0]
 
 
-def remembered(user: User, text: str) -> None:
+def remembered(user: Folder, text: str) -> None:
     done = remembering.remember(user, text, START)
     assert History(user).record("Remember", done.paths, {"Job": "remember"}, START).commit
 
 
-def test_two_edits_of_one_line_stay_readable(machines: list[User]) -> None:
+def test_two_edits_of_one_line_stay_readable(machines: list[Folder]) -> None:
     """Both versions are in the file, searchable; check lists the place until somebody has put it right."""
     one, two = machines
     change(one, FACT, "Prefers black tea.\n")
@@ -101,20 +102,22 @@ def test_two_edits_of_one_line_stay_readable(machines: list[User]) -> None:
     for user in machines:
         text = user.read(FACT).decode()
         assert text == "<<<<<<< one version\nPrefers 乌龙茶.\n=======\nPrefers black tea.\n>>>>>>> the other version\n"
-        assert user.grep("black") and user.grep("乌龙茶") and user.search_files("black tea")
+        assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
         problem, *more = check.problems(user)
         assert not more and (problem.path, problem.line) == (FACT, 1) and "two versions" in problem.what
     change(one, FACT, "Prefers 乌龙茶.\n")
     assert not check.problems(one)
 
 
-def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file_in_force(machines: list[User]) -> None:
+def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file_in_force(
+    machines: list[Folder],
+) -> None:
     """One version counts, the other is a comment; check lists each place."""
     one, two = machines
     for user, days, weight in ((one, 40, 3), (two, 50, 4)):
-        Path(user.store.root, "filemem.yaml").write_text(f"compact_after_days: {days}\nwindow_tokens: 99\n")
-        git(user.store.root, "add", "filemem.yaml")
-        git(user.store.root, "commit", "--quiet", "-m", "Settings")
+        Path(user.store, "filemem.yaml").write_text(f"compact_after_days: {days}\nwindow_tokens: 99\n")
+        git(user.store, "add", "filemem.yaml")
+        git(user.store, "commit", "--quiet", "-m", "Settings")
         change(user, "facts/a.md", f"---\nimportance: {weight}\nsource: {FACT}:1\n---\nTea.\n")
         Path(user.root, "facts/b.md").write_bytes(f"Tea at {weight}.\r\n".encode())
         change(user, "facts/c.yaml", f"confidence: 0.{weight}\ntext: Rain.\n")
@@ -125,7 +128,7 @@ def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file
     memory = two.memory("facts/a.md")
     assert memory.front == {"importance": 4, "source": f"{FACT}:1"} and "# importance: 3" in memory.lines
     assert two.memory("facts/c.yaml").front["confidence"] == 0.4
-    settings = Store(two.store.root).config
+    settings = config.load(two.store)
     assert (settings.compact_after_days, settings.window_tokens) == (50, 99)
     assert [(problem.path, problem.line) for problem in check.problems(two)] == [
         ("facts/a.md", 2),
@@ -133,12 +136,12 @@ def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file
         ("facts/c.yaml", 1),
     ]
     script = "import sys; from filemem.cli import main; main()"
-    command = [sys.executable, "-c", script, "--store", two.store.root, "check"]
+    command = [sys.executable, "-c", script, "--store", two.store, "check"]
     assert "filemem.yaml:1: two versions" in subprocess.run(command, capture_output=True, text=True).stdout
     assert synced(two).pushed == 0
 
 
-def test_turns_and_recalls_of_both_are_kept(machines: list[User]) -> None:
+def test_turns_and_recalls_of_both_are_kept(machines: list[Folder]) -> None:
     """Logs and transcripts merge by union."""
     one, two = machines
     talk = "sessions/2026/2026-11-20-0930-tea.md"
@@ -158,7 +161,7 @@ def test_turns_and_recalls_of_both_are_kept(machines: list[User]) -> None:
         assert sorted(recalls.split()[2::3]) == ["one.md", "two.md"] and not check.problems(user)
 
 
-def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machines: list[User]) -> None:
+def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machines: list[Folder]) -> None:
     """Neither is lost, and what is new in the same folder stays where it is."""
     one, two = machines
     change(one, "facts/old.md", "a first line\na second line\na third line\n")
@@ -174,7 +177,7 @@ def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machin
 
 
 @pytest.mark.parametrize("text", ["Mara lives in Porto.\n\nBy the river.\n", "Mara lives in Oporto.\n"])
-def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[User], text: str) -> None:
+def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
     """In the archive, with the edit and what replaced it, though git sees no move in a text so short."""
     one, two = machines
     told = remembering.remember(one, "Mara lives in Porto.", START)
@@ -193,7 +196,7 @@ def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Us
         assert f"superseded_by: {told.memory.path}" in lines and set(text.splitlines()) <= set(lines)
 
 
-def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[User]) -> None:
+def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder]) -> None:
     """The person decides."""
     one, two = machines
     (Path(one.root) / FACT).unlink()
@@ -205,7 +208,7 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[User]) -
     assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
 
 
-def test_both_versions_of_a_picture_are_kept(machines: list[User]) -> None:
+def test_both_versions_of_a_picture_are_kept(machines: list[Folder]) -> None:
     """What cannot be merged as text stands there twice."""
     one, two = machines
     change(one, "notes/picture.png", "\0one")
@@ -238,7 +241,7 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 # -- in the way ----------------------------------------------------------------------------------------------------
 
 
-def test_a_push_that_comes_second_is_tried_again(machines: list[User], tmp_path: Path) -> None:
+def test_a_push_that_comes_second_is_tried_again(machines: list[Folder], tmp_path: Path) -> None:
     """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice."""
     one, two = machines
     change(one, "facts/a.md", "a\n")
@@ -254,7 +257,7 @@ def test_a_push_that_comes_second_is_tried_again(machines: list[User], tmp_path:
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
 
 
-def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[User], tmp_path: Path) -> None:
+def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[Folder], tmp_path: Path) -> None:
     """What came in is there, what is committed waits, each in one sentence."""
     one, two = machines
     change(two, "facts/b.md", "b\n")
@@ -274,7 +277,7 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[User], tm
     assert synced(one).pushed == 2 and git(one.root, "status", "--short") == ""
 
 
-def test_uncommitted_edits_stay_and_are_named(machines: list[User]) -> None:
+def test_uncommitted_edits_stay_and_are_named(machines: list[Folder]) -> None:
     """Beside what comes in they stay uncommitted; where both meet in a line nothing is written."""
     one, two = machines
     change(one, "profile.md", "one\n\ntwo\n\nthree\n")
@@ -294,7 +297,7 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[User]) -> None:
     assert state(Path(two.root).parent) == before
 
 
-def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[User]) -> None:
+def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[Folder]) -> None:
     """The files are there already, the branch is not: the next sync takes them for what they are."""
     one, two = machines
     change(one, FACT, "Prefers black tea.\n")
@@ -304,7 +307,7 @@ def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[User]
     assert git(two.root, "status", "--short") == ""
 
 
-def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[User]) -> None:
+def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[Folder]) -> None:
     """No line is lost or doubled, and no lock stays behind."""
     one, two = machines
     chance = random.Random(4)
@@ -337,7 +340,7 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[User
 
 
 @pytest.mark.parametrize("kind", ["link", "behind a link", "git"])
-def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[User], tmp_path: Path, kind: str) -> None:
+def test_a_remote_that_would_lead_elsewhere_is_refused(machines: list[Folder], tmp_path: Path, kind: str) -> None:
     """A link in place of a memory or of its folder, a path into `.git`: nothing is written."""
     one, two = machines
     if kind == "behind a link":
@@ -368,7 +371,7 @@ def test_in_a_bigger_repository_only_memories_travel(tmp_path: Path) -> None:
     where = tmp_path / "project" / "store"
     where.mkdir()
     set_up(str(where), "mara", START)
-    mara = Store(where).user("mara")
+    mara = Store(where).user("mara").folder
     change(mara, "facts/a.md", "a\n")
     with pytest.raises(FilememError, match="git push"):
         synced(mara)
@@ -384,7 +387,7 @@ def test_in_a_bigger_repository_only_memories_travel(tmp_path: Path) -> None:
     assert (tmp_path / "project" / "code.py").read_text() == "x = 1\n"
 
 
-def test_the_command_says_what_it_did(machines: list[User]) -> None:
+def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
     """In plain sentences, and with exit code 2 where a merge of the person's own is under way."""
     one, two = machines
     change(one, FACT, "Prefers black tea.\n")

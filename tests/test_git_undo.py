@@ -13,19 +13,20 @@ from repositories import START, git, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User, sweeper
 from filemem.consolidation import remembering
+from filemem.folder import Folder
 from filemem.history import History, log
 from filemem.history.undo import undo
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
 
-def job(user: User, subject: str, *paths: str, **trailers: str) -> str:
+def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
     commit = History(user).record(subject, paths, trailers, START).commit
     assert commit
     return commit
 
 
-def write(user: User, path: str, text: str) -> Path:
+def write(user: Folder, path: str, text: str) -> Path:
     place = Path(user.root) / path
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text)
@@ -33,7 +34,7 @@ def write(user: User, path: str, text: str) -> Path:
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
+def mara(tmp_path: Path) -> Folder:
     """A user with a profile of five paragraphs."""
     mara = store(tmp_path / "store")
     write(mara, "profile.md", "one\n\ntwo\n\nthree\n\nfour\n\nfive\n")
@@ -44,7 +45,7 @@ def mara(tmp_path: Path) -> User:
 # -- undo ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_done_since_stays(mara: User) -> None:
+def test_what_was_done_since_stays(mara: Folder) -> None:
     """A commit in the middle is taken back, later ones and uncommitted edits stay, these uncommitted."""
     write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
     first = job(mara, "Change one", "profile.md")
@@ -61,7 +62,7 @@ def test_what_was_done_since_stays(mara: User) -> None:
     assert done.commit.commit == first and done.said == ["Changed profile.md back."]
 
 
-def test_what_a_person_wrote_right_beside_it_stays(mara: User) -> None:
+def test_what_a_person_wrote_right_beside_it_stays(mara: Folder) -> None:
     """Lines above and below those that the machine added and changed."""
     write(mara, "profile.md", "one\n\nTWO\n\nthree\n\nfour\n\nfive\n\n## Likes\n\n- figs\n")
     job(mara, "Remember figs", "profile.md")
@@ -71,7 +72,7 @@ def test_what_a_person_wrote_right_beside_it_stays(mara: User) -> None:
     assert git(mara.root, "show", "HEAD:./profile.md") == "one\n\ntwo\n\nthree\n\nfour\n\nfive"
 
 
-def test_a_move_is_moved_back_with_what_was_written_since(mara: User) -> None:
+def test_a_move_is_moved_back_with_what_was_written_since(mara: Folder) -> None:
     """So a sweep or a compaction can be undone."""
     mara.move("profile.md", "archive/profile.md")
     mara.move(FACT, f"archive/{FACT}")
@@ -83,9 +84,9 @@ def test_a_move_is_moved_back_with_what_was_written_since(mara: User) -> None:
     assert git(mara.root, "status", "--short") == ""
 
 
-def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: User) -> None:
+def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
     """Little of the short fact is left in its archived copy, which says what replaced it; and what a sweep took comes back."""
-    first = mara.remember("Mara lives in Porto.", today=START.date()).path
+    first = User(mara).remember("Mara lives in Porto.", today=START.date()).path
     before = mara.read(first)
     job(mara, "Remember", first)
     told = remembering.remember(mara, "Mara lives in Faro.", START)
@@ -105,20 +106,20 @@ def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: User
     assert not sweeper.plan(mara, late.date() + dt.timedelta(days=1)).going
 
 
-def test_undo_walks_back_and_an_undo_can_be_undone(mara: User) -> None:
+def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
-    mara.remember("Has a bicycle.", today=START.date())
+    User(mara).remember("Has a bicycle.", today=START.date())
     bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
-    mara.remember("Has a boat.", today=START.date())
+    User(mara).remember("Has a boat.", today=START.date())
     job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")
     git(mara.root, "commit", "--quiet", "-m", "By hand")
     subjects = [undo(History(mara), "", START).commit.subject for _ in range(2)]
-    assert subjects == ["Boat", "Bicycle"] and not mara.grep("boat|bicycle")
+    assert subjects == ["Boat", "Bicycle"] and not User(mara).grep("boat|bicycle")
     last = git(mara.root, "rev-parse", "HEAD")
     assert undo(History(mara), last, START).said == ["Brought back facts/2026/2026-11-20-has-a-bicycle.md."]
-    assert mara.grep("bicycle") and undo(History(mara), "", START).commit.commit == bicycle
+    assert User(mara).grep("bicycle") and undo(History(mara), "", START).commit.commit == bicycle
 
 
 CLASHES = {
@@ -130,7 +131,7 @@ CLASHES = {
 
 @pytest.mark.parametrize("what", CLASHES)
 @pytest.mark.parametrize("committed", [True, False])
-def test_where_it_must_conflict_nothing_is_written(mara: User, what: str, committed: bool) -> None:
+def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, committed: bool) -> None:
     """The sentence names the file and the commit that is in the way."""
     write(mara, "facts/gone.md", "to go\n")
     job(mara, "Prepare", "facts/gone.md")
@@ -150,7 +151,7 @@ def test_where_it_must_conflict_nothing_is_written(mara: User, what: str, commit
     assert state(Path(mara.root).parent) == before
 
 
-def test_what_cannot_be_undone_is_said(mara: User) -> None:
+def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     """A merge, a commit that is none, one that left nothing, and a user who has no commits."""
     with pytest.raises(FilememError, match="is no commit here"):
         undo(History(mara), "--all", START)
@@ -163,7 +164,7 @@ def test_what_cannot_be_undone_is_said(mara: User) -> None:
     undo(History(mara), head, START)
     with pytest.raises(FilememError, match="nothing left"):
         undo(History(mara), head, START)
-    bob = Store(Path(mara.root).parent).user("bob")
+    bob = Store(Path(mara.root).parent).user("bob").folder
     with pytest.raises(FilememError, match="no commit that could be undone"):
         undo(History(bob), "", START)
 
@@ -193,7 +194,7 @@ def test_undo_of_the_last_is_the_state_before_it(
 # -- log, blame, diff ----------------------------------------------------------------------------------------------
 
 
-def test_log_follows_a_file_through_its_moves_and_finds_words(mara: User) -> None:
+def test_log_follows_a_file_through_its_moves_and_finds_words(mara: Folder) -> None:
     """--about wants every word, capital or not, in what was added, taken out or said; a move adds nothing."""
     mara.move(FACT, f"archive/{FACT}")
     job(mara, "Put away what has faded", FACT, f"archive/{FACT}", Job="sweep")
@@ -213,7 +214,7 @@ def test_log_follows_a_file_through_its_moves_and_finds_words(mara: User) -> Non
     assert who == ["filemem, chat, in sessions/x.md", "filemem, sweep", "filemem", "Mara Lind"]
 
 
-def test_blame_names_person_conversation_and_job_for_each_line_on_disk(mara: User) -> None:
+def test_blame_names_person_conversation_and_job_for_each_line_on_disk(mara: Folder) -> None:
     """Uncommitted lines are told as such, and a move hides nothing."""
     mara.append("profile.md", "six\n")
     job(mara, "Talk", "profile.md", Job="chat", Session="sessions/2026/x.md")
@@ -234,7 +235,7 @@ def test_blame_names_person_conversation_and_job_for_each_line_on_disk(mara: Use
     ]
 
 
-def test_diff_shows_new_files_too_and_leaves_the_index_alone(mara: User) -> None:
+def test_diff_shows_new_files_too_and_leaves_the_index_alone(mara: Folder) -> None:
     """Paths are the memories' own, bookkeeping is left out."""
     write(mara, "facts/new.md", "new\n")
     write(mara, "profile.md", "one\n")
@@ -252,7 +253,7 @@ def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
 
 
-def test_the_commands_answer_in_words(mara: User) -> None:
+def test_the_commands_answer_in_words(mara: Folder) -> None:
     """log, diff, blame, undo, as a person and as a script asks."""
     where = Path(mara.root).parent
     hostile = "Forged \x1b[31m line"

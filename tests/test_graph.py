@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.store import User
+from filemem.folder import Folder
 
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 FILES = {
@@ -27,8 +27,8 @@ FILES = {
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    nora = Store(tmp_path).user("nora")
+def user(tmp_path: Path) -> Folder:
+    nora = Store(tmp_path).user("nora").folder
     nora.make()
     for path, text in FILES.items():
         place = Path(nora.root, path)
@@ -37,16 +37,16 @@ def user(tmp_path: Path) -> User:
     return nora
 
 
-def graph(user: User, *more: str) -> str:
+def graph(user: Folder, *more: str) -> str:
     """What `filemem graph` prints, and its exit code."""
-    args = ["graph", "--store", user.store.root, "--user", user.name, *more]
+    args = ["graph", "--store", user.store, "--user", user.name, *more]
     done = CliRunner().invoke(cli, args, env=UNSET, standalone_mode=False)
     if done.exception:
         raise done.exception
     return f"{done.output}[{done.return_value}]"
 
 
-def test_every_name_with_what_is_beside_it_most_first(user: User) -> None:
+def test_every_name_with_what_is_beside_it_most_first(user: Folder) -> None:
     """Spellings that differ in case are one; people of the conversations count where something is linked."""
     assert graph(user) == (
         "Ada  3  Antwerp, Nora, Pixel\n"
@@ -60,7 +60,7 @@ def test_every_name_with_what_is_beside_it_most_first(user: User) -> None:
     )
 
 
-def test_what_is_tied_to_one_name_with_the_memories_that_say_so(user: User) -> None:
+def test_what_is_tied_to_one_name_with_the_memories_that_say_so(user: Folder) -> None:
     assert graph(user, "ada") == (
         "Ada  3 passages, beside Antwerp 1, Nora 1, Pixel 1\n"
         "2026-06-01  [[ADA|her sister]] restores clocks in [[Antwerp]].  facts/2026/2026-06-01-clocks.md:1\n"
@@ -72,12 +72,12 @@ def test_what_is_tied_to_one_name_with_the_memories_that_say_so(user: User) -> N
     assert "is a nurse in [[Knokke]]. (until 2026-06-11)  archive/facts" in graph(user, "Knokke")
 
 
-def test_a_name_that_is_not_there_is_answered_with_those_near_it(user: User) -> None:
+def test_a_name_that_is_not_there_is_answered_with_those_near_it(user: Folder) -> None:
     with pytest.raises(FilememError, match="no memory links to Antwrp; near it are Antwerp"):
         graph(user, "Antwrp")
 
 
-def test_for_graphviz_what_has_ended_is_dashed(user: User) -> None:
+def test_for_graphviz_what_has_ended_is_dashed(user: Folder) -> None:
     assert graph(user, "Knokke", "--dot") == (
         'graph "nora" {\n'
         '  "Nora" [tooltip="3 passages"];\n'
@@ -87,14 +87,14 @@ def test_for_graphviz_what_has_ended_is_dashed(user: User) -> None:
     )
 
 
-def test_for_mermaid_what_has_ended_is_dotted(user: User) -> None:
+def test_for_mermaid_what_has_ended_is_dotted(user: Folder) -> None:
     assert graph(user, "Nora", "--mermaid") == (
         'graph LR\n  n1["Ada"]\n  n2["Nora"]\n  n3["Gánd"]\n  n4["Knokke"]\n  n5["Pixel"]\n  n6["豆豆"]\n'
         "  n1 --- n2\n  n3 --- n2\n  n4 -.- n2\n  n2 --- n5\n  n2 --- n6\n[0]"
     )
 
 
-def test_for_a_script(user: User) -> None:
+def test_for_a_script(user: Folder) -> None:
     shown = json.loads(graph(user, "Knokke", "--json").removesuffix("[0]"))
     assert shown["ties"] == [
         {
@@ -115,7 +115,7 @@ def test_for_a_script(user: User) -> None:
     assert [name["name"] for name in shown["names"]] == ["Nora", "Knokke"]
 
 
-def test_a_name_cannot_break_out_of_its_quotes_or_command_the_terminal(user: User) -> None:
+def test_a_name_cannot_break_out_of_its_quotes_or_command_the_terminal(user: Folder) -> None:
     user.create("facts/2026/2026-07-01-x.md", 'Nora met [[a"; b \\ \x1b2J <script>]] in [[Ghent]].\n')
     for form in ("--dot", "--mermaid", "--json"):
         assert "\x1b" not in graph(user, form)
@@ -124,13 +124,13 @@ def test_a_name_cannot_break_out_of_its_quotes_or_command_the_terminal(user: Use
 
 
 def test_where_nothing_is_linked_the_exit_code_is_one(tmp_path: Path) -> None:
-    nora = Store(tmp_path).user("nora")
+    nora = Store(tmp_path).user("nora").folder
     nora.create("facts/2026/2026-06-03-plain.md", "Nora has no time.\n")
     assert graph(nora) == "No memory links to anything yet; write names as [[Porto]].\n[1]"
 
 
-def test_names_are_completed(user: User) -> None:
-    words = {"COMP_WORDS": f"filemem graph --store {user.store.root} --user nora a", "COMP_CWORD": "6"}
+def test_names_are_completed(user: Folder) -> None:
+    words = {"COMP_WORDS": f"filemem graph --store {user.store} --user nora a", "COMP_CWORD": "6"}
     done = CliRunner().invoke(
         cli, [], env={**UNSET, **words, "_FILEMEM_COMPLETE": "bash_complete"}, prog_name="filemem"
     )

@@ -7,7 +7,7 @@ from conversations import day, remembered, talk
 
 from filemem import Store
 from filemem.check import problems
-from filemem.store import User
+from filemem.folder import Folder
 
 MAY, JUNE = day(5, 8), day(6, 2)
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
@@ -15,37 +15,37 @@ REMEDY = "see whether it still holds; then correct it, or delete it"
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    nora = Store(tmp_path).user("nora")
+def user(tmp_path: Path) -> Folder:
+    nora = Store(tmp_path).user("nora").folder
     talk(nora, MAY, "I live in Ghent.", "Nice.", "I'm allergic to walnuts.", "Noted.")
     remembered(nora, MAY)
     assert problems(nora) == []
     return nora
 
 
-def session(user: User) -> Path:
+def session(user: Folder) -> Path:
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
     return Path(user.root, path)
 
 
-def flagged(user: User) -> list[tuple[str, int, str]]:
+def flagged(user: Folder) -> list[tuple[str, int, str]]:
     assert {problem.remedy for problem in problems(user)} <= {REMEDY}
     return [(problem.path, problem.line, problem.what) for problem in problems(user)]
 
 
-def test_a_turn_that_was_edited(user: User) -> None:
+def test_a_turn_that_was_edited(user: Folder) -> None:
     place = session(user)
     place.write_text(place.read_text().replace("I live in Ghent.", "I never lived in Ghent."))
     assert flagged(user) == [(HOME, 2, "a turn that it rests on was edited or deleted since")]
 
 
-def test_a_turn_that_was_deleted(user: User) -> None:
+def test_a_turn_that_was_deleted(user: Folder) -> None:
     place = session(user)
     place.write_text("".join(line for line in place.read_text().splitlines(True) if "Ghent" not in line))
     assert flagged(user) == [(HOME, 2, "a turn that it rests on was edited or deleted since")]
 
 
-def test_an_edited_turn_that_says_the_same_still_bears_the_fact_once_it_was_read(user: User) -> None:
+def test_an_edited_turn_that_says_the_same_still_bears_the_fact_once_it_was_read(user: Folder) -> None:
     place = session(user)
     place.write_text(place.read_text().replace("I live in Ghent.", "As you know, I live in Ghent!"))
     assert flagged(user)
@@ -53,7 +53,7 @@ def test_an_edited_turn_that_says_the_same_still_bears_the_fact_once_it_was_read
     assert flagged(user) == []
 
 
-def test_a_fact_that_was_deleted_and_told_again_rests_on_what_was_told_again(user: User) -> None:
+def test_a_fact_that_was_deleted_and_told_again_rests_on_what_was_told_again(user: Folder) -> None:
     place = session(user)
     Path(user.root, HOME).unlink()
     talk(user, MAY.replace(hour=11), "I live in Ghent.", "I know.")
@@ -62,7 +62,7 @@ def test_a_fact_that_was_deleted_and_told_again_rests_on_what_was_told_again(use
     assert flagged(user) == []
 
 
-def test_where_the_whole_session_is_gone_each_fact_says_so_once(user: User) -> None:
+def test_where_the_whole_session_is_gone_each_fact_says_so_once(user: Folder) -> None:
     session(user).unlink()
     assert [(problem.path, problem.line) for problem in problems(user)] == [
         (HOME, 2),
@@ -71,7 +71,7 @@ def test_where_the_whole_session_is_gone_each_fact_says_so_once(user: User) -> N
 
 
 @pytest.mark.parametrize("change", ["above", "archived", "joined by others"])
-def test_what_does_not_change_the_turn_is_no_problem(user: User, change: str) -> None:
+def test_what_does_not_change_the_turn_is_no_problem(user: Folder, change: str) -> None:
     place = session(user)
     if change == "above":
         place.write_text(place.read_text().replace("- **nora**", "Mine.\n\n- **nora**", 1))
@@ -84,7 +84,7 @@ def test_what_does_not_change_the_turn_is_no_problem(user: User, change: str) ->
     assert flagged(user) == []
 
 
-def test_once_the_person_has_edited_the_fact_it_is_theirs(user: User) -> None:
+def test_once_the_person_has_edited_the_fact_it_is_theirs(user: Folder) -> None:
     place = session(user)
     place.write_text(place.read_text().replace("I live in Ghent.", "I never lived in Ghent."))
     fact = Path(user.root, HOME)
@@ -92,7 +92,7 @@ def test_once_the_person_has_edited_the_fact_it_is_theirs(user: User) -> None:
     assert flagged(user) == []
 
 
-def test_a_memory_that_rests_on_one_that_was_superseded(user: User) -> None:
+def test_a_memory_that_rests_on_one_that_was_superseded(user: Folder) -> None:
     """By front matter, or as a line of the profile."""
     user.create("facts/2026/2026-05-20-tram.md", f"---\nsource: {HOME}\n---\n\nNora takes tram 1.\n")
     place = Path(user.root, "profile.md")
@@ -106,7 +106,7 @@ def test_a_memory_that_rests_on_one_that_was_superseded(user: User) -> None:
     ]
 
 
-def test_what_was_superseded_itself_is_not_flagged(user: User) -> None:
+def test_what_was_superseded_itself_is_not_flagged(user: Folder) -> None:
     talk(user, JUNE, "I moved to Bruges.", "Good luck.")
     remembered(user, JUNE)
     assert flagged(user) == []

@@ -8,27 +8,27 @@ from conversations import day, remembered, talk, tree
 
 from filemem import Store
 from filemem.consolidation.ledger import NAME
-from filemem.store import User
+from filemem.folder import Folder
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
+def user(tmp_path: Path) -> Folder:
     """Somebody who told where they live, which is remembered."""
-    nora = Store(tmp_path).user("nora")
+    nora = Store(tmp_path).user("nora").folder
     talk(nora, MAY, "I live in Ghent.", "Nice.")
     remembered(nora, MAY)
     assert set(tree(nora)) == {HOME, "profile.md"}
     return nora
 
 
-def write(user: User, path: str, text: str) -> None:
+def write(user: Folder, path: str, text: str) -> None:
     Path(user.root, path).write_text(text)
 
 
-def read_again(user: User) -> None:
+def read_again(user: Folder) -> None:
     """As if the log of what was read had been lost, in part: only what was written is known."""
     log = Path(user.bookkeeping(NAME))
     log.write_text("".join(line for line in log.read_text().splitlines(True) if '"read"' not in line))
@@ -38,7 +38,7 @@ EDITED = "---\nimportance: 9\n---\n\nNora lives in Ghent, but not for long.\n"
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["", "the log lost"])
-def test_a_fact_that_was_edited_is_not_touched_when_it_is_told_again(user: User, lost: bool) -> None:
+def test_a_fact_that_was_edited_is_not_touched_when_it_is_told_again(user: Folder, lost: bool) -> None:
     write(user, HOME, EDITED)
     if lost:
         read_again(user)
@@ -48,14 +48,14 @@ def test_a_fact_that_was_edited_is_not_touched_when_it_is_told_again(user: User,
     assert tree(user)[HOME] == EDITED
 
 
-def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(user: User) -> None:
+def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(user: Folder) -> None:
     os.unlink(user.absolute(HOME))
     read_again(user)
     assert [one.action for one in remembered(user, JUNE)] == ["NOOP"]
     assert not [path for path in tree(user) if "facts/" in path]
 
 
-def test_told_anew_it_is_made_anew(user: User) -> None:
+def test_told_anew_it_is_made_anew(user: Folder) -> None:
     """Only the turn is known, not the words for ever."""
     os.unlink(user.absolute(HOME))
     talk(user, JUNE, "I live in Ghent.", "I know.")
@@ -63,7 +63,7 @@ def test_told_anew_it_is_made_anew(user: User) -> None:
     assert [path for path in tree(user) if "facts/" in path] == [HOME.replace("05-08", "06-02")]
 
 
-def test_a_pinned_fact_is_contradicted_in_the_report_and_stays(user: User) -> None:
+def test_a_pinned_fact_is_contradicted_in_the_report_and_stays(user: Folder) -> None:
     pinned = "---\npinned: true\n---\n\nNora lives in [[Ghent]].\n"
     write(user, HOME, pinned)
     os.utime(user.absolute(HOME), (MAY.timestamp(), MAY.timestamp()))
@@ -74,7 +74,7 @@ def test_a_pinned_fact_is_contradicted_in_the_report_and_stays(user: User) -> No
     assert "confidence: 0.4" in tree(user)["facts/2026/2026-06-02-i-live-in-bruges.md"]
 
 
-def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: User) -> None:
+def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: Folder) -> None:
     """An older conversation that comes in later is kept as what was."""
     write(user, HOME, "Nora lives in Bruges.\n")
     talk(user, day(5, 9), "I live in Antwerp.", "Nice.")
@@ -83,7 +83,7 @@ def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: User) 
     assert "archive/facts/2026/2026-05-09-i-live-in-antwerp.md" in tree(user)
 
 
-def test_a_fact_written_by_hand_is_known_as_well(user: User) -> None:
+def test_a_fact_written_by_hand_is_known_as_well(user: Folder) -> None:
     """Wherever it lies and however it is written."""
     write(user, "facts/tea.md", "my favourite tea is oolong\n")
     talk(user, JUNE, "My favourite tea is oolong.", "I know.")
@@ -91,7 +91,7 @@ def test_a_fact_written_by_hand_is_known_as_well(user: User) -> None:
     assert (one.action, one.path) == ("NOOP", "facts/tea.md")
 
 
-def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: User) -> None:
+def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: Folder) -> None:
     Path(user.root, "facts/places").mkdir()
     os.rename(user.absolute(HOME), user.absolute("facts/places/2026-05-08-home.md"))
     read_again(user)
@@ -99,14 +99,14 @@ def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: User) -> None:
     assert [path for path in tree(user) if "facts/" in path] == ["facts/places/2026-05-08-home.md"]
 
 
-def test_a_session_with_another_name_is_not_read_again(user: User) -> None:
+def test_a_session_with_another_name_is_not_read_again(user: Folder) -> None:
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
     os.rename(user.absolute(path), user.absolute(path.replace("talk", "where-i-live")))
     os.unlink(user.absolute(HOME))
     assert remembered(user, JUNE) == []
 
 
-def test_a_turn_that_was_edited_is_read_anew(user: User) -> None:
+def test_a_turn_that_was_edited_is_read_anew(user: Folder) -> None:
     """It says something else now, and the fact that rested on it is flagged elsewhere."""
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
     write(user, path, user.memory(path).text.replace("Ghent", "Bruges"))
@@ -114,7 +114,7 @@ def test_a_turn_that_was_edited_is_read_anew(user: User) -> None:
     assert "Bruges" in tree(user)["profile.md"]
 
 
-def test_an_edit_above_a_turn_changes_nothing(user: User) -> None:
+def test_an_edit_above_a_turn_changes_nothing(user: Folder) -> None:
     [path] = [path for path in user.paths() if path.startswith("sessions/")]
     write(user, path, user.memory(path).text.replace("- **nora**", "A heading of mine.\n\n- **nora**", 1))
     assert remembered(user, JUNE) == []

@@ -48,7 +48,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
     """Mara's memories with every odd thing among them, kept in git, beside Bob's."""
     store = tmp_path / "store"
     shutil.copytree(SAMPLE, store, ignore=shutil.ignore_patterns(".filemem"))
-    Store(store).user("bob").create("profile.md", f"{CANARY}\n")
+    Store(store).user("bob").folder.create("profile.md", f"{CANARY}\n")
     mara = store / "mara"
     (mara / "facts/link.md").symlink_to("../../bob/profile.md")
     (mara / "linked").symlink_to("../bob")

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers import FORMATS, Report, import_file
 from filemem.importers.origins import forget
 from filemem.memory import Memory
 from filemem.passages import turns
-from filemem.store import Store
+from filemem.store import StoreFolder
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -25,7 +26,7 @@ RECORD = ".filemem/imports.jsonl"
 
 def run(root: Path, format: str, path: Path, **more: Any) -> Report:
     """One import into the store at `root`, for mara."""
-    return import_file(Store(root), format, str(path), user="mara", zone=timezone(timedelta(hours=2)), **more)
+    return import_file(StoreFolder(root), format, str(path), user="mara", zone=timezone(timedelta(hours=2)), **more)
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -202,7 +203,7 @@ def test_a_forgotten_import_leaves_no_name_in_the_record_and_does_not_come_back(
     run(store, "claude", talk(tmp_path / "c.json", "One"))
     run(store, "claude", talk(tmp_path / "d.json", "Other", id="c2", title="Other"))
     run(store, "markdown", vault)
-    user = Store(store).user("mara")
+    user = Store(store).user("mara").folder
     renamed = session.rename(session.with_name("2026-03-01-kyoto.md"))
     for path in (f"sessions/2026/{renamed.name}", "notes/tea.md"):
         memory = user.memory(path)
@@ -392,7 +393,7 @@ def test_a_user_name_that_leads_elsewhere_is_skipped_with_the_reason(tmp_path: P
 
 def test_an_export_that_names_nobody_needs_a_user(tmp_path: Path, store: Path) -> None:
     with pytest.raises(FilememError, match="--user"):
-        import_file(Store(store), "claude", str(talk(tmp_path / "c.json", "One")))
+        import_file(StoreFolder(store), "claude", str(talk(tmp_path / "c.json", "One")))
     assert not store.exists()
 
 

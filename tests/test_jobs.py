@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from scripted_server import ScriptedServer, fail
 
-from filemem import maintenance
-from filemem.store import Store
+from filemem import Store, maintenance
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -51,10 +50,10 @@ def lines(store, *arguments):
 
 
 def test_a_dry_run_says_what_the_job_does_and_touches_nothing(store):
-    before = Store(store).user("ann").paths()
+    before = Store(store).user("ann").folder.paths()
     (planned,) = lines(store, "sweep", "--dry-run")
     (due,) = lines(store, "compact", "--dry-run", "--older-than", "4w")
-    assert Store(store).user("ann").paths() == before
+    assert Store(store).user("ann").folder.paths() == before
     (made,) = lines(store, "compact", "--older-than", "4w")
     assert {item["summary"]: item["sources"] for item in made["summaries"]} == due["summaries"]
     (swept,) = lines(store, "sweep")
@@ -108,7 +107,7 @@ def test_address_job_and_lessons_are_live_after_seven_weeks_and_fourteen_months(
     for path, text in kept.items():
         (store / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
         (store / "ann" / path).write_text(text)
-    user = Store(store).user("ann")
+    user = Store(store).user("ann").folder
     for day in (dt.datetime(2027, 1, 8, 3), dt.datetime(2028, 1, 20, 3)):
         maintenance.maintain(user, day, None)
         assert kept.keys() <= set(user.paths())
@@ -116,12 +115,12 @@ def test_address_job_and_lessons_are_live_after_seven_weeks_and_fourteen_months(
 
 def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):
     assert [job["job"] for job in lines(store, "maintain")] == ["consolidate", "compact", "sweep", "tidy"]
-    live = [path for path in Store(store).user("ann").paths() if not path.startswith("archive/")]
+    live = [path for path in Store(store).user("ann").folder.paths() if not path.startswith("archive/")]
     assert "summaries/2026/2026-09-conversations.md" in live
     assert "facts/2026/2026-06-01-rye.md" not in live
-    before = {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").paths()}
+    before = {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").folder.paths()}
     run(store, "maintain")
-    assert {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").paths()} == before
+    assert {path: Path(store, "ann", path).read_bytes() for path in Store(store).user("ann").folder.paths()} == before
 
 
 def test_restore_and_why_take_paths_as_a_person_types_them(store):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, consolidation, maintenance
+from filemem import Store, User, consolidation, maintenance
 from filemem.check import problems
+from filemem.folder import Folder
 from filemem.passages import format_turn
-from filemem.store import User
 from filemem.transcript import create
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -41,18 +41,18 @@ def session(size: int) -> list[str]:
     return [TOLD[n % 3].format(n) for n in range(size // 50)]
 
 
-JOBS: dict[str, Callable[[User], object]] = {
+JOBS: dict[str, Callable[[Folder], object]] = {
     "compact": lambda user: maintenance.compact(user, AT, None),
     "consolidate": lambda user: list(consolidation.run(user, AT)),
-    "search": lambda user: user.search_files("apples in Ghent with Anna"),
+    "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
     "check": problems,
 }
 
 
-def spent(job: Callable[[User], object], said: list[str]) -> float:
+def spent(job: Callable[[Folder], object], said: list[str]) -> float:
     """Seconds of processor time for a job on a session of these turns."""
     with tempfile.TemporaryDirectory() as folder:
-        user = Store(Path(folder)).user("mara")
+        user = Store(Path(folder)).user("mara").folder
         create(
             user,
             "talk",

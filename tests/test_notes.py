@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store
+from filemem import Store, Toolbox
 from filemem.memory import Memory
 
 NOW = dt.datetime(2026, 11, 20, 9, 30)
@@ -23,7 +23,7 @@ def ask(root: Path, query: str) -> list[str]:
         where = root / "ann" / path
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(text)
-    return Store(root).user("ann").tools(lambda: NOW).call("search_files", {"query": query}).split("\n")
+    return Toolbox(Store(root).user("ann").folder, lambda: NOW).call("search_files", {"query": query}).split("\n")
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from conversations import day, remembered, talk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store, consolidation, tokens
+from filemem import Store, User, consolidation, tokens
 from filemem.consolidation import grounds, profile
 from filemem.consolidation.profile import HEADINGS, Change, line, marked, revised
+from filemem.folder import Folder
 from filemem.statements import table
-from filemem.store import User
 
 MAY, JUNE = day(5, 8), day(6, 2)
 TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
@@ -20,27 +20,27 @@ MARK = f"<!-- {TEA} -->"
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    return Store(tmp_path).user("nora")
+def user(tmp_path: Path) -> Folder:
+    return Store(tmp_path).user("nora").folder
 
 
-def shown(user: User) -> str:
+def shown(user: Folder) -> str:
     return Path(user.root, "profile.md").read_bytes().decode()
 
 
-def edit(user: User, before: str, after: str) -> None:
+def edit(user: Folder, before: str, after: str) -> None:
     place = Path(user.root, "profile.md")
     text = place.read_bytes().decode()
     assert before in text
     place.write_bytes(text.replace(before, after).encode())
 
 
-def tell(user: User, at, text: str) -> list[str]:  # type: ignore[no-untyped-def]
+def tell(user: Folder, at, text: str) -> list[str]:  # type: ignore[no-untyped-def]
     talk(user, at, text, "Fine.")
     return [one.action for one in remembered(user, at)]
 
 
-def test_a_line_a_person_changed_is_theirs(user: User) -> None:
+def test_a_line_a_person_changed_is_theirs(user: Folder) -> None:
     """It is not replaced when the fact behind it is, only contradicted in the report."""
     tell(user, MAY, "My favourite tea is oolong.")
     edit(user, f'- "My favourite tea is oolong." {MARK}', f"- Nora drinks oolong, strong. {MARK}")
@@ -52,7 +52,7 @@ def test_a_line_a_person_changed_is_theirs(user: User) -> None:
 @pytest.mark.parametrize(
     "mine", ["Favourite tea: oolong", "My favourite tea is oolong.", "Nora's favourite tea is oolong."]
 )
-def test_a_persons_own_line_is_contradicted_in_the_report(user: User, mine: str) -> None:
+def test_a_persons_own_line_is_contradicted_in_the_report(user: Folder, mine: str) -> None:
     Path(user.root).mkdir(parents=True)
     Path(user.root, "profile.md").write_text(f"# Nora\n\n- {mine}\n")
     talk(user, JUNE, "My favourite tea is sencha now.", "Fine.")
@@ -63,14 +63,14 @@ def test_a_persons_own_line_is_contradicted_in_the_report(user: User, mine: str)
     assert mine in shown(user)
 
 
-def test_a_line_a_person_deleted_stays_deleted(user: User) -> None:
+def test_a_line_a_person_deleted_stays_deleted(user: Folder) -> None:
     tell(user, MAY, "My favourite tea is oolong.")
     edit(user, f'- "My favourite tea is oolong." {MARK}\n', "")
     assert tell(user, JUNE, "My favourite tea is oolong.") == ["UPDATE"]
     assert "oolong" not in shown(user)
 
 
-def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: User) -> None:
+def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: Folder) -> None:
     """Changed, it says what the memory says now; deleted, it goes; and nothing else of the profile changes. Twice is once."""
     tell(user, MAY, "My favourite tea is oolong.")
     tell(user, MAY, "I live in Ghent.")
@@ -89,7 +89,7 @@ def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: User) ->
     assert "pu-erh" not in shown(user) and "sencha" in shown(user)
 
 
-def test_a_persons_own_line_that_names_what_holds_no_more_is_reported(user: User) -> None:
+def test_a_persons_own_line_that_names_what_holds_no_more_is_reported(user: Folder) -> None:
     tell(user, MAY, "I live in Ghent.")
     edit(user, "# Nora\n", "# Nora\n\n- A nurse at the harbour hospital of Ghent, with Tom.\n")
     talk(user, JUNE, "I moved to Bruges.", "Fine.")
@@ -100,7 +100,7 @@ def test_a_persons_own_line_that_names_what_holds_no_more_is_reported(user: User
     ]
 
 
-def test_line_ends_headings_and_everything_of_a_persons_stay(user: User) -> None:
+def test_line_ends_headings_and_everything_of_a_persons_stay(user: Folder) -> None:
     Path(user.root).mkdir(parents=True)
     mine = "# Nora\r\n\r\nA note.\r\n\r\n## Likes and dislikes\r\n\r\n* rain\r\n\r\n## Zebra\r\n\r\nNo end"
     Path(user.root, "profile.md").write_bytes(mine.encode())
@@ -108,9 +108,9 @@ def test_line_ends_headings_and_everything_of_a_persons_stay(user: User) -> None
     assert shown(user) == mine.replace("* rain\r\n", f'* rain\r\n- "My favourite tea is oolong." {MARK}\r\n')
 
 
-def test_the_profile_keeps_its_budget_and_drops_the_machines_least_lines_first(user: User, tmp_path: Path) -> None:
+def test_the_profile_keeps_its_budget_and_drops_the_machines_least_lines_first(user: Folder, tmp_path: Path) -> None:
     (tmp_path / "filemem.yaml").write_text("profile_tokens: 120\n")
-    user = Store(tmp_path).user("nora")
+    user = Store(tmp_path).user("nora").folder
     for number, thing in enumerate(["rain", "jazz", "chess", "maps", "bread", "clocks"]):
         tell(user, day(5, number + 1), f"I love {thing}.")
     tell(user, JUNE, "I'm allergic to walnuts.")
@@ -192,19 +192,19 @@ def test_what_is_told_in_a_chat_or_to_remember_goes_under_the_same_heading(
     tmp_path: Path, said: str, heading: str
 ) -> None:
     """With the same importance, but that what is told to remember has at least that of what one asks to be remembered."""
-    chat, told = Store(tmp_path / "a").user("nora"), Store(tmp_path / "b").user("nora")
+    chat, told = Store(tmp_path / "a").user("nora").folder, Store(tmp_path / "b").user("nora").folder
     for user in (chat, told):
         user.create("profile.md", "# Nora\n")
     tell(chat, MAY, said)
-    fact = told.remember(said, today=MAY.date())
+    fact = User(told).remember(said, today=MAY.date())
     assert shown(chat) == shown(told)
     assert f"## {heading}\n" in shown(chat)
     [same] = [chat.memory(path) for path in chat.paths() if path.startswith("facts/")]
     assert fact.front["importance"] == max(same.front["importance"], 8)
 
 
-def test_what_is_told_of_somebody_else_is_in_no_section(user: User) -> None:
+def test_what_is_told_of_somebody_else_is_in_no_section(user: Folder) -> None:
     user.create("profile.md", "# Nora\n")
     tell(user, MAY, "Alice moved to Hamburg.")
-    assert user.remember("Alice moved to Hamburg.", today=JUNE.date()).path.startswith("facts/")
+    assert User(user).remember("Alice moved to Hamburg.", today=JUNE.date()).path.startswith("facts/")
     assert shown(user) == "# Nora\n"

@@ -13,6 +13,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, User, recalls
 from filemem.cli import cli
+from filemem.folder import Folder
 from filemem.forget.objects import every as objects
 from filemem.history import History, set_up
 from filemem.history.sync import sync
@@ -23,12 +24,12 @@ TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"
 FACT = "facts/2026/2026-11-18-the-zyzzyva-of-mara.md"
 
 
-def commit(user: User, subject: str, *paths: str) -> None:
+def commit(user: Folder, subject: str, *paths: str) -> None:
     assert History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START).commit
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
+def mara(tmp_path: Path) -> Folder:
     """A store in a bigger repository with a history: told, distilled, moved, edited, on two branches, merged and tagged."""
     top = tmp_path / "top"
     top.mkdir()
@@ -36,7 +37,7 @@ def mara(tmp_path: Path) -> User:
     (top / "README").write_text("Mine.\n")
     git(top, "add", "README")
     git(top, "commit", "--quiet", "--message", "Begin")
-    user = Store(top / "store").user("mara")
+    user = Store(top / "store").user("mara").folder
     user.create("facts/2026/2026-11-17-the-cat.md", "The cat sleeps in the tuba case.\n")
     set_up(str(top / "store"), "mara", START)
     commit(user, "Remember: The cat sleeps in the tuba case.", "facts/2026/2026-11-17-the-cat.md")
@@ -64,19 +65,19 @@ def mara(tmp_path: Path) -> User:
     return user
 
 
-def top(user: User) -> Path:
-    return Path(user.store.root).parent
+def top(user: Folder) -> Path:
+    return Path(user.store).parent
 
 
-def run(user: User, *args: str) -> Result:
-    root = user.store.root
+def run(user: Folder, *args: str) -> Result:
+    root = user.store
     return CliRunner().invoke(cli, ["--store", root, "--user", user.name, "forget", *args], env={"HOME": root})
 
 
 def saying(where: Path, word: str = WORD) -> list[str]:
     """Every object that holds the word, other people's files aside."""
     found = []
-    for oid, kind, data in objects(History(Store(where / "store").user("mara")).repository):
+    for oid, kind, data in objects(History(Store(where / "store").user("mara").folder).repository):
         if word.encode() in data and b"Bob" not in data:
             found.append(f"{kind} {oid}")
     return found
@@ -91,7 +92,7 @@ def trees(where: Path, branch: str) -> list[str]:
     return found
 
 
-def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: User) -> None:
+def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: Folder) -> None:
     where = top(mara)
     before = set(trees(where, "main"))
     first = git(where, "log", "--format=%H", "--reverse", "main").split()[:4]
@@ -109,7 +110,7 @@ def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: User) -> Non
     assert git(where, "log", "--merges", "--format=%s", "main")
 
 
-def test_branches_and_tags_come_along(mara: User) -> None:
+def test_branches_and_tags_come_along(mara: Folder) -> None:
     where = top(mara)
     old = {name: git(where, "rev-parse", name) for name in ("main", "side", "light", "heavy")}
     run(mara, f"archive/{FACT}", "--yes", "--purge-history")
@@ -122,7 +123,7 @@ def test_branches_and_tags_come_along(mara: User) -> None:
 
 
 @pytest.mark.parametrize("named", [[f"archive/{FACT}"], ["--about", WORD]])
-def test_what_was_forgotten_before_can_be_purged_later(mara: User, named: list[str]) -> None:
+def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list[str]) -> None:
     """By the same words, or the path that it had."""
     where = top(mara)
     run(mara, "--about", WORD, "--yes")
@@ -136,7 +137,7 @@ def test_what_was_forgotten_before_can_be_purged_later(mara: User, named: list[s
     assert run(mara, *named, "--yes", "--purge-history").output == "Nothing was found.\n"
 
 
-def test_what_an_older_version_said_in_other_words_is_purged_too(mara: User) -> None:
+def test_what_an_older_version_said_in_other_words_is_purged_too(mara: Folder) -> None:
     """A file that stands today and says it no more keeps its past, without it."""
     where, note = top(mara), "notes/jar.md"
     for text in (f"# The {WORD}\n\nKept.\n", f"# A jar\n\nNo {WORD}s in the jar, none at all.\n\nKept.\n", "Kept.\n"):
@@ -150,16 +151,16 @@ def test_what_an_older_version_said_in_other_words_is_purged_too(mara: User) -> 
     assert shown == ["# A jar\n\n[forgotten]\n\nKept.", "Kept."] and mara.read(note) == b"Kept.\n"
 
 
-def test_a_user_who_is_gone_can_be_purged_later(mara: User) -> None:
+def test_a_user_who_is_gone_can_be_purged_later(mara: Folder) -> None:
     where = top(mara)
-    (Path(mara.store.root) / "bob/a.md").read_text()
+    (Path(mara.store) / "bob/a.md").read_text()
     assert run(mara, "--yes").exit_code == 0 and saying(where, "tuba case")
     assert run(mara, "--yes", "--purge-history").exit_code == 0
     assert saying(where) == [] and saying(where, "tuba case") == []
     assert run(mara, "--yes", "--purge-history").exit_code != 0
 
 
-def test_a_whole_user_leaves_the_history(mara: User) -> None:
+def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
     where = top(mara)
     result = run(mara, "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
@@ -170,7 +171,7 @@ def test_a_whole_user_leaves_the_history(mara: User) -> None:
 
 
 def test_a_repository_of_ones_own_goes_with_its_user(tmp_path: Path) -> None:
-    ann = Store(tmp_path / "store").user("ann")
+    ann = Store(tmp_path / "store").user("ann").folder
     ann.create("facts/a.md", f"A {WORD}.\n")
     set_up(ann.root, "ann", START)
     assert run(ann, "--yes").exit_code == 0
@@ -181,7 +182,7 @@ def test_a_repository_of_ones_own_goes_with_its_user(tmp_path: Path) -> None:
     assert not Path(ann.root).exists()
 
 
-def test_what_remembers_is_named_without_a_purge(mara: User, tmp_path: Path) -> None:
+def test_what_remembers_is_named_without_a_purge(mara: Folder, tmp_path: Path) -> None:
     where = top(mara)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
     git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
@@ -191,7 +192,7 @@ def test_what_remembers_is_named_without_a_purge(mara: User, tmp_path: Path) -> 
     assert saying(where)
 
 
-def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: User, tmp_path: Path) -> None:
+def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: Folder, tmp_path: Path) -> None:
     where = top(mara)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
     git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
@@ -204,7 +205,7 @@ def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: 
     assert git(tmp_path / "remote.git", "rev-parse", "main") == there
 
 
-def test_a_sync_does_not_bring_it_back(mara: User, tmp_path: Path) -> None:
+def test_a_sync_does_not_bring_it_back(mara: Folder, tmp_path: Path) -> None:
     """Neither from a remote that still has the old history nor where another machine has pushed it anew."""
     where = top(mara)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
@@ -221,10 +222,10 @@ def test_a_sync_does_not_bring_it_back(mara: User, tmp_path: Path) -> None:
     git(tmp_path / "other", "push", "--quiet", "--force", "origin", "main")
     with pytest.raises(FilememError, match="purged here"):
         sync(History(mara), None, START)
-    assert mara.grep(WORD) == []
+    assert User(mara).grep(WORD) == []
 
 
-def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: User) -> None:
+def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: Folder) -> None:
     """Whatever order git tells of the old name and the new one in."""
     where, old = top(mara), f"sessions/2026/2026-11-19-0900-a-{WORD}.md"
     mara.create(old, format_turn("mara", "09:00", f"A {WORD}.") + format_turn("mara", "09:01", "Rain again."))
@@ -248,7 +249,7 @@ def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: User) ->
         ("git rev-parse HEAD > .git/MERGE_HEAD", "a merge is in progress"),
     ],
 )
-def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: User, obstacle: str, words: str) -> None:
+def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: Folder, obstacle: str, words: str) -> None:
     where = top(mara)
     subprocess.run(["sh", "-c", obstacle.replace("FACT", FACT)], cwd=where, check=True)
     before = {path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")
@@ -257,14 +258,14 @@ def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: User, o
     assert ({path: mara.read(path) for path in mara.paths()}, git(where, "rev-parse", "main")) == before
 
 
-def fact(user: User, text: str) -> str:
+def fact(user: Folder, text: str) -> str:
     """A fact, committed; its place on disk."""
-    path = user.remember(text, today=START.date()).path
+    path = User(user).remember(text, today=START.date()).path
     commit(user, f"Remember: {text}", path)
     return user.absolute(path)
 
 
-def purged(user: User, *named: str) -> str:
+def purged(user: Folder, *named: str) -> str:
     result = run(user, *(named or ("--about", WORD)), "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
     assert saying(top(user)) == []
@@ -272,14 +273,14 @@ def purged(user: User, *named: str) -> str:
     return result.output
 
 
-def test_a_file_deleted_by_hand_does_not_come_back_with_a_checkout(mara: User) -> None:
+def test_a_file_deleted_by_hand_does_not_come_back_with_a_checkout(mara: Folder) -> None:
     Path(fact(mara, f"Has a tattoo of a {WORD}.")).unlink()
     purged(mara)
     git(top(mara), "checkout", "--", ".")
-    assert mara.grep(WORD) == [] and not [path for path in mara.paths() if WORD in path]
+    assert User(mara).grep(WORD) == [] and not [path for path in mara.paths() if WORD in path]
 
 
-def test_what_only_the_index_has_is_purged_and_what_else_is_staged_or_changed_stays(mara: User) -> None:
+def test_what_only_the_index_has_is_purged_and_what_else_is_staged_or_changed_stays(mara: Folder) -> None:
     where, staged = top(mara), Path(mara.root, "notes/jar.md")
     staged.parent.mkdir()
     staged.write_text(f"A {WORD} in the jar.\n\nKept.\n")
@@ -292,7 +293,7 @@ def test_what_only_the_index_has_is_purged_and_what_else_is_staged_or_changed_st
     assert sorted(git(where, "status", "--short").split("\n")) == [" M README", "A  mine", "AM store/mara/notes/jar.md"]
 
 
-def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: User) -> None:
+def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> None:
     """A blob adrift, commits that only the reflog or a remote's copy names, and the messages last typed and fetched."""
     where = top(mara)
     run(mara, "--about", WORD, "--yes", "--purge-history")
@@ -323,7 +324,7 @@ def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: User) -> No
         ),
     ],
 )
-def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: User, left: str, named: str) -> None:
+def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: Folder, left: str, named: str) -> None:
     where = top(mara)
     subprocess.run(["sh", "-c", left], cwd=where, check=True)
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
@@ -331,7 +332,7 @@ def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: User, left
     assert "Nothing of this user" not in result.output
 
 
-def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(mara: User) -> None:
+def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(mara: Folder) -> None:
     where = top(mara)
     mara.append(TALK, format_turn("mara", "09:03", "Yes: 7."))
     commit(mara, "Talk on", TALK)
@@ -341,7 +342,7 @@ def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(ma
     assert saying(where, "Yes: 7.") == []
 
 
-def test_names_with_quotes_spaces_and_other_scripts(mara: User) -> None:
+def test_names_with_quotes_spaces_and_other_scripts(mara: Folder) -> None:
     where = top(mara)
     names = ['notes/a "quoted" name.md', "notes/外婆 的.md", "notes/tab.md"]
     for name in names:
@@ -357,7 +358,7 @@ def test_names_with_quotes_spaces_and_other_scripts(mara: User) -> None:
     git(where, "fsck", "--full", "--strict")
 
 
-def test_the_search_of_objects_sees_loose_packed_and_unreachable_ones(mara: User) -> None:
+def test_the_search_of_objects_sees_loose_packed_and_unreachable_ones(mara: Folder) -> None:
     """So that the tests above cannot pass by looking at too little."""
     where = top(mara)
     git(where, "gc", "--quiet")

@@ -5,8 +5,7 @@ import datetime as dt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import recalls, retention
-from filemem.store import Store
+from filemem import Store, recalls, retention
 
 BORN = dt.date(2026, 1, 1)
 paths = st.sampled_from(["facts/2026-01-01-a.md", "facts/2026-01-01-茶.md", "sessions/2026-01-01 b.md"])
@@ -33,7 +32,7 @@ def says(user):
 @settings(max_examples=60, deadline=None)
 @given(lines)
 def test_folding_changes_nothing_that_the_log_says(tmp_path_factory, entries):
-    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
     write(user, sorted(entries))
     before = says(user)
     gone = recalls.fold(user)
@@ -46,7 +45,7 @@ def test_folding_changes_nothing_that_the_log_says(tmp_path_factory, entries):
 @settings(max_examples=60, deadline=None)
 @given(lines, lines)
 def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours, theirs):
-    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
     write(user, ours + theirs)
     one = {path: (strength, archived) for path, (strength, archived, _) in says(user).items()}
     write(user, theirs + ours)
@@ -54,7 +53,7 @@ def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours,
 
 
 def test_lines_that_are_none_are_passed_over(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     write(user, [(dt.datetime(2026, 2, 1, 9), "open", "facts/a.md")])
     with open(user.bookkeeping(recalls.NAME), "ab") as log:
         log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
@@ -63,7 +62,7 @@ def test_lines_that_are_none_are_passed_over(tmp_path):
 
 
 def test_many_lines_are_added_behind_a_line_that_was_cut_off(tmp_path):
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     user.make()
     with open(user.bookkeeping(recalls.NAME), "wb") as log:
         log.write(b"2026-02-01T09:00\topen\tfac")

@@ -21,13 +21,13 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import check, maintenance, recalls, report, status
+from filemem import Store, check, maintenance, recalls, report, status
 from filemem.cli import cli
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.plain import visible
 from filemem.report import page
 from filemem.report.markup import element
-from filemem.store import Store, User
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
 STYLE = (Path(page.__file__).parent / "report.css").read_text(encoding="utf-8")
@@ -101,34 +101,34 @@ class Page(HTMLParser):
         return next(rows[1:] for caption, rows in self.rows.items() if caption.startswith(beginning))
 
 
-def write(user: User, path: str, text: str = "A fact.\n") -> str:
+def write(user: Folder, path: str, text: str = "A fact.\n") -> str:
     where = Path(user.root, path)
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(text, encoding="utf-8")
     return path
 
 
-def text_of(user: User, at: dt.datetime = AT) -> str:
+def text_of(user: Folder, at: dt.datetime = AT) -> str:
     return page.page(report.gather(user, at))
 
 
-def shown(user: User, at: dt.datetime = AT) -> Page:
+def shown(user: Folder, at: dt.datetime = AT) -> Page:
     return Page(text_of(user, at))
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    return Store(tmp_path / "store").user("ann")
+def user(tmp_path: Path) -> Folder:
+    return Store(tmp_path / "store").user("ann").folder
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
+def mara(tmp_path: Path) -> Folder:
     """The person of the sample store, in a copy of it."""
     shutil.copytree(SAMPLE, tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    return Store(tmp_path / "memory_store").user("mara")
+    return Store(tmp_path / "memory_store").user("mara").folder
 
 
-def busy(user: User) -> None:
+def busy(user: Folder) -> None:
     """Memories of every kind, swept, compacted and brought back."""
     places = "Porto Bergen Coimbra Faro Braga Aveiro Sintra Lisbon Kyoto Oslo".split()
     things = "kettle tuba bridge robe tablet quilt sardine gauge spreadsheet lorry".split()
@@ -154,7 +154,7 @@ def busy(user: User) -> None:
 
 
 @pytest.mark.parametrize("whose", ["empty", "mara", "busy"])
-def test_a_page_is_well_formed_and_needs_nothing_else(whose: str, user: User, mara: User) -> None:
+def test_a_page_is_well_formed_and_needs_nothing_else(whose: str, user: Folder, mara: Folder) -> None:
     """No script, nothing loaded from anywhere, links only within the page; and a policy that forbids the rest."""
     Path(user.root).mkdir(parents=True)
     if whose == "busy":
@@ -177,7 +177,7 @@ def test_a_page_is_well_formed_and_needs_nothing_else(whose: str, user: User, ma
     assert policy == {"Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'"}
 
 
-def test_a_page_can_be_heard_as_well_as_seen(user: User) -> None:
+def test_a_page_can_be_heard_as_well_as_seen(user: Folder) -> None:
     """Language, headings in order, a name for every picture, captions and heads for every table."""
     busy(user)
     write(user, "profile.md", "# Ann\n\n## Home\n\n- Porto.\n")
@@ -227,7 +227,7 @@ def test_any_text_comes_back_as_text(said: str) -> None:
     assert found.tags == [("p", {"title": expected})]
 
 
-def hostile_store(user: User, texts: list[str]) -> None:
+def hostile_store(user: Folder, texts: list[str]) -> None:
     """Each text as a body, a title, the name of a link, a value that is a problem, a kind and a file's name where one can be."""
     for number, text in enumerate(texts):
         line = " ".join(text.split())
@@ -251,7 +251,7 @@ def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
     """The page has the tags and attributes' names that the same memories have with harmless words."""
     outlines = []
     for number, texts in enumerate((HOSTILE, [f"plain {n}" for n in range(len(HOSTILE))])):
-        user = Store(tmp_path / str(number)).user("ann")
+        user = Store(tmp_path / str(number)).user("ann").folder
         hostile_store(user, texts)
         found = shown(user)
         outlines.append({(tag, tuple(attributes)) for tag, attributes in found.tags})
@@ -260,7 +260,7 @@ def test_hostile_text_changes_nothing_but_text(tmp_path: Path) -> None:
     assert outlines[0] == outlines[1]
 
 
-def test_hostile_text_is_shown_as_it_is_written(user: User) -> None:
+def test_hostile_text_is_shown_as_it_is_written(user: Folder) -> None:
     hostile_store(user, HOSTILE)
     text = text_of(user)
     said = "".join(Page(text).texts)
@@ -275,15 +275,15 @@ def test_hostile_text_is_shown_as_it_is_written(user: User) -> None:
 # -- the same for the same ---------------------------------------------------------------------------------------
 
 
-def test_the_same_files_and_day_give_the_same_page(tmp_path: Path, user: User) -> None:
+def test_the_same_files_and_day_give_the_same_page(tmp_path: Path, user: Folder) -> None:
     """With the index or without it, at any hour, and in a copy whose files were written in another order."""
     busy(user)
     hostile_store(user, HOSTILE[-3:])
     first = text_of(user)
-    assert text_of(Store(user.store.root).user("ann"), AT.replace(hour=17, minute=5)) == first
+    assert text_of(Store(user.store).user("ann").folder, AT.replace(hour=17, minute=5)) == first
     shutil.rmtree(user.bookkeeping("index"))
-    assert text_of(Store(user.store.root).user("ann")) == first
-    copy = Store(tmp_path / "copy").user("ann")
+    assert text_of(Store(user.store).user("ann").folder) == first
+    copy = Store(tmp_path / "copy").user("ann").folder
     files = (path for path in Path(user.root).rglob("*") if path.is_file() and ".filemem" not in path.parts)
     for path in sorted(files, reverse=True):
         write(copy, path.relative_to(user.root).as_posix(), path.read_text(encoding="utf-8"))
@@ -297,14 +297,14 @@ def test_the_same_files_and_day_give_the_same_page(tmp_path: Path, user: User) -
 # -- what it says ------------------------------------------------------------------------------------------------
 
 
-def run(user: User, *args: str) -> Result:
-    given = ["--store", user.store.root, "--user", user.name, "--today", "2026-11-20"]
+def run(user: Folder, *args: str) -> Result:
+    given = ["--store", user.store, "--user", user.name, "--today", "2026-11-20"]
     unset = dict.fromkeys(name for name in os.environ if name.startswith("FILEMEM_"))
     return CliRunner().invoke(cli, [*given, *args], env=unset, standalone_mode=False)
 
 
 @pytest.mark.parametrize("whose", ["mara", "busy"])
-def test_the_figures_are_those_of_status_list_and_check(whose: str, user: User, mara: User) -> None:
+def test_the_figures_are_those_of_status_list_and_check(whose: str, user: Folder, mara: Folder) -> None:
     if whose == "busy":
         busy(user)
     who = mara if whose == "mara" else user
@@ -319,7 +319,7 @@ def test_the_figures_are_those_of_status_list_and_check(whose: str, user: User, 
         assert figures[figures.index(name) + 1] == f"{count:,}"
 
 
-def test_the_profile_stands_as_it_is_written(mara: User) -> None:
+def test_the_profile_stands_as_it_is_written(mara: Folder) -> None:
     """Headings, items and paragraphs, without the brackets of links and the marks of what a line rests on."""
     path = Path(mara.root, "profile.md")
     path.write_text(path.read_text() + "\nOne more.\n\n- Likes figs. <!-- facts/2026/2026-01-01-figs.md -->\n")
@@ -329,7 +329,7 @@ def test_the_profile_stands_as_it_is_written(mara: User) -> None:
     assert said.index("One more.") < said.index("Likes figs.")
 
 
-def test_what_holds_stands_under_what_it_is_about(user: User) -> None:
+def test_what_holds_stands_under_what_it_is_about(user: Folder) -> None:
     """Every live fact and lesson that is not superseded, over or an event, once, with its days and its owner."""
     write(user, "facts/2026/2026-05-01-a.md", "---\ntags: [boats]\nvalid_from: 2026-04-01\n---\nHas a [[Dory]].\n")
     write(user, "facts/2026/2026-05-02-b.md", "---\nvalid_until: 2026-12-24\n---\n\n- **Ann**: I work as a nurse.\n")
@@ -352,7 +352,7 @@ def test_what_holds_stands_under_what_it_is_about(user: User) -> None:
     assert happened == ["Saw a whale.", "Eats figs.", "Is on holiday.", "Ann: I work as a nurse.", "Has a Dory."]
 
 
-def test_the_chart_has_every_dated_memory_once(user: User) -> None:
+def test_the_chart_has_every_dated_memory_once(user: Folder) -> None:
     busy(user)
     chart = report.gather(user, AT).chart
     rows = [json.loads(line) for line in run(user, "list", "--json").output.splitlines()]
@@ -368,7 +368,7 @@ def test_the_chart_has_every_dated_memory_once(user: User) -> None:
     assert f"<title>2026-01: {live} live, {gone} archived</title>" in text_of(user)
 
 
-def test_a_long_life_is_shown_by_longer_spans(user: User) -> None:
+def test_a_long_life_is_shown_by_longer_spans(user: Folder) -> None:
     for year in (1931, 1987, 2026):
         write(user, f"facts/{year}-05-01-a.md")
     chart = report.gather(user, AT).chart
@@ -377,7 +377,7 @@ def test_a_long_life_is_shown_by_longer_spans(user: User) -> None:
     assert len(chart.bins) <= report.BINS
 
 
-def test_what_faded_says_why_and_what_fades_next_says_when(user: User) -> None:
+def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None:
     busy(user)
     write(user, "archive/facts/2025/2025-03-01-c.md", "---\nsuperseded_by: facts/2026/2026-02-01-nuts.md\n---\nWas.\n")
     found = shown(user)
@@ -393,7 +393,7 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: User) -> None:
     assert [row[1] for row in found.table("What fades next")] == [str(day) for day, _ in coming]
 
 
-def test_a_page_on_many_memories_is_no_longer_than_on_some(user: User) -> None:
+def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None:
     for n in range(1500):
         day = dt.date(2023, 1, 1) + dt.timedelta(n % 1400)
         kind = "kind: event\n" * (n % 2)
@@ -415,7 +415,7 @@ def refused(result: Result) -> str:
     return str(result.exception)
 
 
-def test_the_command_writes_the_page_for_its_owner_only(mara: User, tmp_path: Path) -> None:
+def test_the_command_writes_the_page_for_its_owner_only(mara: Folder, tmp_path: Path) -> None:
     where = tmp_path / "report.html"
     assert run(mara, "report", "-o", str(where)).output == f"Wrote {where}: 24 memories.\n"
     assert where.read_text(encoding="utf-8") == text_of(mara)
@@ -426,7 +426,7 @@ def test_the_command_writes_the_page_for_its_owner_only(mara: User, tmp_path: Pa
     assert sorted(os.listdir(tmp_path)) == ["memory_store", "report.html"]
 
 
-def test_nothing_but_a_report_is_overwritten_without_a_word(mara: User, tmp_path: Path) -> None:
+def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_path: Path) -> None:
     where = tmp_path / "notes.html"
     where.write_text("<!doctype html><p>Mine.")
     link = tmp_path / "link.html"
@@ -440,7 +440,7 @@ def test_nothing_but_a_report_is_overwritten_without_a_word(mara: User, tmp_path
     assert page.ours(where.read_text(encoding="utf-8"))
 
 
-def test_a_report_never_becomes_a_memory(mara: User, tmp_path: Path) -> None:
+def test_a_report_never_becomes_a_memory(mara: Folder, tmp_path: Path) -> None:
     before = mara.paths()
     for place in ("report.html", "facts/report.html", ".filemem/report.html"):
         assert "lies among the memories" in refused(run(mara, "report", "-f", "-o", os.path.join(mara.root, place)))
@@ -508,7 +508,7 @@ def pixels(png: bytes) -> Iterator[tuple[int, int, int]]:
 
 @pytest.mark.parametrize(("scheme", "setting", "palette"), [("light", 1, 0), ("dark", 0, 1)])
 def test_a_browser_paints_it_in_light_and_dark(
-    scheme: str, setting: int, palette: int, browser: str, user: User, tmp_path: Path
+    scheme: str, setting: int, palette: int, browser: str, user: Folder, tmp_path: Path
 ) -> None:
     """Paper and ink of the scheme, bars in the accent's colour and in the archive's."""
     busy(user)
@@ -528,7 +528,7 @@ def test_a_browser_paints_it_in_light_and_dark(
     assert seen["past"] > 1000
 
 
-def test_a_browser_reads_every_text_and_runs_nothing(browser: str, user: User, tmp_path: Path) -> None:
+def test_a_browser_reads_every_text_and_runs_nothing(browser: str, user: Folder, tmp_path: Path) -> None:
     """What stands in its document is what was written: same texts, no element that a memory put there."""
     hostile_store(user, HOSTILE)
     text = text_of(user)

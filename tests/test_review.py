@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 from scripted_server import ScriptedServer, calls
 
-from filemem import Store, consolidation, transcript
+from filemem import Store, User, consolidation, transcript
 from filemem.cli import cli
 from filemem.consolidation.extraction import listener
 from filemem.consolidation.review import Review
+from filemem.folder import Folder
 from filemem.model import OpenAIModel
 from filemem.passages import format_turn
-from filemem.store import User
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)
@@ -24,33 +24,33 @@ UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_"
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
+def user(tmp_path: Path) -> Folder:
     """A person who has told three things, proposed and not yet remembered."""
     (tmp_path / "filemem.yaml").write_text("review: true\n")
-    nora = Store(tmp_path).user("nora")
+    nora = Store(tmp_path).user("nora").folder
     talk(nora, MAY, "I live in Ghent.", "Nice.", "My favourite tea is oolong.", "Good.", "I'm allergic to walnuts.")
     consolidated(nora)
     return nora
 
 
-def talk(user: User, at: dt.datetime, *said: str) -> None:
+def talk(user: Folder, at: dt.datetime, *said: str) -> None:
     turns = [format_turn((user.name, "assistant")[n % 2], f"{at:%H:%M}", text) for n, text in enumerate(said)]
     transcript.create(user, "talk", at, turns)
 
 
-def consolidated(user: User) -> list[str]:
+def consolidated(user: Folder) -> list[str]:
     return [one.claim.text for _, done in consolidation.run(user, JUNE) for one in done.decisions]
 
 
-def review(user: User, answers: str = "", *more: str, **env: str) -> str:
+def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
     """`filemem review` as a person has it, who types these lines; ends with the exit code."""
-    args = ["review", "--store", user.store.root, "--user", user.name, "--today", "2026-06-02", *more]
+    args = ["review", "--store", user.store, "--user", user.name, "--today", "2026-06-02", *more]
     done = CliRunner().invoke(cli, args, input=answers, env={**UNSET, **env}, standalone_mode=False)
     assert done.exception is None, done.output
     return f"{done.output}[{done.return_value}]"
 
 
-def kept(user: User) -> dict[str, str]:
+def kept(user: Folder) -> dict[str, str]:
     """Every memory that is no session, its text without front matter."""
     found = {path: user.memory(path).text for path in user.paths() if not path.startswith("sessions/")}
     return {path: text.split("---\n")[-1].strip() for path, text in found.items()}
@@ -80,18 +80,18 @@ rejected
 [0]"""
 
 
-def test_nothing_is_remembered_before_the_person_says_so(user: User) -> None:
+def test_nothing_is_remembered_before_the_person_says_so(user: Folder) -> None:
     assert kept(user) == {}
     assert consolidated(user) == [], "and nothing is proposed twice"
 
 
-def test_proposals_are_walked_one_by_one_beside_their_turns(user: User) -> None:
+def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
     assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
     profile = f'# Nora\n\n## Home\n\n- "I live in Ghent." <!-- {HOME} -->'
     assert kept(user) == {HOME: "- **Nora**: I live in Ghent.", "profile.md": profile}
 
 
-def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: User) -> None:
+def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: Folder) -> None:
     review(user, "a\nr\ns\n")
     assert f"1 of 1, new\n  I'm allergic to walnuts.\n{' ' * 2}sessions" in review(user, "a\n")
     assert review(user) == "Nothing waits for review.\n[1]"
@@ -99,7 +99,7 @@ def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: User
     assert set(kept(user)) == {HOME, NUTS, "profile.md"}
 
 
-def test_all_the_rest_can_be_accepted_from_anywhere(user: User) -> None:
+def test_all_the_rest_can_be_accepted_from_anywhere(user: Folder) -> None:
     """By an answer, or by an option that asks nothing."""
     assert review(user, "r\nl\n").count(ASK) == 2
     assert set(kept(user)) == {TEA, NUTS, "profile.md"}
@@ -111,13 +111,13 @@ def test_all_the_rest_can_be_accepted_from_anywhere(user: User) -> None:
 
 
 @pytest.mark.parametrize("answers", ["a\nq\n", "a\n"], ids=["q", "the end of input"])
-def test_the_rest_waits_where_the_person_leaves(user: User, answers: str) -> None:
+def test_the_rest_waits_where_the_person_leaves(user: Folder, answers: str) -> None:
     review(user, answers)
     assert set(kept(user)) == {HOME, "profile.md"}
     assert review(user, "l\n").startswith("\n1 of 2, new\n  My favourite tea is oolong.\n")
 
 
-def test_a_text_changed_by_the_person_is_theirs(user: User, tmp_path: Path) -> None:
+def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) -> None:
     """It keeps its source, is certain, and is not touched when it is told again."""
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nprintf "Nora lives in [[Ghent]], at the Coupure.\\n" > "$1"\n')
@@ -137,12 +137,12 @@ def test_a_text_changed_by_the_person_is_theirs(user: User, tmp_path: Path) -> N
     assert user.memory(path).text == whole
 
 
-def test_an_editor_that_changes_nothing_asks_again(user: User) -> None:
+def test_an_editor_that_changes_nothing_asks_again(user: Folder) -> None:
     assert f"{ASK}e\nThe text is as it was.\n{ASK}q\n" in review(user, "e\nq\n", VISUAL="true")
     assert kept(user) == {}
 
 
-def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: User) -> None:
+def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: Folder) -> None:
     """Not beside what was known when it was made."""
     talk(user, JUNE, "I live in Bruges now.")
     consolidated(user)
@@ -154,7 +154,7 @@ def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: User) -> 
     assert f"archive/{HOME}" in kept(user)
 
 
-def test_what_became_known_meanwhile_is_no_proposal_any_more(user: User) -> None:
+def test_what_became_known_meanwhile_is_no_proposal_any_more(user: Folder) -> None:
     user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nLives in Ghent.\n")
     assert "Ghent" not in review(user, "q\n")
     assert [found.claim.text for found in Review(user).proposals()] == [
@@ -163,7 +163,7 @@ def test_what_became_known_meanwhile_is_no_proposal_any_more(user: User) -> None
     ]
 
 
-def test_json_lists_the_proposals_and_changes_nothing(user: User) -> None:
+def test_json_lists_the_proposals_and_changes_nothing(user: Folder) -> None:
     lines = review(user, "", "--json").split("\n")
     assert lines[-1] == "[0]"
     assert json.loads(lines[0]) == {
@@ -182,8 +182,8 @@ def test_json_lists_the_proposals_and_changes_nothing(user: User) -> None:
 
 def test_what_a_model_means_is_still_meant_at_the_review(tmp_path: Path) -> None:
     """Its SUPERSEDE, which the rules would not have seen."""
-    user = Store(tmp_path).user("nora")
-    user.remember("Nora keeps bees on the roof.", today=MAY.date())
+    user = Store(tmp_path).user("nora").folder
+    User(user).remember("Nora keeps bees on the roof.", today=MAY.date())
     talk(user, JUNE, "I gave the bees and their hives on the roof to Tom.")
     told = {"text": "Nora gave the bees and their hives on the roof to [[Tom]].", "lines": [6]}
     decided = {"decisions": [{"fact": 1, "action": "SUPERSEDE", "memory": "M1"}]}
@@ -197,13 +197,13 @@ def test_what_a_model_means_is_still_meant_at_the_review(tmp_path: Path) -> None
     assert f"archive/{bees}" in kept(user)
 
 
-def test_hostile_text_cannot_command_the_terminal(user: User) -> None:
+def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:
     talk(user, JUNE, "I live in \x1b]0;owned\x07Bruges\x1b[2J.")
     consolidated(user)
     assert "\x1b" not in review(user, "s\ns\ns\ns\n")
 
 
-def test_a_proposal_whose_turn_is_gone_says_so(user: User) -> None:
+def test_a_proposal_whose_turn_is_gone_says_so(user: Folder) -> None:
     for path in user.paths():
         if path.startswith("sessions/"):
             os.unlink(user.absolute(path))

@@ -15,27 +15,27 @@ from filemem import Store, said
 from filemem.agent import Conversation
 from filemem.check import problems
 from filemem.cli import cli
+from filemem.folder import Folder
 from filemem.model.offline import OfflineModel
-from filemem.store import User
 from filemem.transcript import Transcript
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    return Store(tmp_path).user("ann")
+def user(tmp_path: Path) -> Folder:
+    return Store(tmp_path).user("ann").folder
 
 
 def texts(talk: Transcript) -> list[str]:
     return [turn.text for turn in talk.turns()]
 
 
-def filemem(user: User, *words: str) -> str:
-    return CliRunner().invoke(cli, [*words, "--store", user.store.root, "--user", "ann"]).output
+def filemem(user: Folder, *words: str) -> str:
+    return CliRunner().invoke(cli, [*words, "--store", user.store, "--user", "ann"]).output
 
 
-def saved_over(user: User, count: int = 9, loaded: int = 3) -> Transcript:
+def saved_over(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
     """A talk of `count` turns, over all but the first few of which an editor has saved what it had loaded."""
     talk = Transcript(user)
     for number in range(count):
@@ -46,7 +46,7 @@ def saved_over(user: User, count: int = 9, loaded: int = 3) -> Transcript:
     return talk
 
 
-def test_the_next_write_notices(user: User) -> None:
+def test_the_next_write_notices(user: Folder) -> None:
     talk = saved_over(user)
     talk.add("Ann", "one more", AT)
     assert len(talk.lost) == 6
@@ -55,7 +55,7 @@ def test_the_next_write_notices(user: User) -> None:
     assert talk.lost == [], "it is told once"
 
 
-def test_a_chat_says_so(user: User) -> None:
+def test_a_chat_says_so(user: Folder) -> None:
     talk = saved_over(user)
     heard: list[str] = []
     chat = Conversation(user, OfflineModel(), lambda: AT, Transcript(user, talk.path))
@@ -66,7 +66,7 @@ def test_a_chat_says_so(user: User) -> None:
     ]
 
 
-def test_check_names_them_and_restore_puts_them_back_where_they_were(user: User) -> None:
+def test_check_names_them_and_restore_puts_them_back_where_they_were(user: Folder) -> None:
     talk = saved_over(user)
     talk.add("Ann", "one more", AT)
     out = filemem(user, "check")
@@ -83,21 +83,21 @@ def test_check_names_them_and_restore_puts_them_back_where_they_were(user: User)
 @pytest.mark.parametrize(
     "left", [b"", b"- **Ann** 09:30: turn 8\n  its second line"], ids=["nothing", "one turn without its line's end"]
 )
-def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: User, left: bytes) -> None:
+def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: Folder, left: bytes) -> None:
     talk = saved_over(user)
     Path(user.absolute(talk.path)).write_bytes(left)
     filemem(user, "restore", talk.path)
     assert texts(talk) == [f"turn {number}\nits second line" for number in range(9)]
 
 
-def test_what_the_person_let_go_is_not_offered_again(user: User) -> None:
+def test_what_the_person_let_go_is_not_offered_again(user: Folder) -> None:
     talk = saved_over(user)
     assert filemem(user, "restore", "--let-go", talk.path) == f"6 turns of {talk.path} let go.\n"
     assert problems(user) == []
     assert texts(talk) == [f"turn {number}\nits second line" for number in range(3)]
 
 
-def test_what_the_person_changed_or_put_away_is_no_loss(user: User) -> None:
+def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     """A turn in other words, a file in the archive, a file deleted."""
     talk = saved_over(user, loaded=8)
     talk.add("Ann", "one more", AT)
@@ -111,7 +111,7 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: User) -> None:
     assert problems(user) == []
 
 
-def test_what_was_forgotten_is_offered_by_nobody(user: User) -> None:
+def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
     talk = Transcript(user)
     for text in ("I like tea.", "My code word is Ravn.", "Good night."):
         talk.add("Ann", text, AT)
@@ -124,7 +124,7 @@ def test_what_was_forgotten_is_offered_by_nobody(user: User) -> None:
     assert problems(user) == []
 
 
-def test_the_record_is_bounded(user: User) -> None:
+def test_the_record_is_bounded(user: Folder) -> None:
     talk = Transcript(user)
     for number in range(12):
         talk.add("Ann", f"{number} " + "word " * 30_000, AT)
@@ -137,7 +137,7 @@ def test_the_record_is_bounded(user: User) -> None:
 def test_whatever_was_saved_over_comes_back_in_its_order(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     """Where the same words were said twice in one minute, which of them is missing cannot be told."""
     dice = random.Random(seed)
-    user = Store(tmp_path_factory.mktemp("store")).user("ann")
+    user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
     talk, all_said = Transcript(user), list[str]()
     for number in range(dice.randrange(1, 25)):
         text = dice.choice([f"turn {number}", f"turn {number}\n\nsecond line"])

@@ -21,10 +21,12 @@ import pytest
 from filemem import Store, User, compaction, consolidation, forget, sweeper
 from filemem.archive import archived
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.forget import erasure
 from filemem.frontedit import set_front
 from filemem.importers import import_file
 from filemem.passages import format_turn
+from filemem.store import StoreFolder
 from filemem.transcript import Transcript
 
 fork = multiprocessing.get_context("fork")
@@ -88,7 +90,7 @@ def look(path: Path, root: str, least: int) -> None:
     raise AssertionError(f"{path}: save {least} is gone; {standing(path, root)} stands there")
 
 
-def run(user: User, paths: list[str], job: Callable[[int], object]) -> tuple[int, int]:
+def run(user: Folder, paths: list[str], job: Callable[[int], object]) -> tuple[int, int]:
     """Run a job while the person saves; returns how often it went through and how often it gave up, with its reason."""
     places = [Path(user.root, path) for path in paths]
     saved = fork.Array(ctypes.c_int, len(places), lock=False)
@@ -111,13 +113,13 @@ def run(user: User, paths: list[str], job: Callable[[int], object]) -> tuple[int
     return done, failed
 
 
-def sessions(user: User) -> list[str]:
+def sessions(user: Folder) -> list[str]:
     """Conversations of which the person edits a turn."""
     text = format_turn("mara", "09:00", "The start.\n" + block(0).replace("  own", "own"))
     return [user.create(f"sessions/2026/2026-11-1{n}-0900-talk.md", text) for n in range(FILES)]
 
 
-def facts(user: User) -> list[str]:
+def facts(user: Folder) -> list[str]:
     return [
         user.create(f"facts/2026/2026-11-1{n}-fact-{n}.md", f"---\nimportance: 5\n---\n\nFact.\n{block(0)}")
         for n in range(FILES)
@@ -125,11 +127,11 @@ def facts(user: User) -> list[str]:
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
-    return Store(tmp_path / "store").user("mara")
+def mara(tmp_path: Path) -> Folder:
+    return Store(tmp_path / "store").user("mara").folder
 
 
-def test_while_a_chat_goes_on(mara: User) -> None:
+def test_while_a_chat_goes_on(mara: Folder) -> None:
     """The program appends turns to the very conversations that the person edits."""
     paths = sessions(mara)
 
@@ -140,7 +142,7 @@ def test_while_a_chat_goes_on(mara: User) -> None:
     assert done > 0
 
 
-def test_while_front_matter_is_set(mara: User) -> None:
+def test_while_front_matter_is_set(mara: Folder) -> None:
     paths = facts(mara)
 
     def job(number: int) -> None:
@@ -151,14 +153,14 @@ def test_while_front_matter_is_set(mara: User) -> None:
     assert done > 0
 
 
-def test_while_facts_are_remembered_and_superseded(mara: User) -> None:
+def test_while_facts_are_remembered_and_superseded(mara: Folder) -> None:
     """The new one marks the old one, which the person has open, and the profile, too."""
     mara.create("profile.md", f"# Mara\n\n- Lives in Lisbon.\n{block(0)}")
     paths = ["profile.md"]
     towns = ["Porto", "Lisbon", "Coimbra", "Faro"]
 
     def job(number: int) -> None:
-        mara.remember(
+        User(mara).remember(
             f"Mara lives in {towns[number % 4]}.", today=AT.date() + dt.timedelta(number), pinned=number % 2 == 0
         )
 
@@ -166,7 +168,7 @@ def test_while_facts_are_remembered_and_superseded(mara: User) -> None:
     assert done > 0
 
 
-def test_while_what_was_said_becomes_facts(mara: User) -> None:
+def test_while_what_was_said_becomes_facts(mara: Folder) -> None:
     paths = sessions(mara)
     mara.create("profile.md", f"# Mara\n\n{block(0)}")
 
@@ -178,7 +180,7 @@ def test_while_what_was_said_becomes_facts(mara: User) -> None:
     assert done > 0
 
 
-def test_while_turns_are_forgotten(mara: User) -> None:
+def test_while_turns_are_forgotten(mara: Folder) -> None:
     """Lines of the conversation go while the person edits another turn of it."""
     paths = sessions(mara)
 
@@ -192,25 +194,25 @@ def test_while_turns_are_forgotten(mara: User) -> None:
     assert done > 0
 
 
-def test_while_notes_are_imported_again(mara: User, tmp_path: Path) -> None:
+def test_while_notes_are_imported_again(mara: Folder, tmp_path: Path) -> None:
     """A note that changed where it comes from is brought up to date, unless the person has changed it here."""
     notes = tmp_path / "notes"
     notes.mkdir()
     for n in range(FILES):
         (notes / f"note-{n}.md").write_text(f"Note.\n{block(0)}")
-    report = import_file(mara.store, "markdown", str(notes), user="mara")
+    report = import_file(StoreFolder(mara.store), "markdown", str(notes), user="mara")
     paths = sorted(taken.path for taken in report.added)
 
     def job(number: int) -> None:
         for n in range(FILES):
             (notes / f"note-{n}.md").write_text(f"Note, version {number}.\n{block(0)}")
-        import_file(mara.store, "markdown", str(notes), user="mara")
+        import_file(StoreFolder(mara.store), "markdown", str(notes), user="mara")
 
     done, _ = run(mara, paths, job)
     assert done > 0
 
 
-def test_while_memories_are_swept_and_restored(mara: User) -> None:
+def test_while_memories_are_swept_and_restored(mara: Folder) -> None:
     """A file is moved under the person's hands; they save it where it was, and it is there again."""
     paths = facts(mara)
 
@@ -222,7 +224,7 @@ def test_while_memories_are_swept_and_restored(mara: User) -> None:
     assert done > 0
 
 
-def test_while_conversations_are_summarised(mara: User) -> None:
+def test_while_conversations_are_summarised(mara: Folder) -> None:
     """Their originals move to the archive, whatever the person does to them."""
     paths = sessions(mara)
 
@@ -234,7 +236,7 @@ def test_while_conversations_are_summarised(mara: User) -> None:
     assert done > 0
 
 
-def test_a_careless_program_is_noticed(mara: User) -> None:
+def test_a_careless_program_is_noticed(mara: Folder) -> None:
     """So that the tests above cannot pass by looking away: one that writes back what it read before a save reverts it."""
     paths = facts(mara)
 

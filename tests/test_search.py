@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, Toolbox
+from filemem import Store, Toolbox, User
+from filemem.folder import Folder
 from filemem.search.hits import Hit
-from filemem.store import User
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TEA = "sessions/2026/2026-03-14-0930-tea.md"
@@ -26,13 +26,13 @@ CHAT = """- **ann** 09:30: I gave up coffee yesterday.
 """
 
 
-def write(root: Path, files: dict[str, str]) -> User:
+def write(root: Path, files: dict[str, str]) -> Folder:
     """A user's memories, path -> text."""
     for path, text in files.items():
         place = root / "ann" / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Store(root).user("ann")
+    return Store(root).user("ann").folder
 
 
 def talk(*turns: str) -> str:
@@ -40,18 +40,18 @@ def talk(*turns: str) -> str:
     return "".join(f"- **{'ben' if n % 2 else 'ann'}** 09:30: {turn}\n" for n, turn in enumerate(turns))
 
 
-def search(user: User, query: str, **filters: object) -> list[Hit]:
+def search(user: Folder, query: str, **filters: object) -> list[Hit]:
     """What is found, best first."""
-    return user.search_files(query, 20, today=NOW.date(), **filters)
+    return User(user).search_files(query, limit=20, today=NOW.date(), **filters)
 
 
-def answer(user: User, query: str, **filters: object) -> list[str]:
+def answer(user: Folder, query: str, **filters: object) -> list[str]:
     """The lines of the tool's answer."""
     return tools(user).call("search_files", {"query": query, **filters}).split("\n")
 
 
-def tools(user: User) -> Toolbox:
-    return user.tools(lambda: NOW)
+def tools(user: Folder) -> Toolbox:
+    return Toolbox(user, lambda: NOW)
 
 
 def headings(lines: list[str]) -> list[str]:
@@ -404,7 +404,7 @@ def test_a_day_of_its_own_is_answered_with_what_was_true_on_it(tmp_path: Path) -
     user = write(tmp_path, files)
     for day, first, said in ((30, old, "holds from 2026-05-02"), (32, new, f"superseded by {new}")):
         today = dt.date(2026, 4, 1) + dt.timedelta(days=day - 1)
-        answer = user.tools(lambda today=today: dt.datetime.combine(today, dt.time(12))).call(
+        answer = Toolbox(user, lambda today=today: dt.datetime.combine(today, dt.time(12))).call(
             "search_files", '{"query": "Where is the garage?"}'
         )
         assert headings(answer.split("\n"))[0] == first and said in answer

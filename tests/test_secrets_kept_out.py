@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
-from filemem import Store
+from filemem import Store, User
 from filemem.cli import cli
 from filemem.errors import FilememError
 
@@ -61,9 +61,9 @@ def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path
 
 
 def test_a_program_that_remembers_takes_secrets_out_as_well(tmp_path: Path) -> None:
-    ann = Store(tmp_path / "store").user("ann")
-    assert SECRET not in ann.remember(TOLD).text
-    assert SECRET in ann.remember(f"The code word is {TOLD}", with_secrets=True).text
+    ann = Store(tmp_path / "store").user("ann").folder
+    assert SECRET not in User(ann).remember(TOLD).text
+    assert SECRET in User(ann).remember(f"The code word is {TOLD}", with_secrets=True).text
 
 
 def test_a_store_that_is_set_not_to_redact_keeps_what_is_remembered(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store
+from filemem import Store, User
 from filemem.index import shelf
 from filemem.index.shelf import Shelf
 
@@ -23,17 +23,17 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_an_edit_that_keeps_size_and_time_is_shown(store: Store, tmp_path: Path) -> None:
-    user = store.user("ann")
+    user = store.user("ann").folder
     for colour in ("red", "tan", "red", "sky"):
         where = tmp_path / "ann" / PATH
         where.write_text(f"- **Ann** 09:00: The kettle is {colour}.\n")
         os.utime(where, ns=(OLD, OLD))
         for _ in range(3):
-            assert [hit.text for hit in user.search_files("kettle")] == [f"The kettle is {colour}."]
+            assert [hit.text for hit in User(user).search_files("kettle")] == [f"The kettle is {colour}."]
 
 
 def test_what_changed_a_moment_ago_is_read_again(store: Store) -> None:
-    user, kept = store.user("ann"), Shelf()
+    user, kept = store.user("ann").folder, Shelf()
     found = user.root + "/" + PATH
     stats = (OLD, os.stat(found).st_ctime_ns, os.stat(found).st_size, os.stat(found).st_ino)
     assert kept.memory(user, PATH, stats) is not kept.memory(user, PATH, stats)
@@ -43,7 +43,7 @@ def test_what_changed_a_moment_ago_is_read_again(store: Store) -> None:
 
 
 def test_the_files_used_last_are_kept_up_to_a_size(store: Store, tmp_path: Path) -> None:
-    user, kept = store.user("ann"), Shelf()
+    user, kept = store.user("ann").folder, Shelf()
     size = shelf.MOST // 3 - 10
 
     def asked(name: str) -> object:

@@ -87,13 +87,13 @@ def size(place: Path) -> int:
 
 
 def memories(store: Path) -> dict[str, bytes]:
-    user = Store(store).user("ann")
+    user = Store(store).user("ann").folder
     return {path: user.read(path) for path in user.paths()}
 
 
 def free(store: Path) -> bool:
     """Can both locks be had at once?"""
-    user = Store(store).user("ann")
+    user = Store(store).user("ann").folder
     with archive.alone(user, 0.1), user.locked(0.1):
         return True
 
@@ -139,14 +139,14 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
         )
         code, errors = ended(chat, lambda: bool(server.requests))
     assert (code, "Traceback" in errors) == (143, False), errors
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     (path,) = [path for path in user.paths() if path.startswith("sessions/")]
     assert [turn.text for turn in Transcript(user, path).turns()] == ["I like tea.", "[interrupted]"]
     assert free(tmp_path)
 
 
 def test_watching_ends_cleanly(tmp_path: Path) -> None:
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     user.create("facts/2026/2026-11-20-tea.md", "Likes tea.\n")
     watch = start(tmp_path, "watch", "--json")
     assert watch.stdout and json.loads(watch.stdout.readline())["memories"] == 1

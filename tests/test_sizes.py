@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from filemem import check, config, places
+from filemem import Store, check, config, places
 from filemem.errors import Refused
 from filemem.places import Place
-from filemem.store import Store
 
 GB = 1 << 30
 DRIVER = """\
@@ -232,14 +231,14 @@ def test_bookkeeping_that_is_a_link_is_refused_and_named(store: Path) -> None:
 def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
     (store / "mara/.filemem").mkdir()
     (store / "mara/.filemem" / name).symlink_to(store.parent / "outside")
-    (problem,) = check.problems(Store(store).user("mara"))
+    (problem,) = check.problems(Store(store).user("mara").folder)
     assert problem.path == f".filemem/{name}" and problem.what == "a symbolic link, not followed"
     run(store, CHANGING)
     assert not os.path.lexists(store.parent / "outside")
 
 
 def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
-    mara = Store(store).user("mara")
+    mara = Store(store).user("mara").folder
     deepest = "/".join(["d"] * (places.DEEPEST - 1))  # one less, as it may go to the archive
     assert mara.create(f"{deepest}/tea.md", "Oolong.\n") in mara.paths()
     with pytest.raises(Refused, match="longer than a memory's path can be"):

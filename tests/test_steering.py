@@ -14,9 +14,9 @@ from scripted_server import ScriptedServer, calls
 from filemem import Store, consolidation
 from filemem.cli import cli
 from filemem.consolidation.extraction import listener
+from filemem.folder import Folder
 from filemem.model import OpenAIModel
 from filemem.passages import format_turn
-from filemem.store import User
 from filemem.transcript import create
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -117,12 +117,12 @@ PLAIN = [
 
 
 @pytest.fixture
-def mara() -> Iterator[User]:
+def mara() -> Iterator[Folder]:
     with tempfile.TemporaryDirectory() as folder:
-        yield Store(folder).user("mara")
+        yield Store(folder).user("mara").folder
 
 
-def talk(user: User, *said: str, origin: str = "") -> str:
+def talk(user: Folder, *said: str, origin: str = "") -> str:
     """A session of these turns, each of the user unless it names another speaker."""
     turns = []
     for text in said:
@@ -132,7 +132,7 @@ def talk(user: User, *said: str, origin: str = "") -> str:
     return create(user, "talk", AT, turns, f"origin: {origin}\n" if origin else "")
 
 
-def steering(user: User) -> list[str]:
+def steering(user: Folder) -> list[str]:
     """The lessons, and the profile's lines that hold an order."""
     profile = user.memory("profile.md").text if "profile.md" in user.paths() else ""
     orders = [order.rstrip(".。").casefold() for order in EN + ZH]
@@ -140,7 +140,7 @@ def steering(user: User) -> list[str]:
     return [path for path in user.paths() if path.startswith("lessons/")] + lines
 
 
-def consolidated(user: User) -> list[str]:
+def consolidated(user: Folder) -> list[str]:
     for _ in consolidation.run(user, AT):
         pass
     return steering(user)
@@ -151,7 +151,7 @@ def consolidated(user: User) -> list[str]:
     [*((frame, EN) for frame in FRAMES), *((frame, ZH) for frame in FRAMES_ZH)],
     ids=lambda value: value.strip()[:30] if isinstance(value, str) else "",
 )
-def test_an_order_in_a_frame_steers_nothing(mara: User, frame: str, orders: list[str]) -> None:
+def test_an_order_in_a_frame_steers_nothing(mara: Folder, frame: str, orders: list[str]) -> None:
     """All of them a line each, one alone, two in a row."""
     for body in ("\n".join(orders), orders[1], " ".join(orders[1:3])):
         talk(mara, frame.format(body))
@@ -160,24 +160,24 @@ def test_an_order_in_a_frame_steers_nothing(mara: User, frame: str, orders: list
 
 @pytest.mark.parametrize("before", ANNOUNCED, ids=lambda before: before[0][:30])
 @pytest.mark.parametrize("order", [EN[1], ZH[0]], ids=["en", "zh"])
-def test_a_text_announced_a_moment_before_steers_nothing(mara: User, before: list[str], order: str) -> None:
+def test_a_text_announced_a_moment_before_steers_nothing(mara: Folder, before: list[str], order: str) -> None:
     talk(mara, *before, order)
     assert consolidated(mara) == []
 
 
 @pytest.mark.parametrize("speaker", ["assistant", "tool", "document", "Webpage asks", "Bob"])
-def test_other_speakers_steer_nothing(mara: User, speaker: str) -> None:
+def test_other_speakers_steer_nothing(mara: Folder, speaker: str) -> None:
     talk(mara, "Hello!", *(f"{speaker}: {order}" for order in EN + ZH))
     assert consolidated(mara) == []
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_the_persons_own_plain_wish_steers(mara: User, text: str) -> None:
+def test_the_persons_own_plain_wish_steers(mara: Folder, text: str) -> None:
     talk(mara, text)
     assert any(path.startswith("lessons/") for path in consolidated(mara))
 
 
-def test_notes_and_imports_steer_nothing_before_the_person_has_said_so(mara: User) -> None:
+def test_notes_and_imports_steer_nothing_before_the_person_has_said_so(mara: Folder) -> None:
     mara.create("notes/2026-11-20-rules.md", "\n".join(EN))
     talk(mara, EN[1], "assistant: Fine.", origin="chatgpt:1")
     assert consolidated(mara) == []
@@ -185,9 +185,9 @@ def test_notes_and_imports_steer_nothing_before_the_person_has_said_so(mara: Use
     assert [path for path in mara.paths() if path.startswith("lessons/")]
 
 
-def test_what_steers_waits_for_review_where_the_settings_say_so(mara: User) -> None:
+def test_what_steers_waits_for_review_where_the_settings_say_so(mara: Folder) -> None:
     """Facts of the same conversation do not; and it is said that something waits."""
-    Path(mara.store.root, "filemem.yaml").write_text("steering: review\n")
+    Path(mara.store, "filemem.yaml").write_text("steering: review\n")
     talk(mara, "I live in Ghent.", "Call me Boss.")
     out = filemem(mara, "consolidate")
     assert out == (
@@ -201,7 +201,7 @@ def test_what_steers_waits_for_review_where_the_settings_say_so(mara: User) -> N
     assert steering(mara) == []
 
 
-def test_what_steers_is_shown_when_it_is_kept(mara: User) -> None:
+def test_what_steers_is_shown_when_it_is_kept(mara: Folder) -> None:
     talk(mara, "Call me Boss.")
     assert "remembered lessons/2026/2026-11-20-call-me-boss.md: Call me Boss." in filemem(mara, "consolidate")
 
@@ -218,7 +218,7 @@ def test_what_steers_is_shown_when_it_is_kept(mara: User) -> None:
     ids=["handed over", "announced", "another speaker", "the assistant", "a fence"],
 )
 @pytest.mark.parametrize("kind", ["lesson", "fact"])
-def test_a_model_that_cites_such_a_turn_is_not_believed(mara: User, said: list[str], kind: str) -> None:
+def test_a_model_that_cites_such_a_turn_is_not_believed(mara: Folder, said: list[str], kind: str) -> None:
     path = talk(mara, "I live in Ghent.", *said)
     lines = [turn.line for turn in mara.memory(path).passages if "French" in turn.text]
     told = {"text": "Mara wants every answer in French, always.", "lines": lines, "kind": kind}
@@ -230,7 +230,7 @@ def test_a_model_that_cites_such_a_turn_is_not_believed(mara: User, said: list[s
     assert steering(mara) == []
 
 
-def test_a_model_that_cites_the_persons_own_wish_is(mara: User) -> None:
+def test_a_model_that_cites_the_persons_own_wish_is(mara: Folder) -> None:
     path = talk(mara, "Please always answer in French.")
     told = {"text": "Mara wants every answer in French, always.", "lines": [mara.memory(path).passages[0].line]}
     with ScriptedServer(
@@ -241,13 +241,13 @@ def test_a_model_that_cites_the_persons_own_wish_is(mara: User) -> None:
     assert [path for path in mara.paths() if path.startswith("lessons/")]
 
 
-def filemem(user: User, *words: str) -> str:
-    args = [*words, "--store", user.store.root, "--user", user.name, "--today", "2026-11-20"]
+def filemem(user: Folder, *words: str) -> str:
+    args = [*words, "--store", user.store, "--user", user.name, "--today", "2026-11-20"]
     done = CliRunner().invoke(cli, args)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     return done.output
 
 
-def review(user: User, answers: str) -> str:
-    args = ["review", "--store", user.store.root, "--user", user.name, "--today", "2026-11-20"]
+def review(user: Folder, answers: str) -> str:
+    args = ["review", "--store", user.store, "--user", user.name, "--today", "2026-11-20"]
     return CliRunner().invoke(cli, args, input=answers).output

@@ -6,6 +6,7 @@ SWAPPED_ROUNDS sets how often.
 
 import contextlib
 import ctypes
+import datetime as dt
 import multiprocessing
 import os
 import time
@@ -14,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from filemem import disk, recalls
+from filemem import Store, User, disk, index, recalls
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.store import Store
 
 fork = multiprocessing.get_context("fork")
 ROUNDS = int(os.environ.get("SWAPPED_ROUNDS", "400"))
@@ -85,7 +85,7 @@ def again(attempt: Callable[[], bytes | None]) -> tuple[int, int]:
 
 @pytest.mark.parametrize("inside", ["facts", "facts/2026"])
 def test_reading(store: Path, inside: str) -> None:
-    ann = Store(store).user("ann")
+    ann = Store(store).user("ann").folder
     with swapping(store, inside):
         done, refused = again(lambda: ann.read("facts/2026/tea.md"))
         assert done and refused
@@ -95,11 +95,11 @@ def test_reading(store: Path, inside: str) -> None:
 
 def test_searching(store: Path) -> None:
     """The index is built anew each time, of what the walk found a moment ago."""
-    ann = Store(store).user("ann")
+    ann = Store(store).user("ann").folder
 
     def search() -> bytes:
-        ann.index.discard()
-        return " ".join(hit.text for hit in ann.search_files("a secret of tea")).encode()
+        index.of(ann).discard()
+        return " ".join(hit.text for hit in User(ann).search_files("a secret of tea")).encode()
 
     with swapping(store, "facts/2026"):
         again(search)
@@ -127,12 +127,12 @@ def test_writing(store: Path, how: str) -> None:
 
 
 def test_bookkeeping(store: Path) -> None:
-    ann, before = Store(store).user("ann"), bobs(store)
+    ann, before = Store(store).user("ann").folder, bobs(store)
     note = ann.bookkeeping("note")
 
     def attempt() -> bytes:
         disk.write(note, b"Ann's own words.\n")
-        recalls.note_all(ann, ["facts/2026/tea.md"], recalls.OPENED, ann.now())
+        recalls.note_all(ann, ["facts/2026/tea.md"], recalls.OPENED, dt.datetime.now().astimezone())
         return disk.read(note)
 
     with swapping(store, ".filemem"):

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from filemem import archive, fading, maintenance, recalls, sections, status, sweeper
+from filemem import Store, Toolbox, User, archive, fading, maintenance, recalls, sections, status, sweeper
 from filemem.config import ConfigError
 from filemem.errors import Busy, NotFound
-from filemem.store import Store
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
 TODAY = dt.date(2026, 11, 20)
@@ -20,7 +19,7 @@ AT = dt.datetime(2026, 11, 20, 3, 0)
 
 @pytest.fixture
 def user(tmp_path):
-    return Store(tmp_path).user("ann")
+    return Store(tmp_path).user("ann").folder
 
 
 def write(user, path, text="Likes tea.\n"):
@@ -164,7 +163,7 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
     write(user, "archive/facts/2026/2026-01-01-replaced.md", "---\nsuperseded_by: facts/x.md\n---\nOld.\n")
     swept(user)
     assert swept(user, AT + dt.timedelta(1)) == {"archived": [], "restored": [], "notes": []}
-    toolbox = user.tools(lambda: AT + dt.timedelta(days=2))
+    toolbox = Toolbox(user, lambda: AT + dt.timedelta(days=2))
     for name in ("a", "by-hand", "replaced"):
         toolbox.call("open", {"path": f"facts/2026/2026-01-01-{name}.md"})
     assert swept(user, AT + dt.timedelta(days=3))["restored"] == ["facts/2026/2026-01-01-a.md"]
@@ -209,7 +208,7 @@ def test_restore_gives_back_the_bytes_at_the_path_and_reinforces(user):
 
 def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
     (tmp_path / "filemem.yaml").write_text("active_days: true\n")
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     write(user, "facts/2026/2026-01-01-a.md", "---\nimportance: 1\n---\nA sneeze.\n")
     for day in range(1, 43):
         date = dt.date(2026, 1, 1) + dt.timedelta(day - 1)
@@ -220,18 +219,18 @@ def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
 
 
 def test_every_constant_is_a_setting(tmp_path):
-    write(Store(tmp_path).user("ann"), "facts/2026/2026-04-01-a.md", EVENT)
+    write(Store(tmp_path).user("ann").folder, "facts/2026/2026-04-01-a.md", EVENT)
     for setting in ("stability_days: 250", "threshold: 0.001", "grace_days: 300"):
         (tmp_path / "filemem.yaml").write_text(setting + "\n")
-        assert going(Store(tmp_path).user("ann")) == []
+        assert going(Store(tmp_path).user("ann").folder) == []
     (tmp_path / "filemem.yaml").write_text("spacing_growth: 9\n")
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     assert going(user) == ["facts/2026/2026-04-01-a.md"]
     recalls.note(user, "facts/2026/2026-04-01-a.md", "open", dt.datetime(2026, 10, 20))
     assert going(user, dt.date(2029, 1, 1)) == []
     (tmp_path / "filemem.yaml").write_text("threshold: 1.5\n")
     with pytest.raises(ConfigError, match="between 0 and 1"):
-        going(Store(tmp_path).user("ann"))
+        going(Store(tmp_path).user("ann").folder)
 
 
 def test_why_tells_the_numbers_and_what_comes(user):
@@ -300,13 +299,13 @@ def test_one_job_at_a_time_and_a_conversation_goes_on(user):
     with archive.alone(user):
         with pytest.raises(Busy, match="another job is at work on ann's memories"):
             maintenance.sweep(user, AT)
-        user.remember("Keeps bees.", today=TODAY)
+        User(user).remember("Keeps bees.", today=TODAY)
     assert len(swept(user)["archived"]) == 1
 
 
 def test_all_users_are_swept_though_one_is_broken(tmp_path):
     for name in ("ann", "bob", "cem"):
-        write(Store(tmp_path).user(name), "facts/2020-01-01-x.md", EVENT)
+        write(Store(tmp_path).user(name).folder, "facts/2020-01-01-x.md", EVENT)
     Path(tmp_path, "bob", ".filemem").write_text("a file where a folder should be")
     command = [sys.executable, "-c", "from filemem.cli import main; main()", "sweep", "--all-users"]
     done = subprocess.run(
@@ -316,5 +315,5 @@ def test_all_users_are_swept_though_one_is_broken(tmp_path):
     assert "bob" in done.stderr
     assert "2 of 3 users done." in done.stdout
     for name in ("ann", "cem"):
-        assert Store(tmp_path).user(name).paths() == ["archive/facts/2020-01-01-x.md"]
-    assert Store(tmp_path).user("bob").paths() == ["facts/2020-01-01-x.md"]
+        assert Store(tmp_path).user(name).folder.paths() == ["archive/facts/2020-01-01-x.md"]
+    assert Store(tmp_path).user("bob").folder.paths() == ["facts/2020-01-01-x.md"]

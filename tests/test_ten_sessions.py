@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from ten_sessions import CHINESE, ENGLISH, Question, Script
 
-from filemem import Store, consolidation, transcript
+from filemem import Store, User, consolidation, transcript
 from filemem.agent import Conversation
 from filemem.check import problems
+from filemem.folder import Folder
 from filemem.memory import Memory
 from filemem.model.offline import OfflineModel
-from filemem.store import User
 
 LIMIT = 20
 
 
-def lived(root: Path, script: Script) -> User:
+def lived(root: Path, script: Script) -> Folder:
     """The user after all ten conversations, each consolidated when it ended."""
-    user = Store(root).user(script.user)
+    user = Store(root).user(script.user).folder
     for at, said in script.sessions:
         talk = Conversation(user, OfflineModel(), lambda at=at: at)  # type: ignore[misc]
         for place, text in enumerate(said):
@@ -32,40 +32,40 @@ def lived(root: Path, script: Script) -> User:
 
 
 @pytest.fixture(scope="module", params=[ENGLISH, CHINESE], ids=["English", "Chinese"])
-def life(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[User, Script]:
+def life(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Folder, Script]:
     script: Script = request.param
     return lived(tmp_path_factory.mktemp("store"), script), script
 
 
-def believed(user: User, question: Question, script: Script) -> str:
+def believed(user: Folder, question: Question, script: Script) -> str:
     """What the reader believes."""
-    hits = user.search_files(question.text, limit=LIMIT, today=script.sessions[-1][0].date())
+    hits = User(user).search_files(question.text, limit=LIMIT, today=script.sessions[-1][0].date())
     rivals = (question.answer, *question.outdated)
     held = [hit for hit in hits if any(rival in hit.text for rival in rivals) and not hit.note]
     newest = max(held, key=lambda hit: (hit.date is not None, hit.date), default=None)
     return newest.text if newest else ""
 
 
-def test_twelve_questions_about_now(life: tuple[User, Script]) -> None:
+def test_twelve_questions_about_now(life: tuple[Folder, Script]) -> None:
     user, script = life
     wrong = {q.text: believed(user, q, script) for q in script.now if q.answer not in believed(user, q, script)}
     assert wrong == {}
     assert len(script.now) == 12
 
 
-def test_six_questions_about_then(life: tuple[User, Script]) -> None:
+def test_six_questions_about_then(life: tuple[Folder, Script]) -> None:
     user, script = life
     today = script.sessions[-1][0].date()
     missed = []
     for question in script.then:
-        hits = user.search_files(question.text, limit=LIMIT, today=today)
+        hits = User(user).search_files(question.text, limit=LIMIT, today=today)
         if not any(question.answer in hit.text for hit in hits):
             missed.append((question.text, [hit.text for hit in hits]))
     assert missed == []
     assert len(script.then) == 6
 
 
-def test_jokes_secrets_and_orders_are_no_facts(life: tuple[User, Script]) -> None:
+def test_jokes_secrets_and_orders_are_no_facts(life: tuple[Folder, Script]) -> None:
     """Neither in a fact, nor in the profile; and the secret is in no file at all."""
     user, script = life
     for path in user.paths():
@@ -76,7 +76,7 @@ def test_jokes_secrets_and_orders_are_no_facts(life: tuple[User, Script]) -> Non
             assert not [word for word in script.never if word in told], path
 
 
-def test_every_fact_has_a_source_that_says_it_and_nothing_is_wrong(life: tuple[User, Script]) -> None:
+def test_every_fact_has_a_source_that_says_it_and_nothing_is_wrong(life: tuple[Folder, Script]) -> None:
     user, _ = life
     assert problems(user) == []
     facts = [path for path in user.paths() if "facts/" in path or "lessons/" in path]
@@ -87,7 +87,7 @@ def test_every_fact_has_a_source_that_says_it_and_nothing_is_wrong(life: tuple[U
         assert turns[int(line)].speaker == user.name, path
 
 
-def test_what_changed_is_linked_both_ways_and_lies_in_the_archive(life: tuple[User, Script]) -> None:
+def test_what_changed_is_linked_both_ways_and_lies_in_the_archive(life: tuple[Folder, Script]) -> None:
     """Tea twice, home, job, birthday: each older fact names the newer one, keeps its text and has ended."""
     user, _ = life
     old = [user.memory(path) for path in user.paths() if path.startswith("archive/facts/")]
@@ -98,7 +98,7 @@ def test_what_changed_is_linked_both_ways_and_lies_in_the_archive(life: tuple[Us
         assert memory.front["valid_until"] <= newer.date  # type: ignore[operator]
 
 
-def test_the_profile_says_what_holds(life: tuple[User, Script]) -> None:
+def test_the_profile_says_what_holds(life: tuple[Folder, Script]) -> None:
     user, script = life
     profile = Memory("profile.md", user.read("profile.md")).text
     for answer in (script.now[0], script.now[1], script.now[2], script.now[3], script.now[5], script.now[8]):

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.store import User
+from filemem.folder import Folder
 
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
@@ -37,8 +37,8 @@ WHOLE = f"""\
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> User:
-    nora = Store(tmp_path).user("nora")
+def user(tmp_path: Path) -> Folder:
+    nora = Store(tmp_path).user("nora").folder
     nora.make()
     for path, text in FILES.items():
         place = Path(nora.root, path)
@@ -47,20 +47,20 @@ def user(tmp_path: Path) -> User:
     return nora
 
 
-def timeline(user: User, *more: str) -> str:
+def timeline(user: Folder, *more: str) -> str:
     """What `filemem timeline` prints, and its exit code."""
-    args = ["timeline", "--store", user.store.root, "--user", user.name, "--today", "2026-06-15", *more]
+    args = ["timeline", "--store", user.store, "--user", user.name, "--today", "2026-06-15", *more]
     done = CliRunner().invoke(cli, args, env=UNSET, standalone_mode=False)
     if done.exception:
         raise done.exception
     return f"{done.output}[{done.return_value}]"
 
 
-def test_facts_in_the_order_of_what_they_tell(user: User) -> None:
+def test_facts_in_the_order_of_what_they_tell(user: Folder) -> None:
     assert timeline(user) == WHOLE
 
 
-def test_from_one_day_to_another_in_words_too(user: User) -> None:
+def test_from_one_day_to_another_in_words_too(user: Folder) -> None:
     """A span counts where it touches."""
     lines = WHOLE.split("\n")
     assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
@@ -70,14 +70,14 @@ def test_from_one_day_to_another_in_words_too(user: User) -> None:
         timeline(user, "--after", "soon")
 
 
-def test_other_memories_by_a_glob(user: User) -> None:
+def test_other_memories_by_a_glob(user: Folder) -> None:
     """A conversation stands at its own day."""
     assert timeline(user, "sessions/**") == (
         "2026-05-08  nora: I adopted a cat on 7 May 2026.  sessions/2026/2026-05-08-0930-talk.md:1\n[0]"
     )
 
 
-def test_for_a_script(user: User) -> None:
+def test_for_a_script(user: Folder) -> None:
     lines = timeline(user, "--json", "--before", "2026-01-31", "--after", "2026").split("\n")
     assert json.loads(lines[0]) == {
         "date": "2026-01-05",
@@ -91,6 +91,6 @@ def test_for_a_script(user: User) -> None:
     assert lines[1:] == ["[0]"]
 
 
-def test_hostile_text_cannot_command_the_terminal(user: User) -> None:
+def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:
     user.create("facts/2026/2026-07-01-x.md", "Nora \x1b]0;owned\x07 sings.\n")
     assert "\x1b" not in timeline(user)

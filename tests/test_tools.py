@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, Toolbox
+from filemem import Store, Toolbox, User
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 TALK = "sessions/2026/2026-03-14-0930-tea.md"
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tools(root: Path) -> Toolbox:
-    return Store(root).user("ann").tools(lambda: NOW)
+    return Toolbox(Store(root).user("ann").folder, lambda: NOW)
 
 
 def next_call(answer: str) -> tuple[str, dict[str, Any]] | None:
@@ -204,7 +204,7 @@ def test_any_call_at_all_is_answered_in_text_that_can_be_sent(
     root = tmp_path_factory.getbasetemp() / "any"
     if not root.exists():
         write(root, FILES)
-    answer = Store(root).user("ann").tools(lambda: NOW).call(name, arguments)
+    answer = Toolbox(Store(root).user("ann").folder, lambda: NOW).call(name, arguments)
     answer.encode()
     assert answer
     if answer.startswith("Error: "):
@@ -339,7 +339,7 @@ def test_the_calls_that_grep_spells_out_walk_through_every_match_exactly_once(
     root = tmp_path_factory.mktemp("walk")
     files = {f"facts/{n}.md": "\n".join(lines) + "\n" for n, lines in enumerate(contents)}
     write(root, files)
-    tools = Store(root).user("ann").tools(lambda: NOW)
+    tools = Toolbox(Store(root).user("ann").folder, lambda: NOW)
     expected = [(f"facts/{n}.md", m) for n, lines in enumerate(contents) for m, _ in enumerate(lines, 1)]
     found = walk(tools, "grep", {"pattern": "^|茶", "context": context})
     assert sorted(found) == expected
@@ -352,7 +352,7 @@ def test_the_calls_that_open_spells_out_walk_through_every_line_exactly_once(
 ) -> None:
     root = tmp_path_factory.mktemp("walk")
     write(root, {"facts/a.md": "\n".join(lines) + "\n"})
-    tools = Store(root).user("ann").tools(lambda: NOW)
+    tools = Toolbox(Store(root).user("ann").folder, lambda: NOW)
     first = min(first, len(lines))
     seen = walk(tools, "open", {"path": "facts/a.md", "line": first, "lines": wanted})
     assert seen == [("facts/a.md", n) for n in range(first, len(lines) + 1)]
@@ -530,10 +530,10 @@ def test_the_text_of_a_call_reaches_the_next_call_unharmed(root: Path, tools: To
 
 
 def test_every_way_of_the_python_interface_leads_to_the_same_tools(root: Path) -> None:
-    user = Store(root).user("ann")
-    found = {hit.path for hit in user.search_files("oolong")}
-    assert found == {match.path for match in user.grep("oolong")} == {FACT, TALK, OLD}
-    assert all(path in user.tools(lambda: NOW).call("grep", {"pattern": "oolong"}) for path in found)
+    user = Store(root).user("ann").folder
+    found = {hit.path for hit in User(user).search_files("oolong")}
+    assert found == {match.path for match in User(user).grep("oolong")} == {FACT, TALK, OLD}
+    assert all(path in Toolbox(user, lambda: NOW).call("grep", {"pattern": "oolong"}) for path in found)
 
 
 # -- a file of any size ------------------------------------------------------------------------------------------
@@ -548,9 +548,9 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
         lines[number] = text
     (root / "ann/notes").mkdir()
     (root / "ann/notes/tides.md").write_bytes(end.join(lines).encode())
-    user = Store(root).user("ann")
-    assert [(match.line - 1, match.text) for match in user.grep("zeppelin")] == sorted(wanted.items())
-    tools = user.tools(lambda: NOW)
+    user = Store(root).user("ann").folder
+    assert [(match.line - 1, match.text) for match in User(user).grep("zeppelin")] == sorted(wanted.items())
+    tools = Toolbox(user, lambda: NOW)
     for number in (1, 2, 120_001, 229_999, 230_000):
         shown = tools.call("open", {"path": "notes/tides.md", "line": number, "lines": 1}).split("\n")
         assert shown[0].endswith("  230,000 lines") and shown[1].endswith(f"{number}  {lines[number - 1]}")

@@ -15,7 +15,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
-from filemem import Store
+from filemem import Store, config
 from filemem.history import History
 from filemem.history.sync import sync
 from filemem.trust import Trust
@@ -177,9 +177,9 @@ def test_secrets_are_taken_out_until_the_person_wants_them_kept(home: Path) -> N
 
 
 def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> None:
-    assert Store(home / "memory_store").config.base_url == ""
-    assert Store(home / "memory_store", Trust(given=True)).config.base_url == server.base_url
-    assert Store(home / "memory_store").config.base_url == "", "and nothing was kept of it"
+    assert config.load(home / "memory_store").base_url == ""
+    assert config.load(home / "memory_store", trust=Trust(given=True)).base_url == server.base_url
+    assert config.load(home / "memory_store").base_url == "", "and nothing was kept of it"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "\x00", "[" * 100_000])
@@ -213,8 +213,8 @@ def test_a_sync_names_the_settings_that_came_in(tmp_path: Path) -> None:
     (tmp_path / "one/filemem.yaml").write_text("steps: 9\nbase_url: http://127.0.0.1:9/v1\nredact: false\n")
     git(tmp_path / "one", "add", "filemem.yaml"), git(tmp_path / "one", "commit", "-qm", "Settings")
     sync(History(one), None, START)
-    two = Store(tmp_path / "two").user("mara")
+    two = Store(tmp_path / "two").user("mara").folder
     came = "Settings came in: steps: 9, base_url: http://127.0.0.1:9/v1, redact: false."
     assert sync(History(two), None, START).notes == [f"{came} You are asked before base_url and redact count."]
-    config = Store(tmp_path / "two").config
-    assert (config.steps, config.base_url, config.redact) == (9, "", True)
+    settings = config.load(tmp_path / "two")
+    assert (settings.steps, settings.base_url, settings.redact) == (9, "", True)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store, Toolbox
+from filemem import Store, Toolbox, User
 from filemem.cli import cli
 from filemem.folder import Folder
 from filemem.memory import Memory
@@ -36,7 +36,7 @@ def tools(root: Path, files: dict[str, str]) -> Toolbox:
     for path, text in files.items():
         (root / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
         (root / "ann" / path).write_text(text)
-    return Store(root).user("ann").tools(lambda: NOW)
+    return Toolbox(Store(root).user("ann").folder, lambda: NOW)
 
 
 def test_a_turn_of_another_day_than_the_last_is_written_with_its_date(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_an_old_file_whose_clock_runs_backwards_is_shown_with_the_next_day(tmp_p
 @pytest.mark.parametrize("body", [RAIN + NEXT + RESUMED, RAIN + NEXT + RESUMED + "- **Zoë** 09:01: ok\n"])
 def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: str) -> None:
     """Whether the index reads the file the shorter way or the longer one."""
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     tools(tmp_path, {TALK: body, "sessions/2026/2026-11-20-0900-fog.md": "- **Ann** 09:00: Fog came in.\n"})
     asked = "What came by or rained or called, and what did I see?"
     for given_days, texts in (
@@ -149,9 +149,9 @@ def test_filters_and_questions_go_by_the_day_of_the_turn(tmp_path: Path, body: s
         ({"after": "2026-11-22"}, {"A whale c"}),
         ({"after": "2026-11-24"}, set()),
     ):
-        hits = user.search_files(asked, today=NOW.date(), **given_days)
+        hits = User(user).search_files(asked, today=NOW.date(), **given_days)
         assert {hit.text[:9] for hit in hits if hit.text != "ok"} == texts
-    first = user.search_files("What happened on 23 November 2026?", today=NOW.date())[0]
+    first = User(user).search_files("What happened on 23 November 2026?", today=NOW.date())[0]
     assert (first.text, first.date, first.line) == ("A whale came by yesterday.", dt.date(2026, 11, 23), 4)
 
 
@@ -176,16 +176,16 @@ def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> N
     said("I saw a whale yesterday.", "2026-11-22T00:10", "--resume")
     (talk,) = (tmp_path / "ann").glob("sessions/2026/*.md")
     assert "- **ann** 2026-11-22 00:10: I saw a whale yesterday.\n- **assistant** 00:10: " in talk.read_text()
-    shown = Store(tmp_path).user("ann").tools(lambda: NOW).call("search_files", {"query": "whale"})
+    shown = Toolbox(Store(tmp_path).user("ann").folder, lambda: NOW).call("search_files", {"query": "whale"})
     assert "ann 2026-11-22 00:10: I saw a whale yesterday [21 November 2026]." in shown
 
 
 def test_a_question_whose_year_nothing_tells_looks_on_both_days(tmp_path: Path) -> None:
-    user = Store(tmp_path).user("ann")
+    user = Store(tmp_path).user("ann").folder
     tools(
         tmp_path,
         {f"sessions/{year}/{year}-04-20-0900-x.md": f"- **Ann** 09:00: Number {year}.\n" for year in (2026, 2027)},
     )
     for question, years in (("20 April?", {"2026", "2027"}), ("What did we do on 20 April?", {"2026"})):
-        hits = user.search_files(question, today=dt.date(2026, 6, 1))
+        hits = User(user).search_files(question, today=dt.date(2026, 6, 1))
         assert {hit.text[7:11] for hit in hits if hit.parts.get("date")} == years

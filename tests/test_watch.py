@@ -11,24 +11,25 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User
+from filemem import Store
+from filemem.folder import Folder
 from filemem.follow import Watch
 
 PROJECT = Path(__file__).parents[1]
 
 
 @pytest.fixture
-def mara(tmp_path: Path) -> User:
-    user = Store(tmp_path / "store").user("mara")
+def mara(tmp_path: Path) -> Folder:
+    user = Store(tmp_path / "store").user("mara").folder
     user.create("profile.md", "# Mara\n\nAn engineer.\n")
     user.create("facts/2026-11-18-tea.md", "Prefers oolong tea.\n")
     return user
 
 
 @pytest.fixture
-def watching(mara: User) -> Iterator["subprocess.Popen[str]"]:
+def watching(mara: Folder) -> Iterator["subprocess.Popen[str]"]:
     code = f"import sys; sys.path.insert(0, {str(PROJECT)!r}); from filemem.cli import main; main()"
-    command = [sys.executable, "-c", code, "--store", mara.store.root, "--user", "mara", "watch", "--json"]
+    command = [sys.executable, "-c", code, "--store", mara.store, "--user", "mara", "watch", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
@@ -44,7 +45,7 @@ def event(what: str, path: str, lines: list[str], was: str = "") -> dict[str, ob
     return {"event": what, "path": path, "was": was, "lines": lines}
 
 
-def test_every_kind_of_change_is_told(mara: User, watching: "subprocess.Popen[str]") -> None:
+def test_every_kind_of_change_is_told(mara: Folder, watching: "subprocess.Popen[str]") -> None:
     assert told(watching) == {"event": "watching", "user": "mara", "memories": 2}
     path = mara.create("lessons/short.md", "Keep it short.\n")
     assert told(watching) == event("new", path, ["+Keep it short."])
@@ -56,7 +57,7 @@ def test_every_kind_of_change_is_told(mara: User, watching: "subprocess.Popen[st
     assert told(watching) == event("deleted", path, ["-Keep it short."])
 
 
-def test_an_editors_save_is_one_change(mara: User, watching: "subprocess.Popen[str]") -> None:
+def test_an_editors_save_is_one_change(mara: Folder, watching: "subprocess.Popen[str]") -> None:
     """In place, by a rename, and by moving the old file aside first."""
     told(watching)
     where = Path(mara.root, "profile.md")
@@ -70,14 +71,14 @@ def test_an_editors_save_is_one_change(mara: User, watching: "subprocess.Popen[s
     assert told(watching) == event("changed", "profile.md", ["-A diver.", "+A poet."])
 
 
-def test_ctrl_c_ends_it_cleanly(mara: User, watching: "subprocess.Popen[str]") -> None:
+def test_ctrl_c_ends_it_cleanly(mara: Folder, watching: "subprocess.Popen[str]") -> None:
     told(watching)
     watching.send_signal(signal.SIGINT)
     out, err = watching.communicate(timeout=10)
     assert (watching.returncode, out, err) == (0, "", "")
 
 
-def test_what_is_told_has_bounds(mara: User) -> None:
+def test_what_is_told_has_bounds(mara: Folder) -> None:
     watch = Watch(mara)
     mara.create("facts/long.md", "".join(f"line {n}\n" for n in range(1000)))
     mara.create("facts/large.md", "word " * 300_000)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from year import DAYS, START, live
 
-from filemem import fading, maintenance, recalls
-from filemem.store import Store
+from filemem import Store, fading, maintenance, recalls
 
 STANDING = ("standing", "lesson", "matter", "pinned", "source")
 
@@ -71,7 +70,7 @@ def test_the_more_important_the_longer(lives):
 
 
 def test_every_memory_is_in_exactly_one_place_and_why_agrees(root, lives):
-    user = Store(root).user("ann")
+    user = Store(root).user("ann").folder
     places = user.paths()
     for life in lives:
         assert [path for path in places if path.removeprefix("archive/") == life.path] == [
@@ -121,7 +120,7 @@ def stands(kind, front, on_profile, today):
 def test_whatever_the_store_no_standing_memory_is_in_the_archive_after_a_sweep(memories, log, days):
     """Any memories, any days, any recalls, and any of them archived by the rules of an older version."""
     with tempfile.TemporaryDirectory() as root:
-        user = Store(root).user("ann")
+        user = Store(root).user("ann").folder
         paths = [f"{kind}/{day}-{number}.md" for number, (kind, day, *_) in enumerate(memories)]
         rested = {path for path, (kind, *_, noted) in zip(paths, memories, strict=True) if noted and kind == "facts"}
         texts = {"profile.md": "".join(f"- So it is. <!-- {path} -->\n" for path in rested)}

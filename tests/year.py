@@ -9,8 +9,8 @@ import datetime as dt
 import random
 from typing import NamedTuple
 
-from filemem import maintenance, recalls
-from filemem.store import Store, User
+from filemem import Store, maintenance, recalls
+from filemem.folder import Folder
 
 START = dt.date(2026, 1, 5)  # a Monday
 DAYS = 364
@@ -38,7 +38,7 @@ class Life(NamedTuple):
     restored: list[int]
 
 
-def told(user: User, chance: random.Random, day: int, number: int) -> Life:
+def told(user: Folder, chance: random.Random, day: int, number: int) -> Life:
     """Something new, of a sort that such things are."""
     (sort,) = chance.choices(list(SORTS), weights=SORTS.values())
     ahead = chance.randint(7, 120) if sort == "plan" else 0
@@ -47,7 +47,7 @@ def told(user: User, chance: random.Random, day: int, number: int) -> Life:
     return keep(user, f"{sort}-{number}", sort, importance, day, front.get(sort, ""), ahead)
 
 
-def keep(user: User, name: str, sort: str, importance: int, born: int, front: str = "", ahead: int = 0) -> Life:
+def keep(user: Folder, name: str, sort: str, importance: int, born: int, front: str = "", ahead: int = 0) -> Life:
     """A fact or lesson as a file of its own."""
     date = START + dt.timedelta(born)
     kind = "lessons" if sort == "lesson" else "facts"
@@ -57,7 +57,7 @@ def keep(user: User, name: str, sort: str, importance: int, born: int, front: st
     )
 
 
-def begin(user: User) -> list[Life]:
+def begin(user: Folder) -> list[Life]:
     """What there is on the first day: the habits, a lesson that cites an old talk, and a pinned note."""
     lives = [keep(user, "old-talk", "source", 1, 0), keep(user, "door-code", "pinned", 3, 0, "pinned: true\n")]
     lives.append(keep(user, "be-brief", "lesson", 5, 0, f"source: {lives[0].path}:4\n"))
@@ -66,7 +66,7 @@ def begin(user: User) -> list[Life]:
 
 def live(root: str, seed: int = 1, days: int = DAYS) -> list[Life]:
     """Live a year in the store at `root`; returns what became of each memory."""
-    user, chance = Store(root).user("ann"), random.Random(seed)
+    user, chance = Store(root).user("ann").folder, random.Random(seed)
     lives = begin(user)
     for day in range(1, days + 1):
         at = dt.datetime.combine(START, dt.time(9)) + dt.timedelta(day)

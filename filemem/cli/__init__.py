@@ -30,7 +30,7 @@ COMMANDS = {
     "forget": ("forgetting", "Delete a memory for good, and all that tells of it."),
     "check": ("setup", "List every problem in the files, with its remedy."),
     "import": ("imports", "Take in conversations and notes from elsewhere."),
-    "call": ("recall", "Call one of the four tools as an agent does."),
+    "call": ("searching", "Call one of the four tools as an agent does."),
     "users": ("setup", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),

@@ -5,15 +5,15 @@ import queue
 import threading
 from collections.abc import Callable
 
-from filemem import archive, consolidation
+from filemem import archive, config, consolidation
 from filemem.agent import Conversation
 from filemem.cli.telling import aside, show
 from filemem.consolidation import Applied
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
+from filemem.folder import Folder
 from filemem.history import Before, History
 from filemem.model import OpenAIModel
-from filemem.store import Store
 
 
 class Behind:
@@ -30,7 +30,7 @@ class Behind:
         """Show what is done, and start on what has left the window since."""
         self._show()
         current = self._talk.tools.current
-        if not self._talk.user.config.consolidate or not current or (self._thread and self._thread.is_alive()):
+        if not config.of(self._talk.user).consolidate or not current or (self._thread and self._thread.is_alive()):
             return
         turns = self._talk.transcript.turns()
         if turns and current.line > max(self._line, turns[0].line):
@@ -54,8 +54,8 @@ class Behind:
 
     def _read(self, path: str, line: int, at: dt.datetime) -> None:
         """Consolidate the turns before a line; with a user and a model of this thread's own."""
-        store = self._talk.user.store
-        user = Store(store.root, store.trust).user(self._talk.user.name)
+        own = self._talk.user
+        user = Folder(own.root, own.name, own.trust)
         model = self._talk.model
         if isinstance(model, OpenAIModel):
             model = model.apart()

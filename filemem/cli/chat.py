@@ -12,7 +12,7 @@ from typing import TextIO
 
 import click
 
-from filemem import disk, forget, prompt, tokens
+from filemem import disk, forget, index, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli import sessions
 from filemem.cli.answering import say_answer
@@ -185,7 +185,7 @@ class Chat:
 
     def _answer(self, message: str) -> None:
         with progress("reading the memories") as show:
-            self._talk.user.index.progress = show
+            index.of(self._talk.user).progress = show
             answer = self._talk.say(message, self._hear)
         if self._talk.forgotten:
             _forget_typed(self._talk.forgotten)

@@ -1,5 +1,7 @@
 """What the commands share: which store and user, colour, progress, paths as a person types them."""
 
+from __future__ import annotations
+
 import contextlib
 import datetime as dt
 import getpass
@@ -8,18 +10,22 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from filemem import disk
+from filemem.cli.later import later
 from filemem.cli.options import chosen, kept, store_path
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.names import mistyped
 from filemem.plain import few, json_visible, visible
-from filemem.store import Store, User, local_now
+from filemem.store import StoreFolder
 from filemem.trust import Trust
+
+if TYPE_CHECKING:
+    from filemem.history.asof import Past
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -41,15 +47,15 @@ def _ask(question: str) -> bool:
     return click.confirm("Trust it from now on?", default=False, err=True)
 
 
-def the_store() -> Store:
+def the_store() -> StoreFolder:
     """The store of this call; raises FilememError where its place is taken by a file."""
-    store = Store(store_path(chosen("store")), the_trust())
+    store = StoreFolder(store_path(chosen("store")), the_trust())
     if os.path.lexists(store.root) and not os.path.isdir(store.root):
         raise FilememError(f"{store.root} is no folder; name the store's folder with --store or FILEMEM_STORE.")
     return store
 
 
-def the_user(*, must_exist: bool = True) -> User:
+def the_user(*, must_exist: bool = True) -> Folder:
     """The user of this call: as chosen, FILEMEM_USER, the only one there is, else the login name."""
     store = the_store()
     names = store.users()
@@ -58,53 +64,53 @@ def the_user(*, must_exist: bool = True) -> User:
         name = names[0] if len(names) == 1 else _login()
         if len(names) > 1 and name not in names:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {few(names, 8)}.")
-    user = store.user(name)
+    user = store.folder(name)
     if must_exist and not user.exists():
         known = f"its users are {few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
     return _then(user)
 
 
-def reader() -> User:
+def reader() -> Folder:
     """The user of a call that reads and needs no settings; says on standard error where these are broken."""
     user = the_user()
-    settings = os.path.join(user.store.root, "filemem.yaml")
+    settings = os.path.join(user.store, "filemem.yaml")
     with contextlib.suppress(FilememError, OSError):  # what cannot be read is said below
         if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(disk.read(settings)):
             return user
     try:
-        assert user.config
+        later("config").of(user)
     except FilememError as error:
         click.echo(f"filemem: {visible(str(error))}", err=True)
     return user
 
 
-def a_user() -> User:
+def a_user() -> Folder:
     """The user of this call, who may be new; raises FilememError where a new name is a slip away from another's."""
     user = the_user(must_exist=False)
-    near = "" if user.exists() or chosen("new_user") else mistyped(user.name, user.store.users())
+    near = "" if user.exists() or chosen("new_user") else mistyped(user.name, the_store().users())
     if near:
         raise FilememError(
-            f"there is no user {user.name} in {user.store.root}, but {near}; "
+            f"there is no user {user.name} in {user.store}, but {near}; "
             f"take --user {near}, or --new-user to begin anew as {user.name}."
         )
     return user
 
 
-def welcome(user: User) -> None:
+def welcome(user: Folder) -> None:
     """Say where the memories of a new user, or of a new store, are going to be."""
-    if not os.path.isdir(user.store.root):
-        say_dim(f"New store {user.store.root}, with {user.name} as its first user.")
+    if not os.path.isdir(user.store):
+        say_dim(f"New store {user.store}, with {user.name} as its first user.")
     elif not user.exists():
-        say_dim(f"New user {user.name} in {user.store.root}.")
+        say_dim(f"New user {user.name} in {user.store}.")
 
 
-def _then(user: User) -> User:
+def _then(user: Folder) -> Folder:
     """The user as of the day that --as-of names, with a word about the commit; as they are now without it."""
     moment: dt.datetime | None = chosen("as_of")
     if moment is None:
         return user
-    past = user.as_of(moment if moment.time() != dt.time() else moment.date())
+    past: Past = later("history.asof").as_of(user, moment if moment.time() != dt.time() else moment.date())
     note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
     say_dim(note)
     return past
@@ -113,7 +119,7 @@ def _then(user: User) -> User:
 def now() -> dt.datetime:
     """The person's local time, or what --today says, or --as-of: what was believed then is asked as it was then."""
     given: dt.datetime | None = chosen("today") or chosen("as_of")
-    return given.astimezone() if given else local_now()
+    return given.astimezone() if given else dt.datetime.now().astimezone()
 
 
 def chosen_day() -> dt.date | None:
@@ -134,14 +140,14 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [path for path in completing(ctx).paths() if path.startswith(incomplete)]
 
 
-def completing(ctx: click.Context) -> User:
+def completing(ctx: click.Context) -> Folder:
     """The user of a call that is being typed."""
     contexts = [ctx, *([ctx.parent] if ctx.parent else [])]
     options = {name: next((c.params[name] for c in contexts if c.params.get(name)), None) for name in ("store", "user")}
-    store = Store(store_path(options["store"]))
+    store = StoreFolder(store_path(options["store"]))
     names = store.users()
     name = options["user"] or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
-    return store.user(name)
+    return store.folder(name)
 
 
 def split_line(user: Folder, given: str) -> tuple[str, int | None]:

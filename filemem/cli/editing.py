@@ -11,9 +11,9 @@ import click
 from filemem.cli.common import complete_path, say, split_line, the_user
 from filemem.cli.options import shared_options
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.memory import Memory
 from filemem.problems import Problem
-from filemem.store import User
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12
@@ -48,7 +48,7 @@ def edit_command(path: str) -> int:
     return 0
 
 
-def edited(user: User, path: str, line: int | None) -> list[Problem]:
+def edited(user: Folder, path: str, line: int | None) -> list[Problem]:
     """Open one memory in the editor; returns the problems of what was saved."""
     user.read(path, 1)  # refuses what is no plain file, on which an editor could hang
     editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"

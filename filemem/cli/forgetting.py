@@ -12,6 +12,7 @@ from filemem.archive import live
 from filemem.cli.common import complete_path, now, progress, say, say_aside, say_json, say_working, split_line, the_user
 from filemem.cli.options import chosen, shared_options
 from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
 from filemem.forget import Item, Plan, erasure, journal, purge
 from filemem.forget.erasure import Done
 from filemem.forget.journal import Job
@@ -20,7 +21,6 @@ from filemem.forget.rewriting import Target
 from filemem.forget.wording import SENTENCE, Wording
 from filemem.history import Before, History
 from filemem.plain import few, one_line
-from filemem.store import User
 
 SHOWN = 10  # places that still say it
 NOWHERE = "No file of the store says it any more."
@@ -74,7 +74,7 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     return _carry_out(user, Job(found, False, every, how["purge_history"]), past, how)
 
 
-def _finish_earlier(user: User, how: dict[str, bool]) -> int | None:
+def _finish_earlier(user: Folder, how: dict[str, bool]) -> int | None:
     """Finish what was cut off, as it had been confirmed; the exit code of that, None where there was nothing."""
     job = journal.unfinished(user)
     if job is None:
@@ -87,12 +87,12 @@ def _finish_earlier(user: User, how: dict[str, bool]) -> int | None:
     return _do(user, job, None, how)
 
 
-def _beside(user: User, found: Plan) -> bool:
+def _beside(user: Folder, found: Plan) -> bool:
     """Does a record or a cache of the user's still say it, though no memory does?"""
     return any(line.startswith(f"{user.name}/") for line in erasure.remaining(user, found.wording))
 
 
-def _named(user: User, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
+def _named(user: Folder, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
     """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
     name, line = split_line(user, given)
     try:
@@ -144,7 +144,7 @@ def show_plan(found: Plan) -> Iterable[str]:
     yield from found.notes
 
 
-def _carry_out(user: User, job: Job, past: set[str], how: dict[str, bool]) -> int:
+def _carry_out(user: Folder, job: Job, past: set[str], how: dict[str, bool]) -> int:
     """Show, ask, delete, report; `past` is what the history tells it in."""
     found = job.plan
     if how["as_json"]:
@@ -162,7 +162,7 @@ def _carry_out(user: User, job: Job, past: set[str], how: dict[str, bool]) -> in
     return _do(user, *erasure.begin(user, job, now()), how)
 
 
-def _confirmed(question: str, user: User, how: dict[str, bool], whole: bool = False) -> bool:
+def _confirmed(question: str, user: Folder, how: dict[str, bool], whole: bool = False) -> bool:
     """Does the person mean it? `whole`: the repository goes, or stays, as a whole."""
     if how["purge_history"] and not how["yes"] and not whole:
         where = History(user).repository.where
@@ -173,7 +173,7 @@ def _confirmed(question: str, user: User, how: dict[str, bool], whole: bool = Fa
     return False
 
 
-def _do(user: User, job: Job, before: Before | None, how: dict[str, bool]) -> int:
+def _do(user: Folder, job: Job, before: Before | None, how: dict[str, bool]) -> int:
     """Carry a job out, from the start or from where it was cut off, search for what is left, and report."""
     wording = job.plan.wording
     owned = job.all and os.path.lexists(os.path.join(user.root, ".git"))
@@ -240,7 +240,7 @@ def _held(held: Held) -> Iterable[str]:
         yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
 
 
-def _forget_user(user: User, how: dict[str, bool]) -> int:
+def _forget_user(user: Folder, how: dict[str, bool]) -> int:
     """Delete everything of one user."""
     history = History(user)
     if not user.exists():
@@ -267,12 +267,12 @@ def _forget_user(user: User, how: dict[str, bool]) -> int:
     return _do(user, *erasure.begin(user, job, now()), how)
 
 
-def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
+def _forget_gone(user: Folder, history: History, how: dict[str, bool]) -> int:
     """Purge the history of a user whose memories are gone already."""
     target = Target(history, Wording(), True)
     told = purge.remembers(history, target.wording, [], everything=True)
     if not told:
-        raise NotFound(f"there is no user {user.name} in {user.store.root}, and no history of one.")
+        raise NotFound(f"there is no user {user.name} in {user.store}, and no history of one.")
     if how["dry_run"]:
         say("\n".join(told))
         return 0
@@ -282,7 +282,7 @@ def _forget_gone(user: User, history: History, how: dict[str, bool]) -> int:
     return _do(user, *erasure.begin(user, job, now()), how) if _confirmed("Purge it?", user, how) else 1
 
 
-def _wording(user: User, paths: list[str]) -> Wording:
+def _wording(user: Folder, paths: list[str]) -> Wording:
     """What the memories of a user say, to look for it elsewhere."""
     wording = Wording()
     for path in paths:

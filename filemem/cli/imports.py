@@ -55,7 +55,7 @@ def _record(report: Report, format_: str, file: str) -> None:
     for name, paths in taken.items():
         subject = f"Import {len(paths)} memor{'ies' if len(paths) > 1 else 'y'} from {os.path.basename(file)}"
         trailers = {"Job": "import", "Source": f"{format_}:{os.path.basename(file)}"}
-        say_aside(History(the_store().user(name)).record(subject, paths, trailers, now()).note)
+        say_aside(History(the_store().folder(name)).record(subject, paths, trailers, now()).note)
 
 
 def _show(report: Report, *, dry_run: bool) -> None:

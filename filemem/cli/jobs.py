@@ -12,10 +12,10 @@ from filemem.cli.common import complete_path, now, progress, say, say_json, spli
 from filemem.cli.options import chosen, shared_options
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, in_words
+from filemem.folder import Folder
 from filemem.maintenance import Done
 from filemem.model import Model
 from filemem.model.weary import Weary
-from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
@@ -23,7 +23,7 @@ _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and
 _model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
 SHOWN = 12  # lines of a job for one of many users
 Show = Callable[[int, int], None]
-Job = Callable[[User, Show], list[Done]]
+Job = Callable[[Folder, Show], list[Done]]
 
 
 class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
@@ -55,7 +55,7 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
 
     asked = _one(model)
 
-    def work(user: User, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[Done]:
         return [maintenance.compact(user, now(), asked(user), older_than, _finer(show), dry=dry_run)]
 
     return _run(work, all_users=all_users, as_json=as_json, label="compacting")
@@ -75,7 +75,7 @@ def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
     Example: filemem sweep --dry-run
     """
 
-    def work(user: User, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[Done]:
         return [maintenance.sweep(user, now(), show, dry=dry_run)]
 
     return _run(work, all_users=all_users, as_json=as_json, label="sweeping")
@@ -95,7 +95,7 @@ def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json:
 
     asked = _one(model)
 
-    def work(user: User, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[Done]:
         return maintenance.maintain(user, now(), asked(user), _finer(show), dry=dry_run)
 
     return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
@@ -157,11 +157,11 @@ def status_command(as_json: bool) -> int:
     return 0
 
 
-def _one(name: str | None) -> Callable[[User], Model]:
+def _one(name: str | None) -> Callable[[Folder], Model]:
     """The model for all users of a command; the store's settings are the same for each."""
     found: list[Model] = []
 
-    def asked(user: User) -> Model:
+    def asked(user: Folder) -> Model:
         if not found:
             found.append(Weary(the_model(user, name)))
         return found[0]
@@ -186,7 +186,7 @@ def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
         for number, name in enumerate(names):
             show(number, len(names))
             try:
-                done = job(store.user(name), _unseen)
+                done = job(store.folder(name), _unseen)
                 _clear_bar()
                 _report(name, done, as_json=as_json, quiet=True)
             except (FilememError, OSError) as error:

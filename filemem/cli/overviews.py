@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from filemem import archive, globs, terms
+from filemem import archive, globs, index, terms
 from filemem import graph as graphs
 from filemem import timeline as times
 from filemem.cli.common import complete_path, completing, dim, now, reader, say, say_json
@@ -13,9 +13,9 @@ from filemem.cli.options import as_of_option, shared_options
 from filemem.consolidation.comparison import display
 from filemem.dates import parse_bound
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.graph import Graph, Place
 from filemem.plain import nearest, one_line, visible
-from filemem.store import User
 from filemem.transcript import ASSISTANT
 
 SHOWN = 8  # names beside one in the list of all
@@ -58,15 +58,15 @@ def graph_command(name: str | None, form: str | None) -> int:
     return 0 if drawn.names else 1
 
 
-def _graph(user: User) -> Graph:
-    spoken = set(user.index.corpus().speaker_names) - {"", ASSISTANT}
+def _graph(user: Folder) -> Graph:
+    spoken = set(index.of(user).corpus().speaker_names) - {"", ASSISTANT}
     return graphs.graph(user, spoken | {display(user.name)})
 
 
-def _found(user: User, whole: Graph, given: str) -> str:
+def _found(user: Folder, whole: Graph, given: str) -> str:
     """The name that a person means, by any of its spellings; raises FilememError with the nearest names."""
     folded = {_folded(name): name for name in whole.names}
-    for spelling in (_folded(given), *user.index.corpus().names().get(_folded(given), [])):
+    for spelling in (_folded(given), *index.of(user).corpus().names().get(_folded(given), [])):
         if spelling in folded:
             return folded[spelling]
     near = nearest(_folded(given), folded, 3, 0.4) or list(folded)[:3]

@@ -1,4 +1,4 @@
-"""Commands that read files as they are: grep, open, list, call."""
+"""Commands that read files as they are: grep, open, list."""
 
 import contextlib
 import datetime as dt
@@ -11,22 +11,20 @@ from filemem.cli.answering import say_answer
 from filemem.cli.common import (
     colours,
     complete_path,
-    now,
     reader,
     say,
     say_dim,
     say_json,
     split_line,
-    the_user,
 )
+from filemem.cli.later import later
 from filemem.cli.options import as_of_option, shared_options
 from filemem.errors import FilememError
-from filemem.folder import Stat
+from filemem.folder import Folder, Stat
 from filemem.grep import Bare, Line, Listed, grep
 from filemem.memory import ARCHIVE, Memory, kind_of, when_of
 from filemem.places import listed
 from filemem.plain import one_line
-from filemem.store import User
 
 WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
@@ -67,12 +65,15 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     return 0 if found.total else 1
 
 
-def _listed(user: User) -> Listed:
+def _listed(user: Folder) -> Listed:
     """The index where it is large enough to be worth loading for one search, else the folder as it is."""
     size = 0
     with contextlib.suppress(FilememError, OSError), listed(user.bookkeeping("index")) as entries:
         size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
-    return user.index.corpus() if size > WORTH_LOADING else Bare(user)
+    if size <= WORTH_LOADING:
+        return Bare(user)
+    found: Listed = later("index").of(user).corpus()
+    return found
 
 
 def _archived(line: Line) -> bool:
@@ -129,7 +130,7 @@ def _newest_first(stat: Stat) -> tuple[bool, int, str]:
     return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), stat.path
 
 
-def _row(user: User, stat: Stat) -> dict[str, Any]:
+def _row(user: Folder, stat: Stat) -> dict[str, Any]:
     """A memory as `list` shows it."""
     when = when_of(stat.path)
     try:
@@ -146,19 +147,3 @@ def _row(user: User, stat: Stat) -> dict[str, Any]:
         "archived": stat.path.startswith(ARCHIVE + "/"),
         "title": title,
     }
-
-
-@click.command("call")
-@click.argument("tool")
-@click.argument("arguments", default="{}")
-@shared_options
-def call_command(tool: str, arguments: str) -> int:
-    """Call one of the four tools as an agent does.
-
-    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
-
-    Example: filemem call search_files '{"query": "What tea does Mara like?"}'
-    """
-    answer = the_user().tools(now).call(tool, arguments)
-    click.echo(answer)
-    return 1 if answer.startswith("Error: ") else 0

@@ -15,8 +15,8 @@ from filemem.consolidation import Applied, Decision
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.history import History
-from filemem.store import User
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -64,7 +64,7 @@ def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how
     Example: filemem consolidate --dry-run
     """
     store = the_store()
-    users = [store.user(name) for name in store.users()] if all_users else [the_user()]
+    users = [store.folder(name) for name in store.users()] if all_users else [the_user()]
     failed = False
     for user in users:
         try:
@@ -77,7 +77,7 @@ def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how
     return 2 if failed else 0
 
 
-def _consolidate(user: User, model: str | None, *, dry_run: bool, review: bool, as_json: bool, named: bool) -> None:
+def _consolidate(user: Folder, model: str | None, *, dry_run: bool, review: bool, as_json: bool, named: bool) -> None:
     listen = listener(the_model(user, model), lambda sentence: click.echo(sentence, err=True))
     label = f"remembering {user.name}" if named else "remembering"
     found: list[Applied] = []
@@ -95,7 +95,7 @@ def _consolidate(user: User, model: str | None, *, dry_run: bool, review: bool, 
     _report(user, found, dry_run=dry_run, as_json=as_json, named=named)
 
 
-def _report(user: User, found: list[Applied], *, dry_run: bool, as_json: bool, named: bool) -> None:
+def _report(user: Folder, found: list[Applied], *, dry_run: bool, as_json: bool, named: bool) -> None:
     whose = {"user": user.name} if named else {}
     notes = [note for done in found for note in done.notes]
     for done in found:

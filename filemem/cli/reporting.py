@@ -8,9 +8,9 @@ from filemem import disk, report
 from filemem.cli.common import now, progress, say, the_user
 from filemem.cli.options import shared_options
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.plain import one_line
 from filemem.report import page
-from filemem.store import User
 
 _BEGINNING = 2_000  # bytes, in which a page says whose it is
 
@@ -38,10 +38,10 @@ def report_command(output: str, force: bool) -> int:
     return 0
 
 
-def _place(user: User, output: str) -> str:
+def _place(user: Folder, output: str) -> str:
     """Where the page goes; raises FilememError for a folder, a missing one, or a place among somebody's memories."""
     where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
-    root = os.path.realpath(user.store.root)
+    root = os.path.realpath(user.store)
     if os.path.isdir(where):
         raise FilememError(f"{one_line(output)} is a folder; name a file.")
     if os.path.dirname(where).startswith(root + os.sep):

@@ -12,9 +12,9 @@ from filemem.consolidation import Applied, retold
 from filemem.consolidation.comparison import SUPERSEDE, UPDATE
 from filemem.consolidation.retold import Retold
 from filemem.consolidation.review import Proposal, Review
+from filemem.folder import Folder
 from filemem.history import History
 from filemem.plain import one_line, visible
-from filemem.store import User
 
 ASK_RETOLD = "[q]uote the turn, [k]eep, [d]rop, [s]kip, [e]nd"
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -84,7 +84,7 @@ def _walk(review: Review, done: list[Applied], *, sure: bool) -> None:
             _tell(done[-1])
 
 
-def _walk_retold(user: User, *, as_json: bool) -> int:
+def _walk_retold(user: Folder, *, as_json: bool) -> int:
     """Ask about each fact that retells; 1 where there is none."""
     waiting = list(retold.found(user))
     if as_json:
@@ -122,7 +122,7 @@ def _asked_retold(one: Retold, place: str) -> str:
             return answer
 
 
-def _decide_retold(user: User, one: Retold, answer: str) -> list[str]:
+def _decide_retold(user: Folder, one: Retold, answer: str) -> list[str]:
     """Do what the person wants with a fact; returns the paths that changed."""
     path = one.memory.path
     if answer == "quote":

@@ -1,15 +1,16 @@
-"""The command that ranks: search."""
+"""The commands that rank: search, and call, which does what an agent does."""
 
 from typing import Any
 
 import click
 
-from filemem import answers
+from filemem import answers, index
 from filemem.cli.answering import say_answer
-from filemem.cli.common import chosen_day, colours, now, progress, reader, say, say_json
+from filemem.cli.common import chosen_day, colours, now, progress, reader, say, say_json, the_user
 from filemem.cli.options import as_of_option, shared_options
 from filemem.search import search_files
 from filemem.search.hits import Hit
+from filemem.tools import Toolbox
 
 
 @click.command("search")
@@ -34,9 +35,9 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
     """
     user = reader()
     with progress("indexing") as show:
-        user.index.corpus(show)
+        index.of(user).corpus(show)
     text = " ".join(query)
-    found = search_files(user.index, text, today=now().date(), anchor=chosen_day(), **filters)
+    found = search_files(index.of(user), text, today=now().date(), anchor=chosen_day(), **filters)
     if as_json:
         for hit in found.hits:
             say_json({**_plain(hit), "file": f"{user.root}/{hit.path}"})
@@ -69,3 +70,19 @@ def _explained(hit: Hit) -> str:
     words = [("has", hit.has), ("near", hit.near), ("lacks", hit.lacks)]
     holds = "; ".join(f"{name} {', '.join(found)}" for name, found in words if found)
     return f"{hit.score:6.2f}  {hit.path}:{hit.line}\n        {summed}{times}\n        {hit.strength:.0%}: {holds}"
+
+
+@click.command("call")
+@click.argument("tool")
+@click.argument("arguments", default="{}")
+@shared_options
+def call_command(tool: str, arguments: str) -> int:
+    """Call one of the four tools as an agent does.
+
+    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
+
+    Example: filemem call search_files '{"query": "What tea does Mara like?"}'
+    """
+    answer = Toolbox(the_user(), now).call(tool, arguments)
+    click.echo(answer)
+    return 1 if answer.startswith("Error: ") else 0

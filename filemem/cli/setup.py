@@ -22,7 +22,7 @@ from filemem.cli.options import chosen, shared_options, store_path
 from filemem.errors import FilememError
 from filemem.history import History, conflicts, set_up
 from filemem.problems import Problem
-from filemem.store import Store
+from filemem.store import StoreFolder
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
@@ -45,17 +45,17 @@ def init_command(folder: str | None, with_git: bool) -> int:
 
     Example: filemem init ~/memories --git
     """
-    root = Store(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
+    root = StoreFolder(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
     _create(root, as_well=with_git)
-    for home in _homes(Store(root)) if with_git else ():
-        for sentence in set_up(home, (Store(root).users() or ["me"])[0], now(), the_trust()):
+    for home in _homes(StoreFolder(root)) if with_git else ():
+        for sentence in set_up(home, (StoreFolder(root).users() or ["me"])[0], now(), the_trust()):
             say(sentence)
     return 0
 
 
-def _homes(store: Store) -> list[str]:
+def _homes(store: StoreFolder) -> list[str]:
     """The folders to set up for git: users' folders that are repositories of their own; the store, if it is one or none is."""
-    own = [root for root in (store.user(name).root for name in store.users()) if _is_repository(root)]
+    own = [root for root in (store.folder(name).root for name in store.users()) if _is_repository(root)]
     return [*own, *([store.root] if not own or _is_repository(store.root) else [])]
 
 
@@ -75,7 +75,7 @@ def _create(root: str, *, as_well: bool) -> None:
     disk.make_folder(root)
     disk.create(settings, _settings().encode())
     say(f"Created {settings}.")
-    if Store(store_path(None)).root != root:
+    if StoreFolder(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
     say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
 
@@ -106,7 +106,7 @@ def check_command(as_json: bool) -> int:
     found: list[tuple[str, Problem]] = [("", problem) for problem in _settings_problems(store)]
     files = 0
     for name in names:
-        user = store.user(name)
+        user = store.folder(name)
         found += [(name, problem) for problem in History(user).problems()]
         with progress(f"checking {name}") as show:
             problems = check.problems(user, show)
@@ -123,7 +123,7 @@ def check_command(as_json: bool) -> int:
     return 1 if found else 0
 
 
-def _settings_problems(store: Store) -> list[Problem]:
+def _settings_problems(store: StoreFolder) -> list[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
     data = disk.read(path, config.LARGEST) if os.path.lexists(path) else b""
@@ -154,7 +154,7 @@ def users_command(as_json: bool) -> int:
     if not store.users() and not as_json:
         say(f"There is nobody in {store.root} yet; start with: filemem chat")
     for name in store.users():
-        count = sum(1 for _ in store.user(name).files())
+        count = sum(1 for _ in store.folder(name).files())
         if as_json:
             say_json({"user": name, "memories": count})
         else:

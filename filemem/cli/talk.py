@@ -8,18 +8,18 @@ from typing import Any
 
 import click
 
-from filemem import prompt, tokens, trace, transcript
+from filemem import config, prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
-from filemem.cli.common import a_user, now, say, say_aside, say_json, the_user, welcome
+from filemem.cli.common import a_user, now, say, say_aside, say_json, the_store, the_user, welcome
 from filemem.cli.options import as_of_option, new_user_option, shared_options
 from filemem.cli.sessions import resumed
 from filemem.cli.telling import after_talk
 from filemem.cli.trusting import settled
+from filemem.folder import Folder
 from filemem.history import History
 from filemem.model import Model, OpenAIModel
 from filemem.model.offline import OfflineModel
-from filemem.store import User
 
 _model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
 _resume = click.option(
@@ -31,13 +31,13 @@ _resume = click.option(
 )
 
 
-def the_model(user: User, name: str | None) -> Model:
+def the_model(user: Folder, name: str | None) -> Model:
     """The model of this call: the one named, else the offline responder.
 
     It answers, too, where the store names an endpoint that the person has not agreed to: no other was meant.
     """
-    held = settled(user.store)
-    settings = user.config
+    held = settled(the_store())
+    settings = config.of(user)
     chosen = name or settings.model
     if "base_url" in held or not chosen or chosen == OfflineModel.name:
         return OfflineModel()

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from filemem import archive, consolidation
+from filemem import archive, config, consolidation
 from filemem.agent import Conversation
 from filemem.cli.common import now, say_aside, say_dim, say_json
 from filemem.consolidation import Applied, Decision, Extractor, remembering
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
+from filemem.folder import Folder
 from filemem.history import Before, History
 from filemem.memory import Memory
 from filemem.plain import one_line
-from filemem.store import User
 
 _WORDS = {
     ADD: "remembered",
@@ -57,7 +57,7 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     }
 
 
-def committed(user: User, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
+def committed(user: Folder, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
     """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood."""
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
@@ -65,7 +65,7 @@ def committed(user: User, done: Applied, session: str, before: Before, job: str 
         say_aside(History(user).record(subject, done.paths, trailers, now(), before).note)
 
 
-def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:
+def remembered(user: Folder, text: str, **how: Any) -> tuple[Memory, list[str]]:
     """Keep one fact, and commit it where the memories are kept in git; the memory, and lines that say what was decided."""
     history = History(user)
     before = history.before(now())
@@ -78,7 +78,7 @@ def remembered(user: User, text: str, **how: Any) -> tuple[Memory, list[str]]:
 def after_talk(talk: Conversation, *, json: bool) -> None:
     """Make memories of the conversation that has ended, and of those that were cut off; what fails waits for the next time."""
     user = talk.user
-    if not talk.transcript.path or not user.config.consolidate:
+    if not talk.transcript.path or not config.of(user).consolidate:
         return
     try:
         with archive.alone(user):
@@ -92,7 +92,7 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
         aside(f"Nothing was remembered of this: {error}", json=json)
 
 
-def told(user: User, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
+def told(user: Folder, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
     staged, history = 0, History(user)
     before = history.before(now())
@@ -104,7 +104,7 @@ def told(user: User, listen: Extractor | None, paths: list[str], *, json: bool) 
         aside(waiting(staged), json=json)
 
 
-def show(user: User, session: str, done: Applied, before: Before, *, json: bool) -> None:
+def show(user: Folder, session: str, done: Applied, before: Before, *, json: bool) -> None:
     """Show in a chat what was made of one session, and commit it."""
     for one in done.decisions:
         if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):

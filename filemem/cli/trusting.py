@@ -6,11 +6,11 @@ import click
 
 from filemem import config
 from filemem.plain import one_line, visible
-from filemem.store import Store
+from filemem.store import StoreFolder
 from filemem.trust import REMEDY
 
 
-def settled(store: Store) -> dict[str, Any]:
+def settled(store: StoreFolder) -> dict[str, Any]:
     """The settings of the store that do not count, after the person was asked where that can be done; says which."""
     held = config.withheld(store.root, trust=store.trust)
     if not held and not (store.trust.given and config.asked(store.root)):
@@ -19,7 +19,7 @@ def settled(store: Store) -> dict[str, Any]:
     asks = [f"{key}: {config.spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
     question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
     if store.trust.settle(where, config.asked(store.root), question):
-        store.__dict__.pop("config", None)
+        config.read_again()
         return {}
     told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
     click.echo(visible(told), err=True)

@@ -14,18 +14,18 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, bounded, disk, sections, tokens, withheld
+from filemem import archive, bounded, config, disk, index, sections, tokens, withheld
 from filemem.archive import Progress, unwatched
 from filemem.bounded import Text
 from filemem.compaction import abstractive, extractive
 from filemem.compaction.extractive import Said, day_of
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.memory import LARGEST, Memory
 from filemem.model import Model
 from filemem.search import search_files
 from filemem.sections import Bullet, Compacted
 from filemem.statements.sentences import Turn
-from filemem.store import User
 
 FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
@@ -82,9 +82,9 @@ class Compaction(NamedTuple):
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(user: User, today: dt.date, older_than: int | None = None, progress: Progress = unwatched) -> Plan:
+def plan(user: Folder, today: dt.date, older_than: int | None = None, progress: Progress = unwatched) -> Plan:
     """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
-    days = user.config.compact_after_days if older_than is None else older_than
+    days = config.of(user).compact_after_days if older_than is None else older_than
     known = sections.compacted(user)
     paths = dict.fromkeys(sorted(user.paths()))
     summaries = {path: user.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
@@ -111,7 +111,7 @@ def _fits(source: Source) -> bool:
     return any(bullet.tokens <= source.room for _, bullet in _told(source.memory))
 
 
-def _source(user: User, path: str, known: dict[str, Compacted], before: int) -> Source | None:
+def _source(user: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
     """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
     pinned or cannot be read as text; without the turns that are withheld.
     """
@@ -137,32 +137,32 @@ def _settled(source: Source, cited: set[str], summaries: Collection[Memory]) -> 
     return all(sections.find(memory.data, source.path) is None for memory in summaries)
 
 
-def _batches(user: User, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
+def _batches(user: Folder, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
     """The sources by summary: that of the month while it is not too long, else of the week, in parts where need be."""
     found: dict[str, Batch] = {}
     sizes = {path: tokens.count(data.decode(errors="replace")) for path, data in written.items()}
     expected: dict[str, int] = {}
     for source in due:
         month = sections.of_month(_day(source))
-        expected[month] = expected.get(month, 0) + _tokens(source, user.config.summary_share)
+        expected[month] = expected.get(month, 0) + _tokens(source, config.of(user).summary_share)
     for source in sorted(due, key=lambda source: source.path):
         summary = _home(user, source, sizes, expected, written)
-        sizes[summary] = sizes.get(summary, 0) + _tokens(source, user.config.summary_share)
+        sizes[summary] = sizes.get(summary, 0) + _tokens(source, config.of(user).summary_share)
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
     return list(found.values())
 
 
 def _home(
-    user: User, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
+    user: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
 ) -> str:
     """The summary that takes up a source."""
     for path, data in written.items():
         if sections.month_of(archive.live(path)) and sections.find(data, source.path):
             return path
-    day, most = _day(source), user.config.month_tokens
+    day, most = _day(source), config.of(user).month_tokens
     summary = sections.of_month(day)
     if sizes.get(summary, 0) + expected[summary] <= most:
-        expected[summary] -= _tokens(source, user.config.summary_share)
+        expected[summary] -= _tokens(source, config.of(user).summary_share)
         return _where(summary, written)
     for part in range(1, 1000):
         summary = sections.of_week(day, part)
@@ -185,9 +185,11 @@ def _day(source: Source) -> dt.date:
     return source.memory.date or dt.date.min
 
 
-def _months(user: User, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date) -> Iterator[Source]:
+def _months(
+    user: Folder, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date
+) -> Iterator[Source]:
     """The summaries of months that are old enough, or were changed since they were gathered."""
-    last = today.toordinal() - user.config.year_after_days
+    last = today.toordinal() - config.of(user).year_after_days
     for memory in summaries:
         source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
         month = sections.month_of(source.path)
@@ -210,7 +212,7 @@ def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: User, found: Plan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
+def apply(user: Folder, found: Plan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
     settle(user, found.short)
     out = []
@@ -221,21 +223,21 @@ def apply(user: User, found: Plan, at: dt.datetime, model: Model | None = None) 
     return out
 
 
-def settle(user: User, short: Iterable[Source]) -> None:
+def settle(user: Folder, short: Iterable[Source]) -> None:
     """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
     entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
     if entries:
         sections.note(user, entries)
 
 
-def _unchanged(user: User, source: Source) -> bool:
+def _unchanged(user: Folder, source: Source) -> bool:
     try:
         return user.memory(source.memory.path).data == source.memory.data
     except FilememError:
         return False
 
 
-def _compact(user: User, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
+def _compact(user: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
     turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(user))
     probes = extractive.probes(turns)
@@ -273,9 +275,9 @@ def _told(memory: Memory) -> list[tuple[Turn, Bullet]]:
     return [(Turn(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
 
-def _rarity(user: User) -> Callable[[str], float]:
+def _rarity(user: Folder) -> Callable[[str], float]:
     """The inverse frequency of a word, by its stem, among all passages of a user, as a logarithm."""
-    corpus = user.index.corpus()
+    corpus = index.of(user).corpus()
 
     @functools.cache
     def rarity(stem: str) -> float:
@@ -290,12 +292,12 @@ def _entry(source: Source, summary: str, section: bytes, back: list[str]) -> Com
 
 
 def _sections(
-    user: User, batch: Batch, turns: list[Said], model: Model | None
+    user: Folder, batch: Batch, turns: list[Said], model: Model | None
 ) -> tuple[dict[str, bytes], str, list[str]]:
     """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
     cut off has written already is taken as it is.
     """
-    standing, share = _read(user, batch.summary), user.config.summary_share
+    standing, share = _read(user, batch.summary), config.of(user).summary_share
     made: dict[str, bytes] = {}
     for source in batch.sources:
         place = sections.find(standing, source.path)
@@ -342,7 +344,7 @@ def _extracted(sources: list[Source], turns: list[Said], share: float) -> dict[s
     return {path: [] for path in room} | extractive.chosen([turn for turn in turns if turn.path in room], budget, room)
 
 
-def _write(user: User, batch: Batch, made: dict[str, bytes]) -> None:
+def _write(user: Folder, batch: Batch, made: dict[str, bytes]) -> None:
     """Put the sections into the summary, which is created where there is none."""
 
     def changed(data: bytes) -> bytes:
@@ -361,7 +363,7 @@ def _write(user: User, batch: Batch, made: dict[str, bytes]) -> None:
             disk.create(where, changed(b""))
 
 
-def _take_out(user: User, summary: str, digests: dict[str, str]) -> None:
+def _take_out(user: Folder, summary: str, digests: dict[str, str]) -> None:
     """Take the machine's own sections out of a summary again; one that holds nothing else goes with them."""
     if not digests:
         return
@@ -379,7 +381,7 @@ def _take_out(user: User, summary: str, digests: dict[str, str]) -> None:
             disk.sync_folder(where.folder)
 
 
-def _read(user: User, path: str) -> bytes:
+def _read(user: Folder, path: str) -> bytes:
     """The bytes of a summary; none where it is yet to be written."""
     where = user.absolute(path)
     return disk.read(where) if disk.exists(where) else b""
@@ -397,9 +399,9 @@ def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:
 # -- the gate ----------------------------------------------------------------------------------------------------
 
 
-def _finds(user: User, probe: str, source: Source, summary: str, today: dt.date) -> bool:
+def _finds(user: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
     """Does a search for the probe find the source, wherever it lies, or what its summary has of it?"""
-    for hit in search_files(user.index, probe, limit=FOUND, today=today).hits:
+    for hit in search_files(index.of(user), probe, limit=FOUND, today=today).hits:
         if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
             return True
         if hit.path == summary and source.memory.kind != "sessions":

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem import archive, disk, facts, recalls, trace, withheld
+from filemem import archive, config, disk, facts, recalls, trace, withheld
 from filemem.archive import live
 from filemem.consolidation import ledger, profile, sessions, upkeep
 from filemem.consolidation.comparison import (
@@ -36,11 +36,11 @@ from filemem.consolidation.sessions import Session
 from filemem.consolidation.upkeep import Settled
 from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
+from filemem.folder import Folder
 from filemem.front import quoted
 from filemem.memory import ARCHIVE, PROFILE, Memory
 from filemem.passages import Passage
 from filemem.statements.words import content
-from filemem.store import User
 
 JOURNAL = "consolidating.json"
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
@@ -116,7 +116,7 @@ class Applied(NamedTuple):
 
 
 def plan(
-    user: User,
+    user: Folder,
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
@@ -239,7 +239,7 @@ def _settled(decisions: Iterable[Decision], known: Known) -> Iterator[Settled]:
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: User, found: SessionPlan) -> Applied:
+def apply(user: Folder, found: SessionPlan) -> Applied:
     """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError.
 
     First what a killed run has left is finished: whoever holds the lock and finds a journal is looking at such a one's.
@@ -253,7 +253,7 @@ def apply(user: User, found: SessionPlan) -> Applied:
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
-def stage(user: User, found: SessionPlan) -> Applied:
+def stage(user: Folder, found: SessionPlan) -> Applied:
     """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
     user.make()
     staged = [one for one in found.decisions if one.action not in (NOOP, DROP)]
@@ -263,7 +263,7 @@ def stage(user: User, found: SessionPlan) -> Applied:
 
 
 def run(
-    user: User,
+    user: Folder,
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
@@ -282,7 +282,7 @@ def run(
     kept = upkeep.tend(user)
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
-    carry = stage if review or user.config.review else apply
+    carry = stage if review or config.of(user).review else apply
     for found in plan(user, at, extractor, paths, progress, until=until):
         waiting, settled = _parted(user, found)
         if waiting.decisions and carry is apply:
@@ -290,16 +290,16 @@ def run(
         yield found.session, carry(user, settled if carry is apply else found)
 
 
-def _parted(user: User, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
+def _parted(user: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
     """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
-    asks = user.config.steering == "review"
+    asks = config.of(user).steering == "review"
     waits = [one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions]
     held = [one for one, wait in zip(found.decisions, waits, strict=True) if wait and one.action not in (NOOP, DROP)]
     kept = [one for one in found.decisions if one not in held]
     return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
 
 
-def interrupted(user: User, most: int = 20) -> list[str]:
+def interrupted(user: Folder, most: int = 20) -> list[str]:
     """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
     book, found = Ledger(user), []
     for name in trace.sessions(user)[-10 * most :]:
@@ -309,7 +309,7 @@ def interrupted(user: User, most: int = 20) -> list[str]:
     return found[-most:]
 
 
-def resume(user: User) -> Applied | None:
+def resume(user: Folder) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = user.bookkeeping(JOURNAL)
     if not disk.exists(journal):
@@ -347,7 +347,7 @@ def _from_json(value: dict[str, Any]) -> SessionPlan:
     return SessionPlan(**whole)
 
 
-def _carry_out(user: User, found: SessionPlan) -> Applied:
+def _carry_out(user: Folder, found: SessionPlan) -> Applied:
     """Do every step that was not done yet."""
     at, book, entries = dt.datetime.fromisoformat(found.at), Ledger(user), list[dict[str, Any]]()
     done, paths, notes = list[Decision](), list[str](), list(found.notes)
@@ -385,7 +385,7 @@ def _profile_line(one: Decision) -> str:
     return profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
 
 
-def _write(user: User, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
+def _write(user: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
     """Write a new memory, then mark and put away what it supersedes."""
     with user.locked():
         if not any(_holds(user.memory(place), one.claim) for place in archive.places(user, one.path)):
@@ -402,7 +402,7 @@ def _holds(memory: Memory, claim: Claim) -> bool:
     return said == (claim.body or claim.text) and set(claim.sources) <= set(facts.sources(memory))
 
 
-def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
+def _supersede(user: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
     """Mark a memory as superseded and put it into the archive; where it has gone, nothing is left to do."""
     until = dt.date.fromisoformat(one.until)
     place = next(archive.places(user, old), "")
@@ -419,7 +419,7 @@ def _supersede(user: User, old: str, one: Decision, at: dt.datetime, notes: list
     return [live(old), archive.archived(old)]
 
 
-def _confirm(user: User, one: Decision) -> Applied:
+def _confirm(user: Folder, one: Decision) -> Applied:
     """Add sources and confidence to a memory."""
     place = user.locate(one.path)
     with contextlib.suppress(ValueError):
@@ -427,7 +427,7 @@ def _confirm(user: User, one: Decision) -> Applied:
     return Applied([one], [place], [])
 
 
-def _entries(user: User, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _entries(user: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What the ledger keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
     for path in dict.fromkeys(map(live, touched)):
         place = next(archive.places(user, path), "")

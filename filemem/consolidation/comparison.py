@@ -15,12 +15,12 @@ from filemem.archive import live
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
 from filemem.facts import plain, sources
+from filemem.folder import Folder
 from filemem.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
 from filemem.statements import tells_more
 from filemem.statements.relations import Topic, stated
 from filemem.statements.sentences import is_chinese
 from filemem.statements.words import amount, content
-from filemem.store import User
 from filemem.transcript import ASSISTANT
 
 ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
@@ -127,7 +127,7 @@ def display(name: str) -> str:
 class Known:
     """The facts and lessons of one user that nothing has superseded. `names` are those whose facts they may be."""
 
-    def __init__(self, user: User, ledger: Ledger, names: Iterable[str]) -> None:
+    def __init__(self, user: Folder, ledger: Ledger, names: Iterable[str]) -> None:
         self.user = user
         self.ledger = ledger
         self.names = sorted({display(user.name), *map(display, names)} - {ASSISTANT}, key=len, reverse=True)

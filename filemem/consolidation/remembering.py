@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from filemem import consolidation
+from filemem import config, consolidation
 from filemem.consolidation import Decision, SessionPlan
 from filemem.consolidation.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, Known, display
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory
@@ -17,7 +18,6 @@ from filemem.passages import format_turn
 from filemem.plain import printable
 from filemem.redaction import kinds, redact
 from filemem.statements import outright
-from filemem.store import User
 
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
@@ -32,7 +32,7 @@ class Remembered(NamedTuple):
 
 
 def remember(
-    user: User,
+    user: Folder,
     text: str,
     at: dt.datetime,
     importance: int | None = None,
@@ -50,7 +50,7 @@ def remember(
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-    body, notes = (body, []) if with_secrets or not user.config.redact else _without_secrets(body)
+    body, notes = (body, []) if with_secrets or not config.of(user).redact else _without_secrets(body)
     with user.locked():
         left = consolidation.resume(user)  # what a killed run has left is known once it is finished
         book = Ledger(user)
@@ -78,7 +78,7 @@ def _without_secrets(text: str) -> tuple[str, list[str]]:
     return clean, [f"Taken out: {kinds(found)}; {ON_PURPOSE}."]
 
 
-def _claim(user: User, text: str, day: dt.date, known: Known) -> Claim:
+def _claim(user: Folder, text: str, day: dt.date, known: Known) -> Claim:
     """What the person tells, as a claim: a quotation where they say I, else the words as they are."""
     name = display(user.name)
     kind, quotes, changes = outright(text, name)
@@ -95,7 +95,7 @@ def _claim(user: User, text: str, day: dt.date, known: Known) -> Claim:
     )
 
 
-def _set(user: User, path: str, front: dict[str, str]) -> list[str]:
+def _set(user: Folder, path: str, front: dict[str, str]) -> list[str]:
     """Set front matter as the person wishes it now; returns the path where that changed anything."""
 
     def change(data: bytes) -> bytes:

@@ -17,7 +17,6 @@ from filemem.passages import Passage, format_turn
 from filemem.statements import told
 from filemem.statements.sentences import Turn
 from filemem.statements.words import content
-from filemem.store import User
 
 
 class Retold(NamedTuple):
@@ -48,7 +47,7 @@ def found(folder: Folder) -> Iterator[Retold]:
             yield Retold(memory, said_in(memory)[1], turns)
 
 
-def quote(user: User, one: Retold) -> str:
+def quote(user: Folder, one: Retold) -> str:
     """Put the turn's own words in the place of a fact's; returns its path."""
     _, turn = max(one.turns, key=lambda cited: len(content(cited[1].text) & content(one.text)))
     day = turn.day or one.memory.date or dt.date.min
@@ -65,12 +64,12 @@ def quote(user: User, one: Retold) -> str:
     return one.memory.path
 
 
-def keep(user: User, one: Retold, known_as: str = "") -> None:
+def keep(user: Folder, one: Retold, known_as: str = "") -> None:
     """Note that a person has looked at a fact; without a digest it is theirs from now on."""
     Ledger(user).add([{"wrote": one.memory.path, "digest": known_as, "from": []}])
 
 
-def drop(user: User, one: Retold, at: dt.datetime) -> str:
+def drop(user: Folder, one: Retold, at: dt.datetime) -> str:
     """Put a fact into the archive as superseded by the turn that it retold; returns where it is now."""
     path, source = one.memory.path, one.turns[0][0]
     user.edit(path, lambda data: facts.superseded(path, data, source, one.memory.date or at.date()))

@@ -8,8 +8,8 @@ from filemem import archive, consolidation
 from filemem.consolidation import Applied, SessionPlan, sessions
 from filemem.consolidation.comparison import DROP, NOOP, Claim, Known, Verdict, compare, from_json
 from filemem.consolidation.ledger import Ledger
+from filemem.folder import Folder
 from filemem.memory import Memory
-from filemem.store import User
 
 
 class Turn(NamedTuple):
@@ -31,7 +31,7 @@ class Proposal(NamedTuple):
 class Review:
     """The proposals of one user that wait, oldest first; each is answered by `accept` or `reject`."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: Folder) -> None:
         self.user = user
         self.ledger = Ledger(user)
         self.claims = list(_waiting(self.ledger))

@@ -7,11 +7,11 @@ from filemem.archive import live
 from filemem.consolidation.comparison import display
 from filemem.consolidation.ledger import turn_digest
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.memory import LARGEST, Memory, kind_of, when_of
 from filemem.passages import Passage
 from filemem.redaction import redact
 from filemem.statements.sentences import Turn
-from filemem.store import User
 from filemem.transcript import ASSISTANT
 from filemem.withheld import Withheld
 
@@ -62,7 +62,7 @@ class Session(NamedTuple):
         return set(self.speakers) <= {self.user, ASSISTANT, "tool", "system", "document", "Document"}
 
 
-def in_order(user: User) -> list[str]:
+def in_order(user: Folder) -> list[str]:
     """The paths of all sessions by date and time, archived ones among them."""
     found = []
     for path in user.paths():
@@ -72,7 +72,7 @@ def in_order(user: User) -> list[str]:
     return [path for *_, path in sorted(found)]
 
 
-def load(user: User, path: str) -> Memory | None:
+def load(user: Folder, path: str) -> Memory | None:
     """The transcript at `path`; None where it is none that can be read."""
     try:
         data = user.read(path, LARGEST + 1)

@@ -5,16 +5,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem import archive
+from filemem import archive, config
 from filemem.consolidation import ledger, profile
 from filemem.consolidation.comparison import Fact, Known, States, display, said_in, same_value
 from filemem.consolidation.ledger import Ledger
 from filemem.errors import FilememError, NotFound
 from filemem.facts import plain
+from filemem.folder import Folder
 from filemem.memory import PROFILE, Memory
 from filemem.statements.relations import Topic
 from filemem.statements.sentences import is_chinese
-from filemem.store import User
 
 
 class Settled(NamedTuple):
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
 # -- what is the program's --------------------------------------------------------------------------------------------
 
 
-def revise(user: User, book: Ledger, changes: list[profile.Change]) -> Kept:
+def revise(user: Folder, book: Ledger, changes: list[profile.Change]) -> Kept:
     """Bring the lines of new memories in."""
     lines = {one.path: ledger.digest(one.line) for one in changes}
     said: list[str] = []
@@ -47,7 +47,7 @@ def revise(user: User, book: Ledger, changes: list[profile.Change]) -> Kept:
         return name == lines.get(path) or name in book.lines.get(path, ())
 
     def change(data: bytes) -> bytes:
-        found = profile.revised(data.decode(), changes, own, user.config.profile_tokens)
+        found = profile.revised(data.decode(), changes, own, config.of(user).profile_tokens)
         said[:] = found.notes
         return found.text.encode()
 
@@ -67,7 +67,7 @@ def revise(user: User, book: Ledger, changes: list[profile.Change]) -> Kept:
     return Kept(entries, bool(changed), said)
 
 
-def tend(user: User) -> Kept:
+def tend(user: Folder) -> Kept:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
         if not os.path.lexists(user.absolute(PROFILE)) or not profile.marked(user.memory(PROFILE).text):
@@ -92,7 +92,7 @@ def tend(user: User) -> Kept:
         return Kept([], False, [])
 
 
-def _line_now(user: User, book: Ledger, path: str, line: str) -> str | None:
+def _line_now(user: Folder, book: Ledger, path: str, line: str) -> str | None:
     """The line as its memory would have it now; None where that is gone or superseded."""
     memory = standing(user, path)
     if memory is None:
@@ -103,7 +103,7 @@ def _line_now(user: User, book: Ledger, path: str, line: str) -> str | None:
     return profile.line(text, path, quoted=bool(speaker))
 
 
-def standing(user: User, path: str) -> Memory | None:
+def standing(user: Folder, path: str) -> Memory | None:
     """The memory that was at a live path, archived perhaps; None where it is gone or something superseded it."""
     try:
         memory = user.memory(next(archive.places(user, path), path))

@@ -21,7 +21,6 @@ from filemem.memory import LARGEST, Memory, slug
 from filemem.passages import Passage
 from filemem.places import files
 from filemem.plain import one_line
-from filemem.store import User
 from filemem.transcript import ASSISTANT, first_words
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
@@ -62,7 +61,7 @@ class Plan(NamedTuple):
     notes: list[str]
 
 
-def candidates(user: User, about: str, progress: Progress = unwatched) -> list[Item]:
+def candidates(user: Folder, about: str, progress: Progress = unwatched) -> list[Item]:
     """What of the memories holds all these words, in whatever form; `progress` counts memories."""
     wording, found, count = Wording(about), list[Item](), len(user.paths())
     for number, memory in enumerate(_memories(user), 1):
@@ -117,7 +116,7 @@ def told(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
             yield _lines(memory, number, number, line)
 
 
-def at(user: User, path: str, line: int | None) -> Item:
+def at(user: Folder, path: str, line: int | None) -> Item:
     """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
     memory = bounded(user, path)
     if line is None:
@@ -128,7 +127,7 @@ def at(user: User, path: str, line: int | None) -> Item:
     return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
 
 
-def plan(user: User, asked: list[Item], about: str = "", share: float = 1.0) -> Plan:
+def plan(user: Folder, asked: list[Item], about: str = "", share: float = 1.0) -> Plan:
     """Everything that goes with what is asked for; nothing is changed."""
     gathering = _Gathering(user, Wording(about, share))
     for item in asked:
@@ -150,7 +149,7 @@ def plan(user: User, asked: list[Item], about: str = "", share: float = 1.0) -> 
     )
 
 
-def mentions(user: User, words: str) -> Plan:
+def mentions(user: Folder, words: str) -> Plan:
     """What would go, were somebody to say "forget that …" with these words: every memory and turn with the telling ones of
     them (three quarters, where there are more than three), the request's own turn too, and what was made of these turns.
     """
@@ -164,7 +163,7 @@ def digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digest(user: User, memory: Memory) -> str:
+def _digest(user: Folder, memory: Memory) -> str:
     return hashlib.sha256(memory.data).hexdigest() if memory.data else digest(user.absolute(memory.path))
 
 
@@ -210,7 +209,7 @@ def _lines(memory: Memory, line: int, end: int, text: str) -> Item:
 class _Gathering:
     """What goes so far; it grows until nothing more follows from it."""
 
-    def __init__(self, user: User, wording: Wording) -> None:
+    def __init__(self, user: Folder, wording: Wording) -> None:
         self.user = user
         self.wording = wording
         self.memories = {memory.path: memory for memory in _memories(user)}
@@ -379,7 +378,7 @@ def _texts(value: object) -> list[str]:
     return [str(entry) for entry in value] if isinstance(value, list) else [str(value)] if value else []
 
 
-def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
+def _leftovers(user: Folder, wording: Wording) -> tuple[list[Item], list[str]]:
     """Files that are no memories and repeat it: what a cut-off write or an editor left goes, others are named."""
     found: list[Item] = []
     notes: list[str] = []
@@ -400,7 +399,7 @@ def _leftovers(user: User, wording: Wording) -> tuple[list[Item], list[str]]:
     return found, notes
 
 
-def other_files(user: User) -> Iterator[str]:
+def other_files(user: Folder) -> Iterator[str]:
     """The plain files in a user's folder that are no memories, bookkeeping and git aside, as paths in it."""
     for path in files(user.place, lambda folder: folder.rpartition("/")[2] not in (BOOKKEEPING, ".git")):
         folder, _, name = path.rpartition("/")

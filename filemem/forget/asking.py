@@ -5,12 +5,12 @@ import re
 from typing import NamedTuple
 
 from filemem import forget, withheld
+from filemem.folder import Folder
 from filemem.forget import erasure, withholding
 from filemem.forget.wording import Wording
 from filemem.passages import Passage
 from filemem.statements import Turn, told
 from filemem.statements.sentences import is_chinese
-from filemem.store import User
 
 SHOWN = 12  # places that are named
 WITHHELD = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")
@@ -39,7 +39,7 @@ class Heard(NamedTuple):
     moved: dict[str, str] = {}  # never changed
 
 
-def heard(user: User, path: str, turns: list[Passage], at: dt.datetime) -> Heard | None:
+def heard(user: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Heard | None:
     """What follows from the last of a conversation's turns; None where it neither asks to forget nor agrees to delete."""
     said = turns[-1]
     if words := _wish(said, at.date()):
@@ -51,7 +51,7 @@ def heard(user: User, path: str, turns: list[Passage], at: dt.datetime) -> Heard
     return None
 
 
-def keep_back(user: User, path: str, turns: list[Passage], line: int, at: dt.datetime) -> None:
+def keep_back(user: Folder, path: str, turns: list[Passage], line: int, at: dt.datetime) -> None:
     """Withhold the answer at a line along with the request before it, as it names the places."""
     asked = next(turn.line for turn in reversed(turns) if turn.line < line)
     withheld.withhold(user, f"{path}:{asked}", [f"{path}:{line}"], at)
@@ -71,7 +71,7 @@ def _proposal(places: list[str], words: str, *, chinese: bool) -> str:
     return "\n".join([WITHHELD[chinese], *listed, "", HOW[chinese].format(words.replace('"', ""))])
 
 
-def _deleted(user: User, words: str, at: dt.datetime, *, chinese: bool) -> Heard:
+def _deleted(user: Folder, words: str, at: dt.datetime, *, chinese: bool) -> Heard:
     plan = forget.mentions(user, words)
     done = erasure.apply(user, plan, at)
     counts = [(len(done.deleted), ("file", "个文件")), (len(done.redacted), ("passage", "处"))]

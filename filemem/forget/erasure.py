@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from filemem import archive, disk, recalls, trace
 from filemem import index as indexes
 from filemem.errors import Changed, FilememError, NotFound, Refused
-from filemem.folder import BOOKKEEPING
+from filemem.folder import BOOKKEEPING, Folder
 from filemem.forget import Plan, cuts, digest, journal, other_files
 from filemem.forget.journal import Job
 from filemem.forget.wording import MARK, Wording
@@ -23,7 +23,6 @@ from filemem.importers import origins
 from filemem.memory import LARGEST, Memory, kind_of
 from filemem.places import Place, files, names_in, remove, spot
 from filemem.plain import one_line
-from filemem.store import User
 
 _CACHES = (indexes.FOLDER, asof.FOLDER)
 
@@ -40,7 +39,7 @@ class Done(NamedTuple):
     sought: bool
 
 
-def apply(user: User, found: Plan, at: dt.datetime) -> Done:
+def apply(user: Folder, found: Plan, at: dt.datetime) -> Done:
     """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
     job, edits = begin(user, Job(found), at)
     done = erase(user, job, at, edits)
@@ -48,7 +47,7 @@ def apply(user: User, found: Plan, at: dt.datetime) -> Done:
     return done
 
 
-def begin(user: User, job: Job, at: dt.datetime) -> tuple[Job, Before]:
+def begin(user: Folder, job: Job, at: dt.datetime) -> tuple[Job, Before]:
     """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these."""
     edits = History(user).before(at).edits
     edits = {path: data for path, data in edits.items() if path not in job.plan.whole}
@@ -57,7 +56,7 @@ def begin(user: User, job: Job, at: dt.datetime) -> tuple[Job, Before]:
     return job, Before(edits)
 
 
-def erase(user: User, job: Job, at: dt.datetime, before: Before | None = None) -> Done:
+def erase(user: Folder, job: Job, at: dt.datetime, before: Before | None = None) -> Done:
     """Carry a job out in the files, and commit that; without `before` it is one that was cut off."""
     found = job.plan
     with archive.alone(user), user.locked():
@@ -75,17 +74,17 @@ def erase(user: User, job: Job, at: dt.datetime, before: Before | None = None) -
     return Done(deleted, redacted, beside, stayed, note, bool(found.wording))
 
 
-def settle(user: User, found: Plan) -> None:
+def settle(user: Folder, found: Plan) -> None:
     """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
     with user.locked():
         _records(user, found)
 
 
-def clear(user: User) -> list[str]:
+def clear(user: Folder) -> list[str]:
     """Delete the index and what was laid out of the past; says what went."""
     said = []
     if disk.exists(user.bookkeeping(indexes.FOLDER)):
-        user.index.discard()
+        indexes.of(user).discard()
         said.append("the index, which the next question builds anew")
     if asof.drop_all(user):
         said.append("the copies of past days")
@@ -95,7 +94,7 @@ def clear(user: User) -> list[str]:
 # -- the memories ------------------------------------------------------------------------------------------------
 
 
-def _redact(user: User, found: Plan) -> tuple[list[str], list[str]]:
+def _redact(user: Folder, found: Plan) -> tuple[list[str], list[str]]:
     """Take the lines out of their files; a summary of which nothing is left goes too."""
     redacted: list[str] = []
     stayed: list[str] = []
@@ -119,7 +118,7 @@ def _said(path: str, data: bytes) -> Iterator[str]:
             yield line
 
 
-def _rename(user: User, found: Plan) -> list[str]:
+def _rename(user: Folder, found: Plan) -> list[str]:
     """Give sessions their new names, and let every memory that names a file which goes or moves say so no more."""
     touched = []
     for path in user.paths():
@@ -137,7 +136,7 @@ def _rename(user: User, found: Plan) -> list[str]:
     return touched
 
 
-def _delete(user: User, whole: dict[str, str]) -> tuple[list[str], list[str]]:
+def _delete(user: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     """Delete files that are still what they were; returns those deleted, and sentences on those that stay."""
     deleted: list[str] = []
     stayed: list[str] = []
@@ -152,7 +151,7 @@ def _delete(user: User, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     return deleted, stayed
 
 
-def _delete_temporaries(user: User, found: Plan) -> None:
+def _delete_temporaries(user: Folder, found: Plan) -> None:
     """Delete what a write that was cut off has left in the folders, where it tells of what went."""
     old = [line.encode() for cuts_ in found.lines.values() for cut in cuts_ for line in cut.old if line.strip()]
     cut_off = [path for path in other_files(user) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
@@ -181,7 +180,7 @@ def _remove(path: Place, known: str) -> None:
 # -- beside the memories -----------------------------------------------------------------------------------------
 
 
-def _records(user: User, found: Plan) -> list[str]:
+def _records(user: Folder, found: Plan) -> list[str]:
     """Take it out of recalls, imports, traces, what was typed, and every other record."""
     for path in found.whole:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
@@ -206,7 +205,7 @@ def _records(user: User, found: Plan) -> list[str]:
     return said
 
 
-def _kept(user: User) -> Iterator[str]:
+def _kept(user: Folder) -> Iterator[str]:
     """The files of bookkeeping that are no cache and no lock."""
     for path in files(user.bookkeeping(), lambda folder: folder not in _CACHES):
         name = path.rpartition("/")[2]
@@ -290,7 +289,7 @@ def _job(line: bytes, wording: Wording) -> bytes | None:
 # -- a whole user ------------------------------------------------------------------------------------------------
 
 
-def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
+def remove_user(user: Folder, job: Job, at: dt.datetime) -> Done:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
     history = History(user)
     owned = os.path.lexists(os.path.join(user.root, ".git"))
@@ -311,14 +310,14 @@ def remove_user(user: User, job: Job, at: dt.datetime) -> Done:
     return Done([gone], [], [], [], note, bool(job.plan.wording))
 
 
-def end_user(user: User) -> None:
+def end_user(user: Folder) -> None:
     """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
     journal.end(user)
     with contextlib.suppress(FilememError, OSError):
         remove(user.bookkeeping())  # locks, and the note of a commit that must wait
     if not names_in(user.place):
         remove(user.place)
-    disk.sync_folder(user.store.root)
+    disk.sync_folder(user.store)
 
 
 def _count(number: int, noun: str) -> str:
@@ -329,10 +328,10 @@ def _count(number: int, noun: str) -> str:
 # -- what still says it ------------------------------------------------------------------------------------------
 
 
-def remaining(user: User, wording: Wording) -> list[str]:
+def remaining(user: Folder, wording: Wording) -> list[str]:
     """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
     with the line that does."""
-    root = os.path.realpath(user.store.root)
+    root = os.path.realpath(user.store)
     found = still_saying(root, wording, but=(".git",), aside=user.bookkeeping(MARK))
     return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
 

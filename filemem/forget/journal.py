@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from filemem import disk
 from filemem.errors import NotFound, Refused
+from filemem.folder import Folder
 from filemem.forget import Plan
 from filemem.forget.cuts import Cut
 from filemem.forget.wording import MARK, Wording
-from filemem.store import User
 
 
 class Job(NamedTuple):
@@ -33,7 +33,7 @@ class Job(NamedTuple):
         return [*self.plan.whole, *self.plan.lines, *self.plan.moved, *self.plan.moved.values()]
 
 
-def begin(user: User, job: Job) -> None:
+def begin(user: Folder, job: Job) -> None:
     """Write the job down, durably; raises Refused where another has not come to its end."""
     if disk.exists(user.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
@@ -44,7 +44,7 @@ def begin(user: User, job: Job) -> None:
     disk.write(user.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
 
 
-def unfinished(user: User) -> Job | None:
+def unfinished(user: Folder) -> Job | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
     try:
@@ -64,7 +64,7 @@ def unfinished(user: User) -> Job | None:
     raise Refused(f"{user.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
-def end(user: User) -> None:
+def end(user: Folder) -> None:
     """Forget the job, which has come to its end."""
     with contextlib.suppress(NotFound):
         disk.delete(user.bookkeeping(MARK))

@@ -264,7 +264,7 @@ def search(target: Target) -> Held:
         count += 1
         if _names_it(wording, data) if kind == "tree" else wording.stands_in(data):
             told[oid] = kind
-    here = erasure.still_saying(target.history.user.store.root, wording, but=(".git",)) if told else ()
+    here = erasure.still_saying(target.history.user.store, wording, but=(".git",)) if told else ()
     listed = "".join(f"{where}\n" for where in here if "\n" not in where)
     for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():
         told.pop(oid, None)

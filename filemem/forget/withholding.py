@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from filemem import archive, forget, withheld
 from filemem.errors import FilememError
+from filemem.folder import Folder
 from filemem.forget import Plan
 from filemem.frontedit import set_front
 from filemem.memory import PROFILE, RESTS_ON, kind_of
-from filemem.store import User
 
 
 class Kept(NamedTuple):
@@ -19,7 +19,7 @@ class Kept(NamedTuple):
     plan: Plan
 
 
-def withhold(user: User, words: str, by: str, at: dt.datetime) -> Kept:
+def withhold(user: Folder, words: str, by: str, at: dt.datetime) -> Kept:
     """Keep back all that a request to forget means with these words; `by` is the request's own turn, as `path:line`.
 
     Facts and lessons go to the archive, marked, and their lines leave the profile. The note comes first, so what is cut off

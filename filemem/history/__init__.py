@@ -14,10 +14,10 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem import disk
+from filemem import config, disk
 from filemem.digests import digest
 from filemem.errors import Busy, FilememError, NotFound
-from filemem.folder import WRITTEN, passed_over
+from filemem.folder import WRITTEN, Folder, passed_over
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
 from filemem.history.beginning import IGNORE as IGNORE
 from filemem.history.beginning import SUBJECT, has_line
@@ -36,7 +36,7 @@ from filemem.history.repository import (
 )
 from filemem.plain import few, one_line
 from filemem.problems import Problem
-from filemem.store import User
+from filemem.store import StoreFolder
 
 COMMIT = "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
@@ -84,7 +84,7 @@ class _Note(NamedTuple):
 class History:
     """One user's memories in the repository that holds them, if any."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: Folder) -> None:
         self.user = user
 
     # -- where ---------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class History:
     @functools.cached_property
     def found(self) -> Repository | None:
         """The repository in which the user's folder lies, set up for filemem or not. Raises GitError, Untrusted."""
-        return find(self.user.root, self.user.store.trust)
+        return find(self.user.root, self.user.trust)
 
     @property
     def repository(self) -> Repository:
@@ -128,7 +128,8 @@ class History:
         """The users whose memories the repository holds: the one, or everyone in the store."""
         if self.home == self.user.root:
             return [self]
-        found = [History(self.user.store.user(name)) for name in self.user.store.users()]
+        store = StoreFolder(self.user.store, self.user.trust)
+        found = [History(store.folder(name)) for name in store.users()]
         return [one for one in found if one.is_in(self.repository)]
 
     def is_in(self, repository: Repository) -> bool:
@@ -166,7 +167,7 @@ class History:
 
         With the setting `git_person_edits: commit` it is committed now, under the person's own name.
         """
-        setting = self.user.config.git_person_edits
+        setting = config.of(self.user).git_person_edits
         with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
             if self.home:
                 with contextlib.suppress(GitError, Busy), self.alone():
@@ -430,7 +431,7 @@ class History:
             return None
 
 
-def _noted(user: User) -> list[_Note]:
+def _noted(user: Folder) -> list[_Note]:
     """What was about to be written and is not committed yet, in its order."""
     notes = []
     with contextlib.suppress(FilememError):

@@ -8,36 +8,54 @@ import contextlib
 import datetime as dt
 import os
 import tempfile
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from filemem import disk
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.folder import Folder
 from filemem.history.git import GitError
 from filemem.history.repository import Repository, find
 from filemem.places import Place, names_in, remove
-from filemem.trust import Trust
 
 FOLDER = "as-of"
 KEPT = 4  # commits laid out at a time
 _FIRST, _LAST = dt.date(1970, 1, 2), dt.date(2099, 12, 31)  # what git's dates reach
 
 
-class Past(NamedTuple):
-    """A commit's memories on disk: the folder, the commit, its moment and its subject."""
+class Past(Folder):
+    """One person's memories as a commit has them: every question is answered as ever, and nothing can be written.
 
-    root: str
-    commit: str
-    at: dt.datetime
-    subject: str
+    `moment` is what was asked for, `at` when the commit was made.
+    """
+
+    def __init__(
+        self, folder: Folder, root: str, moment: dt.datetime, commit: str, at: dt.datetime, subject: str
+    ) -> None:
+        super().__init__(root, folder.name, folder.trust)
+        self._store = folder.store
+        self.moment = moment
+        self.commit = commit
+        self.at = at
+        self.subject = subject
+
+    @property
+    def store(self) -> str:
+        """The store's folder, whose settings hold here as well."""
+        return self._store
+
+    @contextlib.contextmanager
+    def locked(self, wait: float = 10.0) -> Iterator[None]:
+        """Refuse to write; raises Refused."""
+        raise Refused(f"these are the memories as of {self.at:%Y-%m-%d}, which can be read but not changed.")
+        yield
 
 
-def lay_out(folder: Folder, moment: dt.date | dt.datetime, trust: Trust) -> Past:
-    """The memories as they were at `moment`, for a date at the end of that day in local time.
+def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
+    """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
 
     Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
     """
-    repository = find(folder.root, trust)
+    repository = find(folder.root, folder.trust)
     if repository is None:
         raise FilememError(
             f"{folder.root} is in no git repository, so its past is not known; filemem init --git makes one."
@@ -50,7 +68,7 @@ def lay_out(folder: Folder, moment: dt.date | dt.datetime, trust: Trust) -> Past
         _drop_old(folder.bookkeeping(FOLDER), commit)
     with contextlib.suppress(OSError):
         os.utime(place)
-    return Past(place, commit, at, subject)
+    return Past(folder, place, end_of(moment), commit, at, subject)
 
 
 def end_of(moment: dt.date | dt.datetime) -> dt.datetime:

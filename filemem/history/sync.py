@@ -17,6 +17,7 @@ from filemem.history import ATTRIBUTES, History, conflicts, merging, worktree
 from filemem.history.git import NETWORK, Done, GitError, reason
 from filemem.history.repository import LOGS, Changes, Repository
 from filemem.plain import few, one_line
+from filemem.store import StoreFolder
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 _TRIES = 6  # pushes that another machine may come before
@@ -93,9 +94,10 @@ def _left(history: History) -> list[str]:
 def _apart(history: History) -> list[str]:
     """A sentence on each user whose memories lie in a repository that nobody here has agreed to."""
     said = []
-    for name in history.user.store.users() if history.home != history.user.root else []:
+    store = StoreFolder(history.user.store, history.user.trust)
+    for name in store.users() if history.home != history.user.root else []:
         try:
-            said += [] if History(history.user.store.user(name)).found else [f"{name} is in no repository."]
+            said += [] if History(store.folder(name)).found else [f"{name} is in no repository."]
         except GitError as error:
             said.append(f"{name} was left out: {error}")
     return said

@@ -4,14 +4,15 @@ import contextlib
 import errno
 import os
 import unicodedata
-from collections.abc import Iterator
-from datetime import tzinfo
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, tzinfo
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from filemem import disk, transcript
+from filemem import config, disk, transcript
 from filemem.digests import digest
 from filemem.errors import Changed, FilememError, NotFound, Refused
+from filemem.folder import Folder
 from filemem.front import quoted
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.origins import Imported, Origins
@@ -21,7 +22,7 @@ from filemem.memory import ARCHIVE, slug
 from filemem.places import folder_of
 from filemem.plain import one_line, visible
 from filemem.redaction import Redaction, kinds, redact
-from filemem.store import Store, User
+from filemem.store import StoreFolder
 
 FORMATS = {
     "locomo": locomo.parse,
@@ -52,7 +53,7 @@ class Report(NamedTuple):
 
 
 def import_file(
-    store: Store,
+    store: StoreFolder,
     format: str,
     path: str,
     *,
@@ -86,23 +87,49 @@ def import_file(
             raise FilememError(f"{one_line(path)} does not say whose memories these are; name the user with --user.")
         try:
             if name not in people:
-                people[name] = _Intake(store.user(name), report, dry_run, with_secrets)
+                people[name] = _Intake(store.folder(name), report, dry_run, with_secrets)
             people[name].take(item, format, path)
         except (Refused, Changed) as error:
             report.skipped.append(Skipped(one_line(title), str(error)))
     return report
 
 
+def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
+    """Keep what is new of a conversation of OpenAI-style messages; returns its session's path, empty where nobody spoke.
+
+    Raises Refused where it was kept before and a person has deleted it.
+    """
+    said = openai_jsonl.conversation({"messages": list(messages), "id": id, "title": title}, at)
+    if said is None:
+        return ""
+    report = Report([], [], [], [])
+    intake = _Intake(user, report, False, False)
+    intake.take(said if id else said._replace(id=intake.own_id(said)), "added", "")
+    taken = [*report.added, *report.updated, *report.unchanged]
+    if not taken:
+        raise Refused(f"{one_line(said.title or said.turns[0].text, 80)}: {report.skipped[-1].why}.")
+    return taken[0].path
+
+
 class _Intake:
     """The import into one user's folder; a dry run reports the same and writes nothing."""
 
-    def __init__(self, user: User, report: Report, dry: bool, with_secrets: bool) -> None:
+    def __init__(self, user: Folder, report: Report, dry: bool, with_secrets: bool) -> None:
         self.user = user
         self.report = report
         self.dry = dry
-        self.redacts = user.config.redact and not with_secrets
+        self.redacts = config.of(user).redact and not with_secrets
         self.origins = Origins(user)
         self._planned: set[str] = set()  # origins that a dry run would have added
+
+    def own_id(self, said: Conversation) -> str:
+        """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already."""
+        ids = [turn.id for turn in cleaned(said, self.user.name)[0].turns]
+        for number in count(1):
+            known = self.origins.of(f"added:{said.id}-{number}")
+            if known is None or all(one == other for one, other in zip(known.parts, ids, strict=False)):
+                return f"{said.id}-{number}"
+        raise AssertionError("there is always a next number")
 
     def take(self, item: Conversation | Note, format: str, root: str) -> None:
         """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock."""

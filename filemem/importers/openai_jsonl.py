@@ -6,7 +6,7 @@ message, and then the file is one conversation.
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -39,6 +39,16 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     if single:
         name = os.path.splitext(os.path.basename(path))[0]
         yield from _conversation({"messages": single, "title": name}, name, zone, written, repeated)
+
+
+def conversation(record: Mapping[str, Any], started: datetime) -> Conversation | None:
+    """The conversation of messages that a program has at hand; None where nobody said anything."""
+    turns = _turns([dict(message) for message in record["messages"]], started.tzinfo)
+    if not turns:
+        return None
+    title, times = words(record.get("title")), [turn.time for turn in turns if turn.time]
+    id = words(record.get("id")) or _digest(title, turns[0].speaker, turns[0].text)
+    return Conversation(None, id, title, times[0] if times else started, turns)
 
 
 def _conversation(

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import unicodedata
+import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -106,6 +107,14 @@ class _Changes:
                 for file in set(range(len(segment.marks))) - dead:
                     self.wanted.append(Wanted(segment.folder(file), segment.names[file], segment.stats_of(file)))
                     dead.add(file)
+
+
+_of: weakref.WeakKeyDictionary[Folder, Index] = weakref.WeakKeyDictionary()
+
+
+def of(folder: Folder) -> Index:
+    """The index of a user's folder, the same one for as long as the folder object lives."""
+    return _of.setdefault(folder, Index(folder)) if folder not in _of else _of[folder]
 
 
 class Index:

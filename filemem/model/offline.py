@@ -5,12 +5,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from filemem import responder
-from filemem.folder import Current
+from filemem import index, responder
+from filemem.folder import Current, Folder
 from filemem.model import ModelError, Reply, ToolCall, Usage
 from filemem.responder import wording
 from filemem.responder.wording import OPENINGS
-from filemem.store import User
 from filemem.tools import Toolbox
 
 NOTICE = (
@@ -26,9 +25,9 @@ class OfflineModel:
     name = "offline"
 
     def __init__(self) -> None:
-        self._user: User | None = None
+        self._user: Folder | None = None
 
-    def at_hand(self, user: User, tools: Toolbox, now: Callable[[], dt.datetime]) -> None:
+    def at_hand(self, user: Folder, tools: Toolbox, now: Callable[[], dt.datetime]) -> None:
         """Take whose memories are asked, by what they are searched, and the clock."""
         self._user, self._tools, self._now = user, tools, now
 
@@ -58,4 +57,4 @@ class OfflineModel:
         going_on = self._tools.current
         turns = self._user.memory(going_on.path).passages if going_on else []
         current = Current(going_on.path, turns[-1].line) if going_on and turns else None
-        return responder.Memories(self._user, self._user.index, self._now(), current)
+        return responder.Memories(self._user, index.of(self._user), self._now(), current)

@@ -16,12 +16,12 @@ from filemem.consolidation.profile import HEADINGS, SECTIONS
 from filemem.errors import FilememError
 from filemem.facts import plain
 from filemem.fading import Standing, standings
+from filemem.folder import Folder
 from filemem.memory import LARGEST, PROFILE, RESTS_ON, Memory
 from filemem.passages import Passage
 from filemem.sections import Compacted
 from filemem.statements import kind_of
 from filemem.statements.table import Kind
-from filemem.store import User
 from filemem.timeline import Event
 
 FACTS, EVENTS, FADED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, has faded, and is going to
@@ -86,7 +86,7 @@ class Report(NamedTuple):
     problems: int
 
 
-def gather(user: User, now: dt.datetime, progress: Progress = unwatched) -> Report:
+def gather(user: Folder, now: dt.datetime, progress: Progress = unwatched) -> Report:
     """The report as of `now`; `progress` is told the files checked, which takes longest."""
     standing = sorted(standings(user, now.date()), key=_newest_first)
     archived = [item for item in standing if item.entry.archived]
@@ -128,7 +128,7 @@ def _holds(item: Standing, today: dt.date) -> bool:
     return not "" < item.entry.particulars.get("valid_until", "") < str(today)
 
 
-def _profile(user: User) -> list[str]:
+def _profile(user: Folder) -> list[str]:
     """The lines of profile.md, without the marks of what they rest on."""
     try:
         return [plain(RESTS_ON.sub("", line)).rstrip() for line in user.memory(PROFILE).lines]
@@ -136,7 +136,7 @@ def _profile(user: User) -> list[str]:
         return []
 
 
-def _first(user: User, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
+def _first(user: Folder, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
     """A memory and its first passage; one that cannot be read says why."""
     try:
         memory = Memory(path, user.read(path, most))
@@ -151,13 +151,13 @@ def _words(passage: Passage) -> str:
     return f"{passage.speaker}: {said}" if passage.speaker else said
 
 
-def _fact(user: User, path: str) -> Fact:
+def _fact(user: Folder, path: str) -> Fact:
     memory, passage = _first(user, path, LARGEST)
     until = memory.particular("valid_until")
     return Fact(_words(passage), memory.particular("valid_from") or memory.date, until, f"{path}:{passage.line}")
 
 
-def _topics(user: User, holding: list[Standing]) -> dict[str, list[Fact]]:
+def _topics(user: Folder, holding: list[Standing]) -> dict[str, list[Fact]]:
     """What holds by what it is about: a profile's sections first, then others by name; in each the newest first."""
     found: dict[str, list[Fact]] = {}
     for item in holding[:FACTS]:
@@ -178,7 +178,7 @@ def _topic(memory: Memory, kind: Kind | None) -> str:
     return TITLES.get(kind.heading, kind.name.capitalize())
 
 
-def _faded(user: User, archived: Sequence[Standing]) -> list[Gone]:
+def _faded(user: Folder, archived: Sequence[Standing]) -> list[Gone]:
     """What the archive holds, put away last first, and why each memory is there."""
     known = sections.compacted(user)
     when = {item.entry.path: item.trail.archived[:10].decode(errors="replace") for item in archived}

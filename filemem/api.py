@@ -1,0 +1,245 @@
+"""filemem for a program: `Store("memory_store").user("alice")` keeps, finds, maintains and forgets one person's memories.
+
+Everything here may be called from several threads: readers take no lock, writers of one user wait for each other.
+"""
+
+import datetime as dt
+import os
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from filemem import archive, config, consolidation, forget, index, maintenance
+from filemem.agent import Conversation
+from filemem.consolidation import Applied, remembering
+from filemem.consolidation.extraction import listener
+from filemem.errors import FilememError, NotFound
+from filemem.folder import Folder
+from filemem.forget import erasure
+from filemem.grep import Match, matches
+from filemem.history import asof
+from filemem.importers import intake
+from filemem.maintenance import Done
+from filemem.memory import PROFILE, Memory
+from filemem.model import Model, OpenAIModel
+from filemem.model.offline import OfflineModel
+from filemem.search import Hit, search_files
+from filemem.store import StoreFolder
+from filemem.tools import Toolbox
+from filemem.trust import Trust
+
+
+class Change(NamedTuple):
+    """What consolidation did about one statement: `action` is ADD, UPDATE, SUPERSEDE, LATE, NOOP or DROP.
+
+    `path` is the memory that holds it now, empty where none does; `replaces` are those that it superseded.
+    """
+
+    action: str
+    path: str
+    text: str
+    replaces: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class User:
+    """One person's memories. `folder` is the folder of files that filemem's own modules take."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+
+    def __repr__(self) -> str:
+        return f"<User {self.folder.name} in {self.folder.store}>"
+
+    @property
+    def name(self) -> str:
+        """The user's name, which is that of the folder."""
+        return self.folder.name
+
+    @property
+    def profile(self) -> str:
+        """The text of profile.md: who this is and how to talk to them; empty where there is none."""
+        try:
+            return self.folder.memory(PROFILE).text
+        except NotFound:
+            return ""
+
+    # -- remembering ---------------------------------------------------------------------------------------------
+
+    def add_conversation(
+        self, messages: Iterable[Mapping[str, Any]], *, at: dt.datetime | None = None, id: str = "", title: str = ""
+    ) -> str:
+        """Keep a conversation of OpenAI-style messages as a session, and return its path; empty where nothing was said.
+
+        What was kept before is known by `id`, else by its first words, and only what is new of it is added. `at` is when
+        it began, where its messages have no time of their own; secrets are taken out. Raises Refused where the session
+        was kept before and a person has deleted it.
+        """
+        return intake.add_conversation(self.folder, messages, _local(at), id, title)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        importance: int | None = None,
+        pinned: bool = False,
+        tags: Iterable[str] = (),
+        today: dt.date | None = None,
+        with_secrets: bool = False,
+    ) -> Memory:
+        """Keep one fact, dated `today`, and return the memory that holds it: a new one, or the one that says so already.
+
+        What it contradicts is superseded; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
+        FilememError for empty text or a wrong importance.
+        """
+        at = self._at(today)
+        return remembering.remember(self.folder, text, at, importance, pinned, tags, with_secrets).memory
+
+    def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
+        """Make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
+
+        Without a model they are quotations. Raises Busy while another job works on these memories.
+        """
+        listen = listener(self._model(model), lambda notice: None)
+        done: list[Applied] = []
+        with archive.alone(self.folder):
+            done += [applied for _, applied in consolidation.run(self.folder, _local(at), listen)]
+        return [
+            Change(one.action, one.path, one.claim.text, one.replaces, one.reason)
+            for applied in done
+            for one in applied.decisions
+        ]
+
+    # -- recall --------------------------------------------------------------------------------------------------
+
+    def search_files(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        path: str | None = None,
+        speaker: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        today: dt.date | None = None,
+    ) -> list[Hit]:
+        """The best passages for a question, best first; raises FilememError for a filter that means nothing.
+
+        `path` is a glob; `after` and `before` are days such as `2026-05`, `2026-05-08` or `last week`.
+        """
+        found = search_files(
+            index.of(self.folder),
+            query,
+            limit=limit,
+            path=path,
+            speaker=speaker,
+            after=after,
+            before=before,
+            today=self._at(today).date(),
+        )
+        return sorted(found.hits, key=lambda hit: -hit.score)
+
+    def grep(self, pattern: str, path: str | None = None) -> list[Match]:
+        """Every line that matches a regular expression, newest file first, archived files after live ones."""
+        return matches(self.folder, index.of(self.folder).corpus(), pattern, path=path)
+
+    def open_file(self, path: str) -> Memory:
+        """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""
+        return self.folder.memory(self.folder.locate(path))
+
+    def tools(self) -> Toolbox:
+        """The four tools for an agent."""
+        return Toolbox(self.folder, lambda: self._at(None))
+
+    def conversation(self, model: Model | str | None = None) -> Conversation:
+        """A new conversation with a model, a model's name, or what `filemem.yaml` says; each turn is on disk at once."""
+        return Conversation(self.folder, self._model(model) or OfflineModel(), lambda: _local(None))
+
+    def as_of(self, moment: dt.date | dt.datetime) -> "User":
+        """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.
+
+        Raises NotFound where nothing had been committed by then, FilememError without a repository.
+        """
+        return User(asof.as_of(self.folder, moment))
+
+    # -- forgetting ----------------------------------------------------------------------------------------------
+
+    def maintain(self, today: dt.date | None = None, *, model: Model | str | None = None) -> list[Done]:
+        """Consolidate, summarise what is old, archive what has faded; returns what each job did.
+
+        Raises Busy while another job works on these memories.
+        """
+        return maintenance.maintain(self.folder, self._at(today), self._model(model))
+
+    def forget(self, path: str = "", *, about: str = "") -> list[str]:
+        """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.
+
+        What was distilled from it goes with it; returns the files that were deleted or lost lines. git's history keeps
+        what it has: `filemem forget --purge-history` rewrites that. Raises NotFound where there is nothing to delete.
+        """
+        if bool(path) == bool(about):
+            raise FilememError("name either a memory's path or what to forget is about.")
+        name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
+        place = self.folder.locate(name) if path else ""
+        asked = [forget.at(self.folder, place, int(line) if line else None)] if path else []
+        asked = asked or forget.candidates(self.folder, about)
+        if not asked:
+            raise NotFound(f"nothing holds all the words of {about!r}.")
+        done = erasure.apply(self.folder, forget.plan(self.folder, asked, about), _local(None))
+        return [*done.deleted, *done.redacted]
+
+    # -- the rest ------------------------------------------------------------------------------------------------
+
+    def _at(self, day: dt.date | None) -> dt.datetime:
+        """The beginning of a day; else now, or of what is seen as of a moment that moment."""
+        if day:
+            return dt.datetime.combine(day, dt.time()).astimezone()
+        return self.folder.moment if isinstance(self.folder, asof.Past) else _local(None)
+
+    def _model(self, model: Model | str | None) -> Model | None:
+        """A model by its name or as the settings name it; None where there is none."""
+        settings = config.of(self.folder)
+        if model is not None and not isinstance(model, str):
+            return model
+        name = model or settings.model
+        if not name:
+            return None
+        return OpenAIModel(name, settings.base_url or None, os.environ.get("OPENAI_API_KEY"), settings.timeout)
+
+
+class Store:
+    """A folder with one folder per user. As a context manager it closes at the end."""
+
+    def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
+        """The store at `root`; `trust` has a person's answers on what its settings and repository may decide."""
+        self._folder = StoreFolder(root, trust)
+        self._users: dict[str, User] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def root(self) -> str:
+        """The folder's place on disk."""
+        return self._folder.root
+
+    def users(self) -> list[str]:
+        """The names of everyone who has a folder here."""
+        return self._folder.users()
+
+    def user(self, name: str) -> User:
+        """One user, the same object each time; raises Refused for a name that could lead elsewhere. Nothing is created."""
+        folder = self._folder.folder(name)
+        return self._users.setdefault(folder.name, User(folder))
+
+    def close(self) -> None:
+        """Let go of what was read; the store may be used again, and reads anew."""
+        self._users.clear()
+
+
+def _local(at: dt.datetime | None) -> dt.datetime:
+    """A moment in local time, with its zone; now where none is given."""
+    return at.astimezone() if at else dt.datetime.now().astimezone()

@@ -1,0 +1,145 @@
+"""What a program gets from `import filemem`: the names that are public, conversations kept once, facts, recall, jobs."""
+
+import datetime as dt
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import filemem
+from filemem import Busy, Change, FilememError, NotFound, Refused, Store, User
+from filemem.archive import alone
+
+AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
+ROOT = Path(__file__).parents[1]
+PUBLIC = """
+    Busy Called Change Changed ConfigError Conversation FilememError GitError Hit Match Memory ModelError NotFound Notice
+    Problem Refused Store Text Thought Toolbox User
+""".split()
+
+
+@pytest.fixture
+def nora(tmp_path: Path) -> User:
+    return Store(tmp_path).user("nora")
+
+
+def said(*texts: str) -> list[dict[str, str]]:
+    """Messages of a person and an assistant in turn."""
+    return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(texts)]
+
+
+def test_what_is_public_is_listed_documented_and_has_a_docstring() -> None:
+    assert filemem.__all__ == PUBLIC
+    manual = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    for name in PUBLIC:
+        assert getattr(filemem, name).__doc__, name
+        assert name in manual, name
+    with pytest.raises(AttributeError, match="no attribute 'Recall'"):
+        filemem.Recall  # noqa: B018
+
+
+def test_every_public_method_of_a_user_is_in_the_manual() -> None:
+    manual = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    public = {name for name in vars(User) if name[0] != "_"} - {"name"}
+    assert {name for name in public if f"user.{name}" not in manual} == set()
+
+
+def test_importing_filemem_imports_neither_openai_nor_click() -> None:
+    code = "import sys, filemem; filemem.Store; print({'openai', 'click'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
+    """By its words where it has no id, whether it is given whole again or with more turns; by its id where it has one."""
+    first = said("Hello!", "Hello, Nora.", "I keep bees.")
+    path = nora.add_conversation(first, at=AT)
+    assert re.fullmatch(r"sessions/2026/2026-05-04-0930-hello\.md", path)
+    assert nora.add_conversation(first, at=AT + dt.timedelta(days=3)) == path
+    assert nora.add_conversation([*first, *said("Three hives.")], at=AT) == path
+    text = nora.open_file(path).text
+    assert text.count("I keep bees.") == text.count("Three hives.") == 1
+    other = nora.add_conversation(said("Hello!", "Hi.", "I sold the boat."), at=AT)
+    assert other != path and "boat" not in nora.open_file(path).text
+    named = nora.add_conversation(said("Hello!"), at=AT, id="thread-7", title="Bees")
+    assert named not in (path, other)
+    assert nora.add_conversation(said("Hello!", "Yes?"), at=AT, id="thread-7") == named
+    assert nora.add_conversation([{"role": "system", "content": "Be brief."}], at=AT) == ""
+    os.remove(os.path.join(nora.folder.root, path))
+    with pytest.raises(Refused, match="deleted since; it stays deleted"):
+        nora.add_conversation(first, at=AT)
+
+
+def test_secrets_stay_out_of_what_a_program_adds(nora: User) -> None:
+    path = nora.add_conversation(said("My password is Hagelslag-9-tram, keep it safe."), at=AT)
+    assert "Hagelslag" not in nora.open_file(path).text
+
+
+def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
+    nora.add_conversation(said("I'm allergic to walnuts, properly so.", "Noted."), at=AT)
+    changes = nora.consolidate(at=AT)
+    assert [(one.action, one.text) for one in changes] == [("ADD", "I'm allergic to walnuts, properly so.")]
+    assert isinstance(changes[0], Change) and "walnuts" in nora.open_file(changes[0].path).text
+    assert nora.consolidate(at=AT) == []
+    assert "walnuts" in nora.profile
+    assert nora.search_files("What is Nora allergic to?", limit=1)[0].text == "I'm allergic to walnuts, properly so."
+    assert "walnuts" in nora.conversation().say("What am I allergic to?")
+
+
+def test_a_memory_shows_its_path_and_first_words(nora: User) -> None:
+    memory = nora.remember("Prefers oolong tea.", today=AT.date())
+    assert repr(memory) == "<Memory facts/2026/2026-05-04-prefers-oolong-tea.md: Prefers oolong tea.>"
+
+
+def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
+    tea = nora.remember("Prefers oolong tea.", today=AT.date()).path
+    boat = nora.remember("Has a boat called Ravn.", today=AT.date()).path
+    assert nora.forget(tea) == [tea]
+    assert nora.forget(about="Ravn") == [boat]
+    for wrong in ({"about": "Ravn"}, {"path": tea}):
+        with pytest.raises(NotFound):
+            nora.forget(**wrong)
+    with pytest.raises(FilememError, match="either"):
+        nora.forget()
+
+
+def test_jobs_wait_for_no_other(nora: User) -> None:
+    nora.remember("Keeps bees.", today=AT.date())
+    assert [done.job for done in nora.maintain(AT.date())] == ["consolidate", "compact", "sweep", "tidy"]
+    with alone(nora.folder), pytest.raises(Busy):
+        nora.maintain(AT.date())
+
+
+def test_a_store_serves_many_threads(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        kept: list[str] = []
+
+        def work(number: int) -> None:
+            user = store.user("nora")
+            kept.append(user.remember(f"Owns the boat number {number}{number}.", today=AT.date()).path)
+            assert user.search_files("boat")
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(set(kept)) == 8 and store.user("nora") is store.user("nora")
+        assert sorted(store.user("nora").folder.paths()) == sorted(kept)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_manual_runs(tmp_path: Path, number: int) -> None:
+    """Each Python block of docs/python.md, as a program beside a copy of the sample store."""
+    block = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/python.md").read_text("utf-8"), re.M | re.S)[number]
+    Path(tmp_path, "memory_store/mara/facts/2026").mkdir(parents=True)
+    Path(tmp_path, "memory_store/mara/facts/2026/2026-01-02-tea.md").write_text("Mara likes oolong tea.\n")
+    Path(tmp_path, "memory_store/mara/facts/2026/2026-01-02-birthday.md").write_text("外婆的生日是腊月初八。\n")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if number:
+        assert "2026-01-02-tea.md:1" in done.stdout and "2026-01-02-birthday.md:1" in done.stdout
