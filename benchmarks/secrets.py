@@ -1,9 +1,10 @@
-"""How many secrets are taken out of text, and how many look-alikes with them, by kind, as a table for docs/security.md.
+"""How many secrets are taken out of text, and how many look-alikes with them, as tables for docs/security.md.
 
     python benchmarks/secrets.py [--missed] [FILE ...]
 
-Without FILE, those beside this program, whose first lines say what they hold. A secret is
-caught if no letter and no digit of it stays; a look-alike is a false alarm if anything is taken out of it.
+Without FILE, the first beside this program by kind and a row for each later one; their first lines say
+what they hold. A secret is caught if no letter and no digit of it stays; a look-alike is a false alarm if anything
+is taken out of it.
 """
 
 import argparse
@@ -19,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from filemem.redaction import redact
 
 HERE = Path(__file__).parent
-FILES = ("secrets.txt", "secrets-second.txt", "secrets-third.txt", "secrets-fourth.txt")
+LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh")
 ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",
@@ -77,11 +78,10 @@ def right(sample: Sample) -> bool:
 
 def table(path: Path) -> list[str]:
     """The measure of one file, a row for each kind and one for each sum."""
-    total, good, of_language = Counter[str](), Counter[str](), Counter[str]()
+    total, good = Counter[str](), Counter[str]()
     for sample in samples(path):
         total[sample.kind] += 1
         good[sample.kind] += right(sample)
-        of_language[sample.language] += 1
     secrets, caught = sum(total.values()) - total[ALIKE], sum(good.values()) - good[ALIKE]
     rows = [f"| {kind} | {total[kind]} | {good[kind]} |" for kind in total if kind != ALIKE]
     rows.append(f"| **all secrets** | {secrets} | {caught} ({100 * caught / secrets:.0f} %) |")
@@ -90,19 +90,28 @@ def table(path: Path) -> list[str]:
     return ["| kind | in the text | taken out |", "| --- | --- | --- |", *rows]
 
 
+def row(name: str) -> str:
+    """The sums of a later set."""
+    cells = [line.strip("| ").split(" | ") for line in table(HERE / f"secrets-{name}.txt")[-2:]]
+    return "| " + " | ".join([name, *(f"{done.partition(' ')[0]} of {total}" for _, total, done in cells)]) + " |"
+
+
 def main() -> None:
-    """Print a table for each file, and with --missed each line that came out wrong."""
+    """Print the tables, and with --missed each line that came out wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=Path, default=[HERE / name for name in FILES])
+    parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--missed", action="store_true", help="the lines that came out wrong, too")
     options = parser.parse_args()
-    for path in options.files:
-        print(f"{path.name}\n")
+    for path in options.files or [HERE / "secrets.txt"]:
         print("\n".join(table(path)), end="\n\n")
-        if options.missed:
-            for sample in samples(path):
-                if not right(sample):
-                    print(sample.kind, sample.language, repr(sample.text), "->", repr(redact(sample.text)[0]))
+    if not options.files:
+        print(
+            "\n".join(["| set | secrets taken out | look-alikes taken out |", "| --- | --- | --- |", *map(row, LATER)])
+        )
+    every = [HERE / "secrets.txt", *(HERE / f"secrets-{name}.txt" for name in LATER)]
+    for sample in (one for path in options.files or every for one in samples(path) if options.missed):
+        if not right(sample):
+            print(sample.kind, sample.language, repr(sample.text), "->", repr(redact(sample.text)[0]))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from filemem.redaction import issued, listed, numbers, told
+from filemem.redaction import issued, listed, near, numbers, told
 from filemem.redaction.words import blanked, shadow
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
@@ -71,6 +71,7 @@ def _finders(seen: str) -> Iterator[tuple[str, Callable[[str], Iterator[Span]]]]
     for finder in told.finders():
         if any(anchor in lower for anchor in finder.anchors):
             yield finder.kind, finder.spans
+    yield from near.finders()
     if len(re.findall("[0-9]", seen)) >= numbers.FEWEST_DIGITS:
         yield from numbers.finders()
     yield ON_REQUEST, listed.asked

@@ -116,7 +116,11 @@ def _places() -> dict[str, int]:
 def recovery_codes(text: str) -> Iterator[Span]:
     """Every code that follows a name such as "recovery codes", as far as the list goes."""
     done = 0
-    for name in re.finditer(rf"(?i){any_of('codes')}[^\n\0\d:：]{{0,30}}[:：]?", text, re.ASCII):
+    for name in re.finditer(
+        rf"(?i){any_of('codes')}(?:[^\n\0\d:：]{{0,30}}[:：]|\s+{any_of('is')}(?![a-z])|[^\n\0\d:：]{{0,30}})(?![A-Za-z0-9]*(?<=[A-Za-z])\d)",
+        text,
+        re.ASCII,
+    ):
         at = max(done, name.end())
         while item := _ITEM.match(text, at):
             if len(item[1]) >= 4 and not re.fullmatch(r"(?:19|20)\d\d", item[1]):
@@ -130,7 +134,7 @@ def recovery_codes(text: str) -> Iterator[Span]:
 def asked(text: str) -> Iterator[Span]:
     """The values that a sentence asks not to keep: after its colon, else those before in it, else those of the one before it."""
     done = 0
-    for request in _requests().finditer(text) if any(word in text.lower() for word in one_of("no")) else ():
+    for request in _requests().finditer(text) if _may_ask(text.lower()) else ():
         start, end = request.span()
         if start < done:
             continue
@@ -147,6 +151,10 @@ def asked(text: str) -> Iterator[Span]:
                 break
 
 
+def _may_ask(lower: str) -> bool:
+    return any(word in lower for word in one_of("no") | one_of("not-kept"))
+
+
 def _values(text: str, start: int, end: int) -> Iterator[Span]:
     """What is in quotes, and words and numbers with two digits or more."""
     for value in _ASKED.finditer(text, start, end):
@@ -160,6 +168,6 @@ def _requests() -> re.Pattern[str]:
     end = r"(?=\s*(?:[.,;:!?)\]}…。，！？：；、\n\0]|$))"
     many = rf"(?:\s{{0,2}}{it}){{0,4}}"
     return re.compile(
-        rf"(?i)(?<![a-z]){any_of('no')}{many}\s{{0,2}}{keep}{many}{end}|(?<![a-z]){keep}{many}\s{{1,2}}nicht{many}{end}",
+        rf"(?i)(?<![a-z]){any_of('no')}{many}\s{{0,2}}{keep}{many}{end}|(?<![a-z]){keep}{many}\s{{1,2}}nicht{many}{end}|(?<![a-z]){any_of('not-kept')}{end}",
         re.ASCII,
     )

@@ -43,7 +43,7 @@ _HAN = "\u3400-\u9fff"
 _PARTS = {
     "begins": "(?:(?<![A-Za-z0-9])|(?-i:(?<=[a-z])(?=[A-Z])))",
     "noun": r"(?:(?:(?<!1)‹password›|‹begins›‹password-short›)s?(?:\s?\([^()\n\0]{1,30}\))?)",
-    "zh noun": "(?:‹password-zh›(?![子学本锁破器]))",
+    "zh noun": "(?:(?<!《)‹password-zh›(?![子学本锁破器]))",
     "filler": r"""[^\s\0:=,;!?"“”]{0,30}""",
     "of it": r"(?:\s+‹of›(?:(?<=')|(?![A-Za-z]))(?:‹filler›\s+){0,6}?‹filler›)?",  # for the office wifi
     "verb": "(?:(?:,?\\s+‹is›|['’]s)(?![a-z]))",
@@ -55,7 +55,7 @@ _PARTS = {
     "value": r"(?:‹quoted›|\(?(‹char›{1,128}‹last›))",
     "beside": r"""["'`“]?(‹char›{4,64}‹last›)""",
     "ascii value": r"(?:‹quoted›|\(?([!-~]{1,128}‹last›))",
-    "phrase": r"\"?((?:[A-Za-z]{2,12}[ -]){1,7}[A-Za-z]{2,12})(?=‹end›)",
+    "phrase": r"\"?([A-Za-z]{2,12}(?:[ -][A-Za-z]{1,12}){1,7})(?=‹end›)",
     "end": r"""[!"'”’»`)\]}*]*(?:[.,;?)\]…，。！？；、]|$|\s*\n|\s+[-–—(]|[\s,]+‹and-end›(?![a-z]))""",
     "digits": r"""[#"'“]?((?-i:‹groups›|[0-9]{3,12}|(?=[A-Z-]{0,7}[0-9])[A-Z0-9-]{4,10})(?![\w-]))""",
     "groups": "(?:[0-9]{1,4}(?:[ -][0-9]{1,4}){2,4}|[0-9]{3,4}[ -][0-9]{3,4})",
@@ -70,7 +70,7 @@ _PARTS = {
     "change it": r"\b‹change›\s+(?:[\w'’]{1,20}\s+){0,4}?(?:‹noun›|pin)(?:\s+from\s+[^\s\0]{1,64}|\s+back)?‹of it›",
     "whose": r"(?:(?:the\s|‹my›\s)?‹noun›\s?)?",
     "any login": "(?:‹login›|‹network›)",
-    "within": r"[^.!?\n\0]",
+    "within": r"(?:[^.!?\n\0]|[.](?!\s|$))",
     "zh said": r"(?:改[成为]|设置?[成为]|换成|用的?是?|[是为叫:=]|->)[了成是为:=\s]{0,4}",
 }
 
@@ -84,6 +84,11 @@ _TECHNICAL = (
     r"|(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|c\+\+|at&t|https?:.*"
     r"|.*\.(?:txt|md|pdf|docx?|xlsx?|py|json|ya?ml|kdbx?|com|org|net|git))(?:-[a-z]+)?$"
 )
+_USUAL = (
+    r"(?i)[@#$].*|.*://.*|.*@[\w-]+\..*|[~.]{0,2}/.*|.*/.*/.*|\\.*|.*\(.*|.*[=\[{}].*|\d+x\d+.*|-.*|%.*|v?\d+\.\d.*|\d+[a-z/%°]+\d?"
+    r"|(?:i?phone|ipad|ios|macos|windows|android|chrome|firefox|galaxy|pixel|wi-?fi|wpa|web|server|usb|mp|sha|aes|utf|ipv|http|ssl|tls"
+    r"|python|java|php|ps|xbox|covid|gpt|chatgpt|claude|step|room|page|level|version|build|test|user|team|group|floor|gate|line|row)-?\d{1,4}.{0,3}"
+)  # handles, tags, addresses, paths, code, measures, versions, names of products
 _ZH_UNIT = r"\s*(?:[年月日位个次字天点号元块人条种篇页章]|多[个位次]|以[上下]|bits?)"
 _PLAIN_WORD = (
     r"(?!.{3,}(?:ed|ing|able|ible|less|ous|iert|ado|ada|ido|ida|é|ée)$)(?!ge.{3,}(?:t|en)$)"
@@ -102,6 +107,11 @@ def value_of(match: re.Match[str]) -> str:
 
 def _rest(match: re.Match[str]) -> str:
     return match.string[match.end() : match.end() + 24]
+
+
+def _no_template(match: re.Match[str]) -> bool:
+    """No placeholder, and no name of what should stand there."""
+    return _no_placeholder(match) and value_of(match).casefold() not in ("password", "passwd", "pass", "pwd", "secret")
 
 
 def _any(match: re.Match[str]) -> bool:
@@ -129,6 +139,20 @@ def strong(value: str) -> bool:
         return False
     digits, letters = any(map(str.isdigit, core)), any(map(str.isalpha, core))
     return (digits and (letters or core.isdigit())) or (len(core) > 4 and any(sign in core for sign in "!@#$%^&*+=~"))
+
+
+def usual_name(value: str) -> bool:
+    """Whether a word with digits or signs in it is no secret: an address, a path, a measure, a product."""
+    return bool(re.fullmatch(_USUAL, value)) or not strong(value) or not any(map(str.isalpha, value))
+
+
+def made_up(value: str) -> bool:
+    """Made up to be hard to guess: letters with a sign within, or small and capital letters with digits."""
+    if usual_name(value):
+        return False
+    cases = any(map(str.islower, value)) and any(map(str.isupper, value)) and any(map(str.isdigit, value))
+    product = re.fullmatch(r"[A-Z][a-z]+\d{1,4}", value)
+    return any(sign in value for sign in "!#$%^&*=~") or (cases and len(value) >= 8 and not product)
 
 
 def _settled(match: re.Match[str]) -> bool | None:
@@ -162,6 +186,11 @@ def _zh_password(match: re.Match[str]) -> bool:
     return not _counts(match) and (strong(value_of(match)) or bool(plain))
 
 
+def _zh_phrase(match: re.Match[str]) -> bool:
+    """Chinese words that say nothing of where the password is or how."""
+    return not re.search(any_of("predicate-zh"), value_of(match))
+
+
 def _strong_said(match: re.Match[str]) -> bool:
     """After a word that is a password's name at times only, or with no verb between: strong, and not short."""
     value = value_of(match)
@@ -169,26 +198,59 @@ def _strong_said(match: re.Match[str]) -> bool:
     return strong(value) and long and not _counts(match) and not re.match(_PLACEHOLDER, value)
 
 
+def _told_before(match: re.Match[str]) -> bool:
+    """Before "as the password": in quotes, or strong."""
+    return match.lastgroup == "quoted" or _strong_said(match)
+
+
 def _mixed(match: re.Match[str]) -> bool:
     """Strong, and no mere number."""
     return _strong_said(match) and not re.fullmatch(r"[\d.,:/-]+", value_of(match))
 
 
-def _signed(match: re.Match[str]) -> bool:
-    """Strong, with a sign that no name and no address has."""
-    return _strong_said(match) and bool(re.search("[!#$%^&*=~]", value_of(match)))
+def _made_up(match: re.Match[str]) -> bool:
+    """Made up to be hard to guess, as no name and no address is."""
+    return made_up(value_of(match)) and not re.match(_PLACEHOLDER, value_of(match))
+
+
+def _made_up_too(match: re.Match[str]) -> bool:
+    """Made up, with a digit: a network's name may have a sign."""
+    return _made_up(match) and any(map(str.isdigit, value_of(match)))
+
+
+def _behind_name(match: re.Match[str]) -> bool:
+    """Made up, behind a name that has signs or digits; behind an address with letters and digits."""
+    return _made_up_too(match) or ("@" in match[0].split()[0] and _mixed(match) and not usual_name(value_of(match)))
+
+
+def _pair(match: re.Match[str]) -> bool:
+    """Behind a name in a pair: with letters and digits; else strong, or behind a name that is no plain word."""
+    if match["between"] == ", ":
+        return _mixed(match) and not usual_name(value_of(match))
+    return strong(value_of(match)) or bool(re.search(r"[\d._@]", match[1]))
 
 
 def _phrase(match: re.Match[str]) -> bool:
-    """Words that make no sentence about a password: of two or three none that only joins, none that says how one is."""
+    """Words that make no sentence about a password.
+
+    Of two or three none only joins and none says how a password is; behind a sign, and of more, some may. With an article
+    begins what is called a phrase.
+    """
     said = re.split("[ -]", value_of(match).lower())
-    joins, says = one_of("function"), one_of("predicate")
+    joins, says, clause = one_of("function"), one_of("predicate"), one_of("clause")
+    if (
+        said[0] in clause
+        and len(said) > 4
+        and re.search("(?i)phrase|frase", match[0][: match.start(match.lastindex or 0) - match.start()])
+    ):
+        return (says - joins).isdisjoint(said)
     if said[0] in joins or said[0].endswith("ly") or not re.fullmatch(_PLAIN_WORD, said[0]):
         return False
-    if len(said) > 3:
-        usual = (says - joins) | one_of("and-end")
-        return joins.isdisjoint(said) or (said[0] not in says and usual.isdisjoint(said))
-    return joins.isdisjoint(said) and says.isdisjoint(said)
+    if joins.isdisjoint(said) or said[0] in says:
+        return joins.isdisjoint(said) and (len(said) > 3 or says.isdisjoint(said))
+    signed = re.search(r"[:=][\s\"'“*]*$", match.string[: match.start(match.lastindex or 0)])
+    usual = (says - joins) | (clause if signed or one_of("and") & set(said) else one_of("and-end") - one_of("and"))
+    return (bool(signed) or len(said) > 3) and usual.isdisjoint(said)
 
 
 def _code(match: re.Match[str]) -> bool:
@@ -211,10 +273,14 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         PASSWORD,
         "://",
         r"""://[^\s\0/?#@:"'<>]{0,100}:(?![0-9]{1,5}/)([^\s\0"'<>]{1,100})@(?=[\w.\[\]-]{1,255}(?::[0-9]{1,5})?(?:[/?,;\s"'<>)]|$))""",
+        _no_template,
+    ),
+    (
+        PASSWORD,
+        ";",
+        r"""=[^;=\n\0]{0,100};\s?‹setting›\s?=\s?((?:[^;\n\0"']|;(?=\S)(?![\w ]{1,40}=)){1,100})(?=;|["'\n]|$)""",
         _no_placeholder,
     ),
-    (PASSWORD, ";", r"""(?<=[;:"'\s])‹setting›\s?=\s?([^;\n\0"']{1,100})(?=;[\w ]{1,40}=)""", _no_placeholder),
-    (PASSWORD, ";", r"""=[^;=\n\0]{0,100};\s?‹setting›\s?=\s?([^;\n\0"']{1,100})(?=;|["'\n]|$)""", _no_placeholder),
     (PASSWORD, "wifi:", r"WIFI:(?:[TSH]:[^;\n\0]{0,64};){0,3}P:([^;\n\0]{1,64});", _any),
     (
         PASSWORD,
@@ -254,52 +320,63 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         r"(?:\b‹my›\s|^|(?<=[.!?\n]\s)|(?<=\n))(?:(?!‹no-secret›\b)\w{2,20}\s){0,2}(?:code|codigo|kode)‹link›([0-9]{4,8}|‹groups›)(?![\w-])",
         _code,
     ),
-    (
-        CODE,
-        "code pin",
-        r"\b‹place›\b‹within›{0,40}?\b(?:use|enter|type|press|dial|with|tippe|marca)\s(?:the\s)?(?:code|pin)\s([0-9]{3,8})(?![\w-])",
-        _code,
-    ),
     (CODE, "opens", r"\b‹place›\s‹opens›\s‹digits›", _code),
     (
         CODE,
         "code pin otp pass",
-        r"(?<![\w.-])([a-z]-[0-9]{4,8}|[0-9]{4,8})\s+(?:‹is›|as)\s+‹my›\s+(?:[\w-]{1,20}\s+){0,2}?"
+        r"(?<![^\s'“(])([a-z]-[0-9]{4,8}|[0-9]{4,8})\s+(?:‹is›|as)\s+‹my›\s+(?:[\w-]{1,20}\s+){0,2}?"
         r"(?:‹code-name›|(?:door|gate)\s+code|pin|‹password›)\b",
         _code,
     ),
     # Passwords said as such.
     (PASSWORD, "password password-short", "‹noun›‹of it›‹link›‹phrase›", _phrase),
     (PASSWORD, "password password-short", "‹noun›‹of it›‹link›‹value›", _password),
+    (PASSWORD, "password password-short", r"‹noun›‹of it›‹sign›([a-z]+(?:-[a-z]+){2,7})(?=‹end›)", _any),
     (PASSWORD, "password password-short pin", r"‹change it›\s+to\s+‹value›", _password),
-    (PASSWORD, "password password-short pin", r"‹change it›\s+‹to›\s+‹value›", _strong_said),
-    (PASSWORD, "password password-short pin", r"(?:‹noun›|pin)\s+(?:von\s+\S{1,64}\s+)?auf\s+‹value›", _strong_said),
-    (
-        PASSWORD,
-        "password password-short pass",
-        r"(?:‹noun›(?:\s+from\b)?|\bpass(?=\s{0,4}[:=]))(?:\s{0,4}[:=|-]\s{0,4}|\s{1,4})[(\[]?‹value›",
-        _strong_said,
-    ),
     (
         PASSWORD,
         "password password-short pin",
-        r"""(?<!\S)["'`“]?(‹char›{4,64}(?<!["'`,]))["'`”]?\s+(?:‹is›\s+‹my›|‹as›(?:\s+‹my›)?)\s+(?:[\w-]{1,20}\s+){0,2}?(?:‹noun›|pin)\b""",
-        _strong_said,
+        r"""(?<!\S)(?:‹quoted›|["'`“]?(‹char›{4,64}(?<!["'`,]))["'`”]?),?\s+(?:‹is›\s+‹my›|‹as›(?:\s+‹my›)?)\s+(?:[\w-]{1,20}\s+){0,2}?(?:‹noun›|pin)\b""",
+        _told_before,
     ),
-    (PASSWORD, "password password-short", r"‹noun›(?![ _-]?‹about›\b)‹within›{1,40}?‹link›‹beside›", _mixed),
-    (PASSWORD, "pass", r"\bpass‹of it›‹sign›‹beside›", _mixed),
-    (PASSWORD, "network", r"(?<![A-Za-z])‹network›‹link›[\w.@+-]{1,40}\s{0,2}[/|]\s{0,2}‹beside›", _mixed),
+    (PASSWORD, "pass", r"\bpass‹sign›‹value›", _password),
+    (PASSWORD, "password password-short", r"‹noun›‹of it›\s{1,4}‹quoted›", _any),
+    (CODE, "left", r"\b((?:(?:left|right)\s\d{1,2}[,;\s]{1,3}(?:then\s|and\s)?){2,3}(?:left|right)\s\d{1,2})\b", _any),
+    (PASSWORD, "pass", r"\bpass\s+‹beside›", _made_up),
+    (PASSWORD, "admin root", r"\b(?:admin|root|administrator|guest)\s+‹and›\s+‹whose›‹beside›", _made_up),
+    (PASSWORD, "network", r"(?<![A-Za-z])‹network›(?:‹link›|\s+)[\w.@+-]{1,40}\s{0,2}[/|]\s{0,2}‹beside›", _mixed),
     (PASSWORD, "password-weak", r"\b‹password-weak›‹of it›‹link›‹value›", _strong_said),
     # A name and a password side by side; a second password after one that was found.
+    (PASSWORD, "login network", "(?<![A-Za-z])‹any login›(?:‹of it›|‹within›{1,30}?)‹link›‹beside›", _made_up_too),
+    (
+        PASSWORD,
+        "network",
+        r"(?<![A-Za-z])‹network›‹within›{1,40}?\b(?:key|schlussel|clave|chave|cle)‹of it›(?:‹link›|\s+)‹beside›",
+        _strong_said,
+    ),
+    (PASSWORD, "/user:", r"/user:\S{1,64}\s+([^\s\0/]{3,100})", _no_placeholder),
+    (PASSWORD, "sudo -s", r"""\becho\s+["']?([^\s\0"'|]{3,100})["']?\s*\|\s*sudo\s+-S""", _no_placeholder),
+    (
+        PASSWORD,
+        "and und y e et /",
+        r"(?<!\S)(?=[\w.@+-]{0,40}[_.@\d])[\w.@+-]{1,64}(?:\s‹and›\s|\s?/\s?|,\s)‹whose›‹beside›",
+        _behind_name,
+    ),
     (
         PASSWORD,
         "login",
-        r"(?<![A-Za-z])‹login›‹of it›(?:‹link›|\s+)[\w.@+-]{1,40}(?:\s{0,2}[/|:]\s{0,2}|\s?,\s?|\s+‹and›\s+)‹whose›‹beside›",
-        _strong_said,
+        r"(?<![A-Za-z])‹login›‹within›{0,40}?(?:‹sign›|\s+‹is›\s+)([\w.@+-]{3,40})(?P<between>\s/\s|:|,\s)(?P<pair>‹char›{4,64}‹last›)",
+        _pair,
     ),
-    (PASSWORD, "login", "(?<![A-Za-z])‹login›‹of it›‹link›‹beside›", _signed),
+    (CODE, "按 输", r"[门锁柜箱禁][^，。！？\n\0]{0,6}[按输打](?:入|的?是|个)?\s?([0-9]{3,8}#?)(?![0-9])", _zh_code),
     (PASSWORD, "login network", r"(?<![A-Za-z])‹any login›‹within›{1,60}?[\s,;]‹noun›\s{1,3}‹value›", _password),
-    (PASSWORD, "@", r"(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,100}\s{0,2}[/|:]\s{0,2}(?!\S{0,60}/)‹beside›", _strong_said),
+    (PASSWORD, "@", r"(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,100}[\s,]\s?‹beside›", _made_up),
+    (
+        PASSWORD,
+        " ",
+        r"(?:^|\n)[^\n\0]{2,30}?\s?[:|–-]\s(?=[\w.@+-]{0,40}[_.@\d])[\w.@+-]{1,64}\s[–|/-]\s(?=[^\s\d]{3})‹beside›(?=\s*(?:$|\n))",
+        _mixed,
+    ),
     (
         PASSWORD,
         "admin root guest",
@@ -325,17 +402,11 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         _mixed,
     ),
     (PASSWORD, "u: u= user", r"\bu(?:ser)?\s?[:=]\s?[^\s\0]{1,60}\s{1,3}p(?:ass|w)?\s?[:=]\s?‹beside›", _strong_said),
-    (
-        PASSWORD,
-        "password password-short",
-        r"\b(?:it['’]?s|use|try|type)\s+‹beside›\s+(?:for|as)\s+‹my›\s+(?:[\w-]{1,20}\s+){0,2}?‹noun›",
-        _mixed,
-    ),
     # Chinese.
     (
         CODE,
         "code-zh",
-        r"‹code-zh›[^0-9\0\n，。！？A-Za-z]{0,8}([0-9A-Za-z](?:-?[0-9A-Za-z]){2,9})(?![0-9A-Za-z])",
+        r"‹code-zh›[^0-9\0\n，。！？A-Za-z]{0,8}([0-9]{3,4} [0-9]{3,4}|[0-9A-Za-z](?:-?[0-9A-Za-z]){2,9})(?![0-9A-Za-z])",
         _zh_code,
     ),
     (
@@ -345,10 +416,14 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
         rf"(?![{_HAN}])",
         _zh_code,
     ),
-    (CODE, "cvv pin", r"(?:CVV码?|pin码?)\s?[是为:=]\s?([0-9]{3,8})(?![0-9A-Za-z])", _zh_code),
+    (PASSWORD, "password-zh", r"‹zh noun›[ \t]?[:是]?[ \t]?([0-9]{3,12})(?![0-9A-Za-z》])", _zh_code),
     (PASSWORD, "password-zh", rf"‹zh noun›[{_HAN}A-Za-z0-9]{{0,10}}?\s{{0,4}}‹zh said›‹ascii value›", _zh_password),
-    (PASSWORD, "password-zh", rf"‹zh noun›‹zh said›([零〇一二三四五六七八九两幺个]{{3,12}})(?![{_HAN}])", _any),
-    (PASSWORD, "password-zh", r"‹zh noun›[^。！？；\n\0]{0,12}?(?<![!-~])([!-~]{6,64}‹last›)", _mixed),
+    (
+        PASSWORD,
+        "password-zh",
+        rf"‹zh noun›(?:[ \t]?:|(?:设[成为]|改[成为])了?)[ \t]?([{_HAN}]{{4,12}})(?=[”」』]?(?:[，。！？；\n]|$))",
+        _zh_phrase,
+    ),
     (PASSWORD, "password-zh", r"‹zh noun›从?[ \t]{0,4}‹ascii value›", _strong_said),
 ]
 
