@@ -285,3 +285,13 @@ def test_conversations_one_by_one_or_all_at_once_make_the_same_tree(tmp_path: Pa
         talk(at_once, at, *turns)
     remembered(at_once, JULY)
     assert tree(one_by_one) == tree(at_once)
+
+
+def test_what_is_pinned_is_superseded_by_nothing(user: Folder) -> None:
+    """What speaks against it stands beside it."""
+    home = remember(user, "I live in Ghent.", MAY, pinned=True).memory.path
+    before = user.memory(home).text
+    talk(user, day(6, 2), "I moved to Bruges.", "Good luck.")
+    [one] = remembered(user, day(6, 2))
+    assert one.replaces == () and f"contradicts {home}, which is pinned" in one.reason
+    assert user.memory(home).text == before

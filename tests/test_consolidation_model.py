@@ -325,3 +325,14 @@ def test_names_numbers_and_dates_stand_in_the_turns_that_a_fact_cites(user: Fold
     wrong = {"text": "Nora adopted a grey cat in [[Ghent]].", "lines": [6]}
     [dropped] = run(user, server, facts(wrong), NONE).decisions
     assert (dropped.action, "Ghent" in dropped.reason) == ("DROP", True)
+
+
+def test_a_fact_half_of_which_no_turn_bears_out_is_dropped(user: Folder, server: ScriptedServer) -> None:
+    """Though it has no name and no number of its own."""
+    talk(user, MAY, *TALK)
+    told = "Nora lives in [[Ghent]] on the Coupure with quiet gardens and lovely streets."
+    wrong = facts({"text": told, "lines": [8], "importance": 8})
+    done = run(user, server, wrong, wrong)
+    assert tree(user) == {}
+    assert {one.action for one in done.decisions} == {"DROP"}
+    assert "the turns bear out only" in done.decisions[0].reason

@@ -1,13 +1,18 @@
 """Files read by several processes make the index that one makes, whatever becomes of the processes."""
 
+import contextlib
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from filemem.index import building
+from filemem.index.gathering import Gatherer
+from filemem.index.segments import Builder
+from filemem.places import Place, Reach
 
 ASK = """
 import json, sys
@@ -56,3 +61,17 @@ def test_chunks_hold_every_file_once_in_order() -> None:
     ]
     found = list(building.chunks(wanted))
     assert [[int(file.name) for file in chunk] for chunk in found] == [[0], [1], [2], [3, 4, 5]]
+
+
+def test_a_file_that_changed_the_moment_before_is_read_again_at_the_next_question(tmp_path: Path) -> None:
+    """It may change once more within what its time can tell; an old file may not."""
+    (tmp_path / "a.md").write_text("Likes tea.")
+    gatherer = Gatherer()
+
+    def settled(changed: int) -> bool:
+        with contextlib.closing(Reach(Place(str(tmp_path)))) as reach:
+            wanted = building.Wanted("", "a.md", building.array("q", [0, changed | 1, 10, 0]))
+            return building.take(reach, gatherer, Builder(gatherer.speakers), wanted)
+
+    assert settled(time.time_ns() - 3_600_000_000_000)
+    assert not all(settled(time.time_ns()) for _ in range(20)), "not even once within twenty milliseconds"

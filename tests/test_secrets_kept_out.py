@@ -3,6 +3,7 @@
 Whoever wants it kept says so, and is told how.
 """
 
+import datetime as dt
 import json
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
 from filemem import Store, User
+from filemem.agent import Conversation, Notice
 from filemem.cli import cli
 from filemem.errors import FilememError
+from filemem.model.offline import OfflineModel
 
 SECRET = "Tulip-Garden-42"
 TOLD = f"My wifi password is {SECRET} and the router is upstairs."
@@ -151,3 +154,14 @@ def test_lines_typed_in_a_chat_are_kept_without_secrets_old_ones_too(tmp_path: P
         TOLD.replace(SECRET, "[redacted: password]"),
     ]
     assert not holding(tmp_path / "store", SECRET)
+
+
+def test_a_turn_of_a_conversation_is_kept_without_its_secret(tmp_path: Path) -> None:
+    """And who listens hears of it."""
+    user = Store(tmp_path / "store").user("ann").folder
+    heard: list[object] = []
+    talk = Conversation(user, OfflineModel(), lambda: dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC))
+    talk.keep("ann", TOLD, heard.append)
+    assert heard == [Notice("Taken out of what is kept: password.")]
+    assert holding(tmp_path, TOLD.replace(SECRET, "[redacted: password]"))
+    assert not holding(tmp_path, SECRET)

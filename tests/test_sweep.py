@@ -1,6 +1,7 @@
 """The sweep archives what has faded and nothing else, brings back what was recalled there, and says why."""
 
 import datetime as dt
+import math
 import os
 import subprocess
 import sys
@@ -317,3 +318,23 @@ def test_all_users_are_swept_though_one_is_broken(tmp_path):
     for name in ("ann", "cem"):
         assert Store(tmp_path).user(name).folder.paths() == ["archive/facts/2020-01-01-x.md"]
     assert Store(tmp_path).user("bob").folder.paths() == ["facts/2020-01-01-x.md"]
+
+
+def test_a_memory_fades_on_the_day_on_which_its_grace_is_over(user, tmp_path):
+    (tmp_path / "filemem.yaml").write_text("grace_days: 7\nthreshold: 0.9\n")
+    write(user, "facts/2026/2026-11-13-a-week-ago.md", EVENT)
+    write(user, "facts/2026/2026-11-14-six-days-ago.md", EVENT)
+    assert going(user, TODAY + dt.timedelta(30)) == [
+        "facts/2026/2026-11-13-a-week-ago.md",
+        "facts/2026/2026-11-14-six-days-ago.md",
+    ]
+    (tmp_path / "filemem.yaml").write_text("grace_days: 7\nthreshold: 0.99\n")
+    assert going(Store(tmp_path).user("ann").folder) == ["facts/2026/2026-11-13-a-week-ago.md"]
+
+
+def test_what_is_at_the_threshold_to_the_last_digit_is_not_under_it(tmp_path):
+    (tmp_path / "filemem.yaml").write_text(f"threshold: {math.exp(-9 / 90)!r}\n")
+    user = Store(tmp_path).user("ann").folder
+    write(user, "facts/2026/2026-11-11-event.md", EVENT)  # nine days ago
+    assert going(user) == []
+    assert going(user, TODAY + dt.timedelta(1)) == ["facts/2026/2026-11-11-event.md"]
