@@ -14,7 +14,7 @@ from filemem import tokens
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped, reading
-from filemem.memory import ARCHIVE, LARGEST, SPOKEN, Memory, When, kind_of, when_of
+from filemem.memory import LARGEST, SPOKEN, Memory, When, is_archived, kind_of, when_of
 from filemem.passages import TURN_HEAD, Passage
 from filemem.plain import one_line, visible
 
@@ -59,7 +59,7 @@ def fate(folder: Folder, path: str) -> str:
 
 
 def _put_away(path: str, lapse: str = "") -> str:
-    return "archived" if path.startswith(ARCHIVE + "/") and not lapse.startswith(SUPERSEDED) else ""
+    return "archived" if is_archived(path) and not lapse.startswith(SUPERSEDED) else ""
 
 
 def next_call(tool: str, arguments: dict[str, Any]) -> str:
@@ -242,7 +242,7 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
     """The passages that search_files found, part by part, each by file."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
-    archived = sum(path.startswith(ARCHIVE + "/") for path in files)
+    archived = sum(is_archived(path) for path in files)
     counted = f"{_count(len(hits), 'passage')} in {_count(len(files), '', of=found.files)}"
     out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
     shown = {(hit.path, hit.line) for hit in hits}

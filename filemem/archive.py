@@ -15,6 +15,7 @@ from filemem import disk, recalls
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.folder import Folder
 from filemem.memory import ARCHIVE
+from filemem.memory import live as live
 from filemem.places import Place
 
 BATCH = 500  # files moved under one hold of the user's lock, so that a conversation going on waits a moment at most
@@ -23,11 +24,6 @@ Progress = Callable[[int, int], None]
 
 def unwatched(done: int, total: int) -> None:
     """Progress that nobody looks at."""
-
-
-def live(path: str) -> str:
-    """The path of a memory when it is not in the archive."""
-    return path.removeprefix(ARCHIVE + "/")
 
 
 def archived(path: str) -> str:

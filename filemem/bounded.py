@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from filemem import dates, names_zh, terms
 from filemem.dates.datewords import COUNTS
+from filemem.plain import LINK
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]{2,80})[\"”]|《([^《》\n]{1,80})》|「([^「」\n]{2,80})」|『([^『』\n]{2,80})』")
-_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*")
 _CHINESE_NAME = re.compile(
@@ -54,7 +54,7 @@ def details(texts: Iterable[Text]) -> Details:
     for text, day in texts:
         rest = _take(_URL, text, found.urls)
         found.titles.update({_folded(title): title for title in _titles(rest)})
-        found.names.update({_folded(name): name for name in _LINK.findall(rest)})
+        found.names.update({_folded(name): name for name, _ in LINK.findall(rest)})
         found.names.update({_folded(name): name for name in _CHINESE_NAME.findall(rest)})
         found.names.update({name: name for name in names_zh.names(rest)})
         pieces, at = list[str](), 0
@@ -152,7 +152,10 @@ def invented(summary: Iterable[str], sources: Iterable[Text]) -> list[str]:
         wrong += [written for key, written in found.numbers.items() if key not in counted]
         rest = _plain(line)
         wrong += [word for word, count in _counts(rest, _COUNTED).items() if count > 2 and str(count) not in counted]
-        for written in [*_LINK.findall(rest), *(word for word in _WORD.findall(rest) if word[0].isupper())]:
+        for written in [
+            *(name for name, _ in LINK.findall(rest)),
+            *(word for word in _WORD.findall(rest) if word[0].isupper()),
+        ]:
             if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
                 wrong.append(written)
         wrong += [name for name in _CHINESE_NAME.findall(rest) if _folded(name) not in source]

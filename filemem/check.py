@@ -11,7 +11,7 @@ from filemem.folder import BOOKKEEPING, Folder
 from filemem.forget.wording import MARK, NAMELESS
 from filemem.grep import reading
 from filemem.history import conflicts
-from filemem.memory import ARCHIVE, LARGEST, Memory
+from filemem.memory import ARCHIVE, LARGEST, REFERENCE, Memory, is_archived, live
 from filemem.plain import one_line
 from filemem.problems import Problem
 
@@ -19,7 +19,6 @@ _COPY = re.compile(
     r"(?P<stem>.+?)(?:\.sync-conflict-[\w-]+| \([^()]*(?:conflicted copy|case conflict|冲突)[^()]*\))(?P<end>\.\w+)$",
     re.IGNORECASE,
 )
-_SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 
 
 def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done, total: None) -> list[Problem]:
@@ -80,7 +79,7 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
         for entry in value if isinstance(value, list) else [value] if value is not None else []:
             if entry == NAMELESS:
                 continue
-            match = _SOURCE.match(str(entry))
+            match = REFERENCE.match(str(entry))
             wrong = _wrong_reference(folder, match["path"], match["line"], known, lengths) if match else "is no path"
             if wrong:
                 what = f"{key} names {one_line(str(entry), 80)}, which {wrong}"
@@ -90,7 +89,7 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
 
 def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str], lengths: dict[str, int]) -> str:
     """What is wrong with `path:line`; empty where it leads somewhere, in the archive too."""
-    other = path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+    other = live(path) if is_archived(path) else f"{ARCHIVE}/{path}"
     where = next((candidate for candidate in (path, other) if candidate in known), None)
     if where is None:
         return "does not exist"

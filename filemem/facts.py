@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from filemem.front import quoted
 from filemem.frontedit import set_front
 from filemem.memory import Memory, slug
-from filemem.plain import printable
+from filemem.plain import LINK, printable
 from filemem.statements.sentences import is_chinese
+from filemem.terms import LETTER
 
 IMPORTANCE = 5  # of a memory that does not say
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
 _PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
-_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
 _LOOSE_ENDS = frozenset(
     "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
 )
@@ -27,14 +27,14 @@ _CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]|\b(?:
 
 def plain(text: str) -> str:
     """The text without the brackets of its links."""
-    return _LINK.sub(lambda link: link[1], text)
+    return LINK.sub(lambda link: link[1], text)
 
 
 def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
     """The path of a new memory: date and a few words of its first clause, the owner's name and a day in front left out."""
     said = _WHEN.sub("", plain(text))
     if owner:
-        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:)?\s*", "", said, flags=re.I)
+        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:|(?!{LETTER}))\s*", "", said, flags=re.I)
     said = _LEAD.sub("", _WHEN.sub("", said))
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)

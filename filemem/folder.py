@@ -16,7 +16,7 @@ from typing import NamedTuple
 from filemem import disk
 from filemem.digests import digest
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.memory import ARCHIVE, LARGEST, Memory
+from filemem.memory import ARCHIVE, LARGEST, Memory, is_archived, live
 from filemem.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.plain import nearest, one_line, visible
 from filemem.problems import Problem
@@ -306,7 +306,7 @@ class Folder:
 
 def _twin(path: str) -> str:
     """The path's place in the archive, or out of it."""
-    return path.removeprefix(ARCHIVE + "/") if path.startswith(ARCHIVE + "/") else f"{ARCHIVE}/{path}"
+    return live(path) if is_archived(path) else f"{ARCHIVE}/{path}"
 
 
 def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:

@@ -14,11 +14,8 @@ from filemem.facts import plain
 from filemem.folder import Folder
 from filemem.memory import LARGEST, Memory
 from filemem.passages import Passage
-from filemem.plain import one_line
-from filemem.terms import CJK
-
-_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
-_LETTER = rf"[^\W{CJK}]"  # CJK names stand within a row of other characters
+from filemem.plain import LINK, one_line
+from filemem.terms import LETTER
 
 
 class Place(NamedTuple):
@@ -73,7 +70,7 @@ def graph(folder: Folder, people: Collection[str]) -> Graph:
     spelt: dict[str, Counter[str]] = {}
     places: dict[str, list[Place]] = {}
     tied: dict[tuple[str, str], list[Place]] = {}
-    known = {_key(name): re.compile(rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})", re.I) for name in people if name}
+    known = {_key(name): re.compile(rf"(?<!{LETTER}){re.escape(name)}(?!{LETTER})", re.I) for name in people if name}
     for memory, passage in _linking(folder):
         found = _named(passage, known)
         place = _place(memory, passage)
@@ -103,7 +100,7 @@ def _linking(folder: Folder) -> Iterator[tuple[Memory, Passage]]:
 
 def _named(passage: Passage, people: dict[str, re.Pattern[str]]) -> dict[str, str]:
     """The names in a passage, as they are compared and as it writes them."""
-    found = {_key(label): _label(label) for label in _LINK.findall(passage.text)}
+    found = {_key(link[1]): _label(link[1]) for link in LINK.finditer(passage.text)}
     said = f"{passage.speaker}: {plain(passage.text)}"
     for key, pattern in people.items():
         if key not in found and (match := pattern.search(said)):

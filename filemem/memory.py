@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.passages import Passage, paragraphs, top_heading, turns, whole, windows
-from filemem.plain import one_line
+from filemem.plain import LINK, one_line
 from filemem.problems import Fault, Problem
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
@@ -32,12 +32,13 @@ NAMING = frozenset("title aliases tags".split())  # front matter that names what
 OF_FACTS = ("kind", "day", "retold_by", "said_by")  # the same, of what the program writes into facts
 RESTS_ON = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
+REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
+"""A source, `path` or `path:line`."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 _PLAIN_FRONT = re.compile(
     r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
 )  # as every session has it that filemem writes: nothing to search for, nothing broken
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
-_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
 
 
 class When(NamedTuple):
@@ -54,7 +55,7 @@ class Memory:
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
         self.data = data
-        self.archived = path.startswith(ARCHIVE + "/")
+        self.archived = is_archived(path)
 
     def __repr__(self) -> str:
         first = next((passage.text for passage in self.passages), "")
@@ -212,7 +213,7 @@ class Memory:
     @functools.cached_property
     def links(self) -> list[tuple[int, str]]:
         """Every `[[link]]` with its line."""
-        return [(n, match[1].strip()) for n, line in enumerate(self.lines, 1) for match in _LINK.finditer(line)]
+        return [(n, match[1].strip()) for n, line in enumerate(self.lines, 1) for match in LINK.finditer(line)]
 
     @functools.cached_property
     def title(self) -> str:
@@ -302,9 +303,19 @@ def _under(passage: Passage, title: str) -> Passage:
     return passage._replace(context=f"{more} {passage.context}".strip()) if more else passage
 
 
+def is_archived(path: str) -> bool:
+    """Does a path lie in the archive?"""
+    return path.startswith(f"{ARCHIVE}/")
+
+
+def live(path: str) -> str:
+    """The path of a memory when it is not in the archive."""
+    return path.removeprefix(f"{ARCHIVE}/")
+
+
 def kind_of(path: str) -> str:
     """The kind that a path decides."""
-    parts = path.removeprefix(ARCHIVE + "/").split("/")
+    parts = live(path).split("/")
     if len(parts) == 1:
         return "profile" if path == PROFILE else "notes"
     return parts[0]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from filemem import disk
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import ARCHIVE, Memory
+from filemem.memory import Memory, live
 from filemem.passages import Passage, turns
 
 NAME = "said.jsonl"
@@ -21,11 +21,6 @@ LOOKED_AT = 500  # turns, the last ones, that a conversation going on misses whe
 MOST = 1_000_000  # bytes of the record; where it has more, its older half goes
 
 _Turn = tuple[str, str, str]  # speaker, clock, words
-
-
-def live(path: str) -> str:
-    """What a session is known by here, wherever it lies."""
-    return path.removeprefix(ARCHIVE + "/")
 
 
 def note(folder: Folder, session: str, turn: str) -> None:

@@ -11,7 +11,7 @@ from filemem.archive import Progress, unwatched
 from filemem.errors import NotFound, Refused
 from filemem.folder import Folder
 from filemem.index.corpus import Entry
-from filemem.memory import ARCHIVE
+from filemem.memory import ARCHIVE, is_archived
 from filemem.retention import Strength
 
 HEAD = 8192  # bytes of a file in which its front matter is looked for
@@ -131,7 +131,7 @@ def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
     said: list[str] = []
     found = [user.locate(path) for path in paths]
     for path in dict.fromkeys(found):
-        if not path.startswith(ARCHIVE + "/"):
+        if not is_archived(path):
             back = turns_said.put_back(user, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")

@@ -21,6 +21,7 @@ CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
+LETTER = rf"[^\W{CJK}]"  # of a script that writes words apart; CJK names stand within a row of other characters
 STOP = frozenset(
     """
     a an the and or but nor so yet if then else than as of at by for in into on onto to from with without about over under

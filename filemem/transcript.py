@@ -8,7 +8,7 @@ from filemem import disk, said
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.front import quoted
-from filemem.memory import Memory, encoding_of, slug, when_of
+from filemem.memory import Memory, encoding_of, live, slug, when_of
 from filemem.passages import Passage, format_turn, needed_day
 
 ASSISTANT = "assistant"
@@ -55,7 +55,7 @@ class Transcript:
     def _look(self, standing: Memory) -> None:
         """Notice the turns that an editor has saved over; each is told of once."""
         if self._said is None:
-            self._said = said.kept(self.folder).get(said.live(self.path), [])[-said.LOOKED_AT :]
+            self._said = said.kept(self.folder).get(live(self.path), [])[-said.LOOKED_AT :]
         elif len(standing.data) == self._size:
             return
         gone = said.missing(standing, self._said)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from filemem import disk
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import ARCHIVE
+from filemem.memory import live
 
 NAME = "withheld.log"
 WITHHELD, RELEASED = "withheld", "released"
@@ -32,7 +32,7 @@ class Withheld:
 
     def hides(self, path: str, line: int) -> bool:
         """Is the passage that begins at a line of a memory withheld?"""
-        path = path.removeprefix(ARCHIVE + "/")
+        path = live(path)
         return bool(self._all) and (path in self._all or f"{path}:{line}" in self._all)
 
 
@@ -67,7 +67,7 @@ def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
 
 
 def _live(place: str) -> str:
-    return place.removeprefix(ARCHIVE + "/")
+    return live(place)
 
 
 def _add(folder: Folder, lines: Iterable[str]) -> None:

@@ -158,7 +158,7 @@ def test_a_month_is_told_of_by_its_days(chat: Chat) -> None:
 
 def test_a_pasted_text_of_any_length_is_taken(chat: Chat) -> None:
     chat("I live in Ghent.")
-    assert chat("lorem ipsum dolor " * 100_000) == "All right."
+    assert chat("lorem ipsum dolor " * 10_000) == "All right."
 
 
 # -- what is to be forgotten --------------------------------------------------------------------------------------------

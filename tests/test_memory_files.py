@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import check
+from filemem import check, facts
 from filemem.folder import Folder
 from filemem.front import quoted
 from filemem.memory import LARGEST, Memory, When, slug, when_of
@@ -391,3 +391,16 @@ def test_quoting_round_trips_on_one_line(text: str) -> None:
 def test_a_long_text_is_quoted_on_one_line() -> None:
     text = "word " * 300_000
     assert quoted(text) == f'"{text}"'
+
+
+@pytest.mark.parametrize(
+    ("owner", "text", "words"),
+    [
+        ("a", "Ann bought a kayak.", "ann-bought-a-kayak"),
+        ("mara", "Mara's van leaves at seven.", "van-leaves-at-seven"),
+        ("Mara", "Mara喜欢乌龙茶。", "喜欢乌龙茶"),
+        ("小美", "小美喜欢乌龙茶。", "喜欢乌龙茶"),
+    ],
+)
+def test_a_facts_name_is_without_its_owners_and_whole(owner: str, text: str, words: str) -> None:
+    assert facts.name("facts", text, dt.date(2026, 11, 20), owner) == f"facts/2026/2026-11-20-{words}.md"

@@ -22,7 +22,7 @@ from filemem.cli.options import as_of_option, shared_options
 from filemem.errors import FilememError
 from filemem.folder import Folder, Stat
 from filemem.grep import Bare, Line, Listed, grep
-from filemem.memory import ARCHIVE, Memory, kind_of, when_of
+from filemem.memory import Memory, is_archived, kind_of, when_of
 from filemem.places import listed
 from filemem.plain import one_line
 
@@ -77,7 +77,7 @@ def _listed(user: Folder) -> Listed:
 
 
 def _archived(line: Line) -> bool:
-    return line.path.startswith(ARCHIVE + "/")
+    return is_archived(line.path)
 
 
 @click.command("open")
@@ -127,7 +127,7 @@ def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
 
 def _newest_first(stat: Stat) -> tuple[bool, int, str]:
     when = when_of(stat.path)
-    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), stat.path
+    return is_archived(stat.path), -(when.date.toordinal() if when else 0), stat.path
 
 
 def _row(user: Folder, stat: Stat) -> dict[str, Any]:
@@ -144,6 +144,6 @@ def _row(user: Folder, stat: Stat) -> dict[str, Any]:
         "kind": kind_of(stat.path),
         "date": date,
         "size": stat.size,
-        "archived": stat.path.startswith(ARCHIVE + "/"),
+        "archived": is_archived(stat.path),
         "title": title,
     }

@@ -1,6 +1,5 @@
 """What a memory rests on, and whether that still stands: turns that were edited or deleted, memories that were superseded."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 from filemem import archive, facts
@@ -9,10 +8,9 @@ from filemem.consolidation import profile, retold
 from filemem.consolidation.ledger import Ledger, Origin, turn_digest
 from filemem.errors import FilememError
 from filemem.folder import Folder
-from filemem.memory import ARCHIVE, LARGEST, PROFILE, Memory, kind_of
+from filemem.memory import LARGEST, PROFILE, REFERENCE, Memory, is_archived, kind_of
 from filemem.problems import Problem
 
-_SOURCE = re.compile(r"(.+?\.\w+)(?::(\d{1,9}))?$")
 _GONE = "delete the line, or let filemem consolidate do it"
 _RETOLD = "go through such facts with filemem review --retold"
 _LOOK = "see whether it still holds; then correct it, or delete it"
@@ -28,7 +26,7 @@ def problems(folder: Folder) -> Iterator[Problem]:
         memory = _read(folder, path)
         if memory is None or not book.untouched(path, memory.data):
             continue
-        named = [match for match in map(_SOURCE.match, facts.sources(memory)) if match]
+        named = [match for match in map(REFERENCE.match, facts.sources(memory)) if match]
         sessions = {live(match[1]) for match in named if kind_of(match[1]) == "sessions"}
         for what in _changed(folder, sessions, written.origins, seen):
             yield Problem(path, memory.line_of("source"), what, _LOOK)
@@ -37,7 +35,7 @@ def problems(folder: Folder) -> Iterator[Problem]:
         if not list(_changed(folder, sessions, book.written[path].origins, seen)):
             yield Problem(path, one.memory.front_end + 1, "its words stand in no turn that it cites", _RETOLD)
     for path in folder.paths():
-        if kind_of(path) in ("facts", "lessons", "summaries") and not path.startswith(ARCHIVE + "/"):
+        if kind_of(path) in ("facts", "lessons", "summaries") and not is_archived(path):
             yield from _superseded(folder, path, gone)
     yield from _profile(folder, gone)
 
@@ -71,7 +69,7 @@ def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Pro
         return
     memory = Memory(path, data)
     for source in facts.sources(memory):
-        match = _SOURCE.match(source)
+        match = REFERENCE.match(source)
         by = _replaced(folder, match[1], gone) if match and kind_of(match[1]) in ("facts", "lessons") else ""
         if by:
             yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", _LOOK)

@@ -14,7 +14,7 @@ from filemem.folder import Current, Folder, Stat
 from filemem.grep import pattern, reading
 from filemem.grep.expression import fold
 from filemem.grep.pattern import Pattern
-from filemem.memory import ARCHIVE, LARGEST, when_of
+from filemem.memory import LARGEST, is_archived, when_of
 from filemem.passages import TURN_HEAD, as_shown, texts_as_shown
 
 PAGE = 50  # matching lines in one answer
@@ -117,7 +117,7 @@ def grep(
             f"offset {offset} is past the end: {total} lines match; use an offset from 0 to {max(0, total - 1)}."
         )
     end = offset + len(held)
-    archived = sum(name.startswith(ARCHIVE + "/") for name in found)
+    archived = sum(is_archived(name) for name in found)
     shown = list(_with_context(folder, held, context))
     return Grepped(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
 
@@ -147,7 +147,7 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
 def _newest_first(stat: Stat) -> tuple[bool, int, int, str]:
     when = when_of(stat.path)
     clock = int(when.time.replace(":", "")) if when and when.time else -1
-    return stat.path.startswith(ARCHIVE + "/"), -(when.date.toordinal() if when else 0), -clock, stat.path
+    return is_archived(stat.path), -(when.date.toordinal() if when else 0), -clock, stat.path
 
 
 def example(folder: Folder, listed: Listed, path: str | None) -> str:
@@ -169,7 +169,7 @@ def _matches(
     for found in compiled.search(_lines(folder, compiled, stats, current, notes)):
         if found != last:  # a line may match in several ways that it is shown in
             path, number, line = last = found
-            yield Match(path, number, line, path.startswith(ARCHIVE + "/"))
+            yield Match(path, number, line, is_archived(path))
 
 
 def _lines(

@@ -18,7 +18,7 @@ from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.origins import Imported, Origins
 from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
 from filemem.importers.spoken import cleaned, missing, without_secrets, written
-from filemem.memory import ARCHIVE, slug
+from filemem.memory import ARCHIVE, live, slug
 from filemem.places import folder_of
 from filemem.plain import one_line, visible
 from filemem.redaction import Redaction, kinds, redact
@@ -239,8 +239,7 @@ class _Intake:
     def _replace(self, path: str, old: bytes, new: bytes) -> None:
         """Put `new` in the place of `old`; where it lacks lines of `old`, that is kept in the archive."""
         if not _extends(old, new):
-            live = path.removeprefix(ARCHIVE + "/")
-            self._create(f"{ARCHIVE}/{next(name for name in _names(live) if not self.origins.place(name))}", old)
+            self._create(f"{ARCHIVE}/{next(name for name in _names(live(path)) if not self.origins.place(name))}", old)
         if not self.user.edit(path, lambda data: new if data == old else None):
             raise Changed(f"{path} changed on disk meanwhile; import again.")
 

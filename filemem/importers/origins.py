@@ -13,7 +13,7 @@ from typing import NamedTuple
 from filemem import disk
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.folder import Folder
-from filemem.memory import ARCHIVE, Memory
+from filemem.memory import ARCHIVE, Memory, live
 
 RECORD = "imports.jsonl"
 HEAD = 8192  # bytes of a session in which its front matter is looked for
@@ -28,12 +28,12 @@ class Imported(NamedTuple):
 
 def forget(folder: Folder, memory: Memory) -> None:
     """Take a deleted memory's name out of the record; that it was imported stays there, so it never comes back."""
-    live, origin = memory.path.removeprefix(ARCHIVE + "/"), memory.front.get("origin")
+    name, origin = live(memory.path), memory.front.get("origin")
 
     def nameless(line: bytes) -> bytes:
         with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
             entry = json.loads(line)
-            if entry["path"].removeprefix(ARCHIVE + "/") == live or entry["origin"] == origin:
+            if live(entry["path"]) == name or entry["origin"] == origin:
                 return json.dumps({**entry, "path": ""}).encode()
         return line
 
@@ -69,10 +69,10 @@ class Origins:
 
     def place(self, path: str) -> str | None:
         """Where the memory `path` lies now, live or archived; None where it is gone."""
-        live = path.removeprefix(ARCHIVE + "/")
-        if not live:
+        name = live(path)
+        if not name:
             return None
-        return next((p for p in (live, f"{ARCHIVE}/{live}") if os.path.lexists(self.folder.absolute(p))), None)
+        return next((p for p in (name, f"{ARCHIVE}/{name}") if os.path.lexists(self.folder.absolute(p))), None)
 
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone."""

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from filemem import terms
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
-from filemem.memory import ARCHIVE, LARGEST, PROFILE, RESTS_ON, Memory, When, when_of
+from filemem.memory import LARGEST, PROFILE, RESTS_ON, Memory, When, is_archived, when_of
 from filemem.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
+from filemem.plain import LINK
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = (
@@ -23,7 +24,6 @@ RANKED = (
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
 """A value on one line that YAML reads without fail."""
 _PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin|confidence): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
-_LINK_TEXT = re.compile(r"\[\[([^\[\]|\n]+)\|([^\[\]\n]+)\]\]")
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 
@@ -58,7 +58,7 @@ class Gatherer:
     ) -> None:
         """Put a file into the segment; `data` is None where it could not be read."""
         path = folder + name
-        marks |= ARCHIVED if path.startswith(ARCHIVE + "/") else 0
+        marks |= ARCHIVED if is_archived(path) else 0
         if folder.startswith(("sessions/", "archive/sessions/")) and data and data.isascii() and b"\0" not in data:
             when = when_of(name)
             if when and len(data) <= LARGEST and self._plain(builder, data.decode(), folder, name, stats, when, marks):
@@ -199,7 +199,7 @@ def _particulars(memory: Memory) -> dict[str, Any]:
             found[key] = value.isoformat() if isinstance(value, dt.date) else value
     if memory.aliases:
         found["names"] = [memory.title, *memory.aliases]
-    if "|" in memory.text and (links := _LINK_TEXT.findall(memory.text)):
+    if "|" in memory.text and (links := [link for link in LINK.findall(memory.text) if link[1]]):
         found["links"] = [[name.strip(), shown.strip()] for name, shown in links]
     return found
 
