@@ -56,6 +56,7 @@ class MemoryCorpus:
                 self._put(*(passage if isinstance(passage, Said) else Said(passage)))
         for token in sorted(self._postings):
             self._stems.setdefault(terms.stem(token.lstrip("[")), []).append(token)
+        self.citing = {n for n, flags in enumerate(self.flags) if flags & terms.CITES and self.speakers[n]}
         self.count = len(self.texts)
         self.mean_length = sum(self.lengths) / max(1, self.count)
 

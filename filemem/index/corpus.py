@@ -30,6 +30,7 @@ MOST_HELD = 2_000_000  # postings held for the next query
 MOST_KNOWN = 10_000  # words whose forms and frequencies are held
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
 _RETELLS = bytes(bool(n & terms.RETELLS) for n in range(256))
+_CITES = bytes(bool(n & terms.CITES) for n in range(256))
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
@@ -101,7 +102,7 @@ class Corpus:
             self._bases.append(len(self._slots) * PASSAGES)
             self._slots += [number] * max(1, -(-len(segment.lengths) // PASSAGES))
         self.lengths: Sequence[int] = self._joined([segment.lengths for segment, _ in self._parts])
-        self.flags: Sequence[int] = self._joined([segment.flags for segment, _ in self._parts])
+        self.flags = self._joined([segment.flags for segment, _ in self._parts])
         names = (name for segment, _ in self._parts for name in segment.speaker_names)
         self.speaker_names: Sequence[str] = list(dict.fromkeys(itertools.chain([""], names)))
         self.speakers = self._speakers()
@@ -220,6 +221,11 @@ class Corpus:
             for file in part.live()
             if part.segment.marks[file] & UNREAD
         ]
+
+    @functools.cached_property
+    def citing(self) -> frozenset[int]:
+        """The passages of people that quote memory."""
+        return frozenset(number for number in _places(self.flags.translate(_CITES), 1) if self.speakers[number])
 
     def line(self, number: int) -> int:
         """The first line of a passage."""

@@ -4,12 +4,14 @@ On a store with more passages than EXACT, only the files that promise most are l
 words stand close together.
 """
 
+import collections
 import difflib
+import functools
 import heapq
 import math
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 from filemem import terms
@@ -52,10 +54,13 @@ class Corpus(Protocol):
     mean_length: float
     firsts: Sequence[int]
     lengths: Sequence[int]
-    flags: Sequence[int]
     speakers: Sequence[int]
     speaker_names: Sequence[str]
 
+    @property
+    def flags(self) -> bytes | bytearray: ...
+    @property
+    def citing(self) -> Set[int]: ...  # passages of people that quote memory
     def concept(self, stem: str) -> list[str]: ...
     def frequency(self, token: str) -> int: ...
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
@@ -142,15 +147,46 @@ class Spans:
             yield from range(bisect_left(numbers, self._firsts[n]), bisect_left(numbers, self._ends[n]))
 
 
-def add(corpus: Corpus, term: Term, known: dict[int, float], spans: Spans | None) -> None:
-    """Raise the values of a word, by passage number, to what `term` gives; within `spans` where given."""
-    lengths, per_token = corpus.lengths, K1 * B / max(1.0, corpus.mean_length)
-    for number, count in _counts(corpus, term, spans).items():
-        if corpus.flags[number] & terms.CITES and corpus.speakers[number]:
-            count *= CITING
-        value = term.weight * count * (1 + K1) / (count + K1 * (1 - B) + per_token * lengths[number])
-        if value > known.get(number, 0.0):
-            known[number] = value
+def held(corpus: Corpus, found: list[Term], words: int, spans: Spans | None) -> dict[int, list[tuple[int, float]]]:
+    """By passage number which words of a question it holds, by any of their terms, and what each counts; within `spans` where
+    given."""
+    values: list[dict[int, float]] = [{} for _ in range(words)]
+    for term in found:
+        known = values[term.word]
+        for number, value in _values(corpus, term, spans).items():
+            if value > known.get(number, 0.0):
+                known[number] = value
+    by_passage = collections.defaultdict[int, list[tuple[int, float]]](list)
+    for word, known in enumerate(values):
+        for number, value in known.items():
+            by_passage[number].append((word, value))
+    return by_passage
+
+
+def _values(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]:
+    """What a term counts, by passage number."""
+    counts = _counts(corpus, term, spans)
+    for number in corpus.citing & counts.keys():
+        counts[number] *= CITING
+    weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
+    return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
+
+
+@functools.lru_cache(maxsize=8)
+def _saturation(mean_length: float) -> "_Saturation":
+    return _Saturation(mean_length)
+
+
+class _Saturation(dict[float, list[float]]):
+    """What a term counts of its weight, by how often it stands in a passage, and the passage's length."""
+
+    def __init__(self, mean_length: float) -> None:
+        self._per_token = K1 * B / max(1.0, mean_length)
+
+    def __missing__(self, count: float) -> list[float]:
+        least = count + K1 * (1 - B)
+        self[count] = [count * (1 + K1) / (least + self._per_token * length) for length in range(256)]
+        return self[count]
 
 
 def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]:
@@ -159,9 +195,14 @@ def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]
     for token in term.tokens:
         worth = CAPTION if token.startswith("[") else 1.0
         for numbers, times in corpus.postings(token):
-            for place in spans.places(numbers) if spans else range(len(numbers)):
-                number = numbers[place]
-                counts[number] = counts.get(number, 0.0) + times[place] * worth
+            if spans:
+                places = list(spans.places(numbers))
+                found = {numbers[place]: times[place] * worth for place in places}
+            else:
+                found = dict(zip(numbers, [count * worth for count in times] if worth < 1.0 else times, strict=True))
+            for number in counts.keys() & found.keys():
+                found[number] += counts[number]
+            counts.update(found)
     return counts
 
 

@@ -9,13 +9,14 @@ that the question names.
 
 import functools
 import heapq
+import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem import terms
-from filemem.search import evidence, lookup
+from filemem.search import evidence, lookup, nearby
 from filemem.search.lookup import CITING, FILES, REACH, Corpus, Entry, Spans, Term
 from filemem.search.question import LIGHT, Query, Word
 
@@ -39,6 +40,8 @@ ALONE, TELLING = 2.0, 0.1
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
+OPENS, ANSWERS = 256, 512  # marks of a passage beside the flags of its text
+_MARKS = terms.HAS_TIME_WORD | terms.IS_QUESTION | terms.FIRST_PERSON | terms.HAS_NAME
 
 Share = tuple[str, float]  # what a part of a score is for, and how much
 
@@ -69,103 +72,37 @@ def rank(
     """
     scorer = _Scorer(query, corpus, worth)
     best = scorer.best(limit, speakers, days)
-    return _Explainer(scorer, [number for _, _, _, number, _ in best]).explained(best)
+    return _Explainer(scorer, [number for _, _, _, number, _, _ in best]).explained(best)
 
 
 # -- within a file -------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=4096)
-def _reach(speakers: tuple[int, ...], at: int) -> tuple[tuple[int, float], ...]:
-    """The passages in reach of the one at a place among some with these speakers, itself first: how far away each is, and
-    what its words count there."""
-    found = [(0, 1.0)]
-    for step in (1, -1):
-        place, away = at + step, 0
-        while 0 <= place < len(speakers):
-            speaker, last = speakers[place], speakers[place - step]
-            away += NOTES if not (speaker or last) else 1 if speaker == last else 2
-            if away >= len(REACH):
-                break
-            found.append((place - at, REACH[away]))
-            place += step
-    return tuple(found)
-
-
-def _around(corpus: Corpus, entry: Entry, number: int) -> tuple[tuple[int, float], ...]:
-    """`_reach` of a passage in its file."""
-    first, end = max(entry.first, number - len(REACH)), min(entry.first + entry.count, number + len(REACH) + 1)
-    apart = [place for place in range(first + 1, end) if corpus.flags[place] & terms.APART]
-    first, end = max([first, *(p for p in apart if p <= number)]), min([end, *(p for p in apart if p > number)])
-    return _reach(tuple(corpus.speakers[first:end]), number - first)
+@functools.lru_cache(maxsize=8192)
+def _layout(flags: bytes, speakers: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """Of a file's passages the places, in half steps from the first, and the marks, as flags that `_marks` knows."""
+    places = [0] if speakers else []
+    for flag, (last, speaker) in zip(flags[1:], itertools.pairwise(speakers), strict=True):
+        step = NOTES if not (speaker or last) else 1 if speaker == last else 2
+        places.append(places[-1] + (len(REACH) if flag & terms.APART else step))
+    return places, [_mark(flags, speakers, place) for place in range(len(speakers))]
 
 
 class _File(NamedTuple):
-    """A file that holds words of the question, what it counts, and which of its passages hold them."""
+    """A file that holds words of the question, what it counts, what it adds as a whole to each of its passages, the most that
+    its dates give, which of its passages hold words, and the layout of all."""
 
     entry: Entry
     worth: float
-    numbers: list[int]
-
-
-def _by_file(corpus: Corpus, numbers: list[int], worth: Callable[[Any], float]) -> Iterator[_File]:
-    """The passages (ascending) by file, without those of files that are not asked for."""
-    start = 0
-    while start < len(numbers):
-        entry = corpus.file(numbers[start])
-        stop = bisect_left(numbers, entry.first + entry.count, start)
-        factor = worth(entry) if corpus.alive(numbers[start]) else 0.0
-        if factor:
-            yield _File(entry, factor, numbers[start:stop])
-        start = stop
-
-
-class _Scores(NamedTuple):
-    """A file's passages: for each word, number -> value with the neighbours'; the same for all words together; what the file
-    as a whole adds; and the most that its dates give."""
-
-    file: _File
-    spread: list[dict[int, float]]
-    words: dict[int, float]
     session: float
     dated: tuple[Share, ...]
+    held: dict[int, float]  # by place in the file: what all words count in it
+    places: list[int]
+    marks: list[int]
 
 
-_Ranked = tuple[float, int, str, int, _Scores]  # in order, the best first; the number tells any two apart
-
-
-def _spread(corpus: Corpus, file: _File, values: list[dict[int, float]], dated: tuple[Share, ...]) -> _Scores:
-    """What the words count for each passage of a file, its own place and its neighbours' taken together."""
-    around = {number: _around(corpus, file.entry, number) for number in file.numbers}
-    spread: list[dict[int, float]] = []
-    words: dict[int, float] = {}
-    tops = 0.0
-    for places in values:
-        standing = [number for number in file.numbers if number in places]
-        spread.append(_spread_word(standing, places, around))
-        tops += max([places[number] for number in standing], default=0.0)
-        for place, value in spread[-1].items():
-            words[place] = words.get(place, 0.0) + value
-    return _Scores(file, spread, words, SESSION * tops, dated)
-
-
-def _spread_word(
-    numbers: list[int], values: dict[int, float], around: dict[int, tuple[tuple[int, float], ...]]
-) -> dict[int, float]:
-    """The same of one word that stands in these passages."""
-    best: dict[int, float] = {}
-    total: dict[int, float] = {}
-    for number in numbers:
-        value = values[number]
-        for away, share in around[number]:
-            place, part = number + away, value * share
-            if place in best:
-                total[place] += part
-                if part > best[place]:
-                    best[place] = part
-            else:
-                best[place] = total[place] = part
-    return {place: ONCE * top + (1 - ONCE) * total[place] for place, top in best.items()}
+_Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
+_Ranked = tuple[float, int, str, int, _File, _Words]  # in order, the best first; the number tells any two apart
 
 
 # -- what marks an answer ----------------------------------------------------------------------------------------
@@ -187,34 +124,59 @@ def _named(query: Query, corpus: Corpus) -> _Named:
     return test
 
 
-def _answers(corpus: Corpus, entry: Entry, number: int) -> bool:
-    """Whether what stands before, leaving out what the same person said just before, is a question."""
-    before = number - 1
-    while before > max(entry.first, number - 4) and corpus.speakers[before] == corpus.speakers[number]:
+def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
+    """What marks a passage, whatever the question, as flags."""
+    mark = flags[place] & _MARKS
+    if not speakers[place]:
+        mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
+    elif not place and not flags[place] & terms.RETELLS:  # a quotation opens nothing
+        return mark | OPENS
+    before = place - 1  # and before what the same person said just before
+    while before > max(0, place - 4) and speakers[before] == speakers[place]:
         before -= 1
-    return before >= entry.first and bool(corpus.flags[before] & terms.IS_QUESTION)
+    return mark | (ANSWERS if before >= 0 and flags[before] & terms.IS_QUESTION else 0)
 
 
 @functools.lru_cache(maxsize=4096)
-def _marks(named: float, flags: int, when: bool, opens: bool, answers: bool) -> tuple[Share, ...]:
-    """What marks a passage with these flags as an answer, as shares of the question's weight: `named` is what it counts who
-    says it, `when` that the question asks for a time, the rest where the passage stands."""
+def _marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
+    """What marks a passage as an answer, as shares of the question's weight: `named` is what it counts who says it, `when`
+    that the question asks for a time."""
     found = []
     if named:
         found.append(("speaker", named))
-        if flags & terms.FIRST_PERSON:
+        if mark & terms.FIRST_PERSON:
             found.append(("own words", OWN_WORDS))
-    if when and flags & terms.HAS_TIME_WORD:
+    if when and mark & terms.HAS_TIME_WORD:
         found.append(("time word", TIME))
-    if flags & terms.IS_QUESTION:
+    if mark & terms.IS_QUESTION:
         found.append(("question", ASKING))
-    if flags & terms.HAS_NAME:
+    if mark & terms.HAS_NAME:
         found.append(("name", NAMING))
-    if opens:
+    if mark & OPENS:
         found.append(("opening", OPENING))
-    elif answers:
+    elif mark & ANSWERS:
         found.append(("answer", ANSWERING))
     return tuple(found)
+
+
+class _Asked(NamedTuple):
+    """What marks of an answer a question asks for: speakers, and the time; whether it is bare."""
+
+    about: frozenset[int]
+    others: frozenset[int]
+    when: bool
+    bare: bool
+
+
+@functools.lru_cache(maxsize=8192)
+def _most_shares(marks: tuple[int, ...], speakers: tuple[int, ...], lengths: bytes, asked: _Asked) -> list[float]:
+    """The most that these marks and lengths count for each passage of a file, as shares of the question's weight."""
+    found = []
+    for mark, speaker, length in zip(marks, speakers, lengths, strict=True):
+        named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
+        shares = _marks(named, mark, asked.when) + _LENGTHS[asked.bare][length]
+        found.append(sum([share for _, share in shares]))
+    return found
 
 
 def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
@@ -251,9 +213,7 @@ class _Scorer:
         found, self.weights = lookup.lookups(query, corpus)
         large = bool(found) and corpus.count > lookup.EXACT
         spans = lookup.promising(corpus, found, len(query.words), worth) if large else None
-        self._values: list[dict[int, float]] = [{} for _ in query.words]
-        for term in found:
-            lookup.add(corpus, term, self._values[term.word], spans)
+        self._held = lookup.held(corpus, found, len(query.words), spans)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.aside)
         self.mass = max(self._mass(found), ALONE if self._bare else 0.0)
@@ -264,42 +224,50 @@ class _Scorer:
 
     def best(self, limit: int, speakers: frozenset[int] | None, days: tuple[int, int] | None) -> list[_Ranked]:
         """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of
-        `speakers` and of `days` if given."""
+        `speakers` and of `days` if given. Those that can score most are looked at first, until no other can be among the best."""
         found: list[_Ranked] = []
         highest: list[float] = []  # scores, as a heap
-        for scores in sorted(self._scores(), key=lambda scores: max(scores.words.values(), default=0.0), reverse=True):
-            entry, words = scores.file.entry, scores.words
-            room = scores.session + self._most_marks * self.mass + sum(share * self.mass for _, share in scores.dated)
-            for number in words.keys() | (scores.file.numbers if self._bare else ()):
-                if speakers is not None and self.corpus.speakers[number] not in speakers:
-                    continue
-                if days and not days[0] <= entry.day(number) <= days[1]:
-                    continue
-                most = max(words.get(number, 0.0) + room, FLOOR) * scores.file.worth
-                if len(highest) == limit and most < highest[0] - 1e-6:
-                    continue
-                score = round(self._score(scores, number), 6)
-                found.append((-score, -entry.date, entry.path, number, scores))
+        for most, number, file in self._by_bound():
+            if len(highest) == limit and most < highest[0] - 1e-6:
+                break
+            if speakers is not None and self.corpus.speakers[number] not in speakers:
+                continue
+            if days and not days[0] <= file.entry.day(number) <= days[1]:
+                continue
+            words = self._words(file, number)
+            if words or (self._bare and number - file.entry.first in file.held):
+                score = round(self._score(file, words, number), 6)
+                found.append((-score, -file.entry.date, file.entry.path, number, file, words))
                 (heapq.heappush if len(highest) < limit else heapq.heappushpop)(highest, score)
         return sorted(found)[:limit]
 
-    def _scores(self) -> Iterator[_Scores]:
-        """What the words count in each file that holds some."""
-        for file in _by_file(self.corpus, self._candidates(), self._worth):
-            days = [_dated(self.query, day, self._bare) for day in file.entry.days]
-            yield _spread(self.corpus, file, self._values, max(days, default=()))
-
-    @functools.cached_property
-    def _most_marks(self) -> float:
-        """The most that what marks an answer can count, its date aside, as a share of the question's weight."""
-        if self._bare:
-            return math.inf
-        named = ASKED + OWN_WORDS if self.query.about or self.query.others else 0.0
-        return named + (TIME if self.query.asks_when else 0.0) + NAMING + max(OPENING, ANSWERING)
+    def _files(self) -> Iterator[_File]:
+        """The files with passages that hold words of the question, but for those not asked for; to a bare one also the newest
+        files of the days it names."""
+        corpus, numbers, start = self.corpus, self._candidates(), 0
+        while start < len(numbers):
+            entry = corpus.file(numbers[start])
+            first, end = entry.first, entry.first + entry.count
+            stop = bisect_left(numbers, end, start)
+            worth = self._worth(entry) if corpus.alive(first) else 0.0
+            if worth:
+                best: dict[int, float] = {}
+                held: dict[int, float] = {}
+                for number in numbers[start:stop]:
+                    total = 0.0
+                    for word, value in self._held.get(number, ()):
+                        total += value
+                        if value > best.get(word, 0.0):
+                            best[word] = value
+                    held[number - first] = total
+                dated = max((_dated(self.query, day, self._bare) for day in entry.days), default=())
+                layout = _layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]))
+                yield _File(entry, worth, SESSION * sum(best.values()), dated, held, *layout)
+            start = stop
 
     def _candidates(self) -> list[int]:
         """The passages that hold words of the question; of a bare one also all of the newest files of the days it names."""
-        found = {number for places in self._values for number in places}
+        found = set(self._held)
         for first, last in self.query.spans if self._bare else ():
             dated = self.corpus.dated(first, last)
             for entry in heapq.nlargest(FILES, dated, key=lambda entry: (entry.date, entry.path)):
@@ -307,29 +275,87 @@ class _Scorer:
                 found.update(number for number in numbers if first <= entry.day(number) <= last)
         return sorted(found)
 
-    def _score(self, scores: _Scores, number: int) -> float:
-        words = scores.words.get(number, 0.0)
-        more, weight = scores.session, self._sure(words)
-        for _, share in self._signs(scores, number):
+    def _by_bound(self) -> Iterator[tuple[float, int, _File]]:
+        """The passages that may score, each with the most that it can, and its file; the highest first."""
+        files = list(self._files())
+        bounds: list[float] = []
+        found: list[tuple[int, _File]] = []
+        totals = nearby.totals([(file.places, file.held) for file in files])
+        for file, near in zip(files, totals, strict=True):
+            bounds += self._bounds(file, near)
+            found += zip(range(file.entry.first, file.entry.first + file.entry.count), itertools.repeat(file))
+        order = sorted(range(len(bounds)), key=bounds.__getitem__, reverse=True)
+        return ((bounds[place], *found[place]) for place in order if bounds[place])
+
+    def _bounds(self, file: _File, totals: list[float]) -> list[float]:
+        """The most that each passage of a file can score, 0 for one that cannot; `totals` is what `nearby` makes of its words."""
+        scale, loose, more = file.worth * self.mass, 1 - ONCE, file.session + FLOOR
+        whole = 0.0 if self._bare else LEAST * self.mass  # that much a passage's words must give
+        best, dated = ONCE * file.session / SESSION, sum(share for _, share in file.dated)
+        held = [0.0] * len(totals)
+        for place, value in file.held.items():
+            held[place] = value
+        bounds: list[float] = []
+        for total, share, own in zip(totals, self._shares(file), held, strict=True):
+            if not total and not self._bare:
+                bounds.append(0.0)
+                continue
+            share += dated
+            spread = loose * total
+            words = total if share > 0 else own if own > spread else spread  # at least, where these take from the score
+            if words < whole:
+                share *= words / whole
+            near = best + spread
+            bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
+        return bounds
+
+    def _shares(self, file: _File) -> list[float]:
+        """The most that what marks an answer can count for each passage of a file, its date aside."""
+        query, corpus, first, end = self.query, self.corpus, file.entry.first, file.entry.first + file.entry.count
+        speakers = frozenset(corpus.speakers[first:end])
+        # What nobody speaks may be told of the person asked about.
+        about = speakers & (query.about | {0}) if query.about else query.about
+        asked = _Asked(about, speakers & query.others, query.asks_when or self._bare, self._bare)
+        return _most_shares(
+            tuple(file.marks), tuple(corpus.speakers[first:end]), bytes(corpus.lengths[first:end]), asked
+        )
+
+    def _words(self, file: _File, number: int) -> _Words:
+        """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
+        best: dict[int, float] = {}
+        total: dict[int, float] = {}
+        first = file.entry.first
+        for place, share in nearby.around(file.places, number - first):
+            for word, value in self._held.get(first + place, ()):
+                part = value * share
+                if word not in best:
+                    best[word] = total[word] = part
+                else:
+                    total[word] += part
+                    if part > best[word]:
+                        best[word] = part
+        return {word: ONCE * best[word] + (1 - ONCE) * total[word] for word in sorted(best)}
+
+    def _score(self, file: _File, words: _Words, number: int) -> float:
+        total = sum(words.values())
+        more, weight = file.session, self._sure(total)
+        for _, share in self._signs(file, number):
             more += weight * share
-        return max(words + more, FLOOR) * scores.file.worth * self.own(number)
+        return max(total + more, FLOOR) * file.worth * self.own(number)
 
     def _sure(self, words: float) -> float:
         """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
         hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
         return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
-    def _signs(self, scores: _Scores, number: int) -> tuple[Share, ...]:
+    def _signs(self, file: _File, number: int) -> tuple[Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight."""
-        query, corpus, entry = self.query, self.corpus, scores.file.entry
-        flags, speaker = corpus.flags[number], corpus.speakers[number]
+        query, corpus, entry = self.query, self.corpus, file.entry
+        speaker = corpus.speakers[number]
         about = speaker in query.about or (not speaker and self.names(number))
         named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
-        own = 0 if speaker else terms.FIRST_PERSON  # what nobody speaks is told of whom it names
-        opens = number == entry.first and speaker > 0 and not flags & terms.RETELLS  # a quotation opens nothing
-        when = query.asks_when or self._bare
-        marks = _marks(named, flags | own, when, opens, not opens and _answers(corpus, entry, number))
-        dated = scores.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
+        marks = _marks(named, file.marks[number - entry.first], query.asks_when or self._bare)
+        dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
         return marks + _LENGTHS[self._bare][corpus.lengths[number]] + dated
 
     def own(self, number: int) -> float:
@@ -340,19 +366,18 @@ class _Scorer:
         if flags & terms.CITES:
             return CITING
         words = len(self.query.words)
-        asked = sum(number in places for places in self._values)
+        asked = len(self._held.get(number, ()))
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
 
-    def parts(self, scores: _Scores, number: int) -> Iterator[Share]:
+    def parts(self, file: _File, words: _Words, number: int) -> Iterator[Share]:
         """What made a passage's score."""
-        for word, values in zip(self.query.words, scores.spread, strict=True):
-            if values.get(number):
-                yield word.text, values[number]
-        yield "session", scores.session
-        weight = self._sure(scores.words.get(number, 0.0))
-        for name, share in self._signs(scores, number):
+        for word, value in words.items():
+            yield self.query.words[word].text, value
+        yield "session", file.session
+        weight = self._sure(sum(words.values()))
+        for name, share in self._signs(file, number):
             yield name, weight * share
-        factor = scores.file.worth * self.own(number)
+        factor = file.worth * self.own(number)
         if factor != 1.0:
             yield "times", factor
 
@@ -377,8 +402,8 @@ class _Explainer:
         """The passages with what they have, and what made their scores."""
         held, parts, partial = self._held, self._scorer.parts, functools.partial
         return [
-            Scored(number, -score, partial(held, scores, number), partial(parts, scores, number))
-            for score, _, _, number, scores in ranked
+            Scored(number, -score, partial(held, words, number), partial(parts, file, words, number))
+            for score, _, _, number, file, words in ranked
         ]
 
     def _of_another(self, number: int) -> bool:
@@ -390,11 +415,10 @@ class _Explainer:
             return speaker not in about
         return bool(corpus.flags[number] & terms.RETELLS) and not self._scorer.names(number)
 
-    def _held(self, scores: _Scores, number: int) -> evidence.Held:
-        words = zip(self._standing, scores.spread, self._weights, strict=True)
+    def _held(self, words: _Words, number: int) -> evidence.Held:
         shares = [
-            1.0 if number in standing else min(evidence.NEAR, values.get(number, 0.0) / weight)
-            for standing, values, weight in words
+            1.0 if number in standing else min(evidence.NEAR, words.get(word, 0.0) / self._weights[word])
+            for word, standing in enumerate(self._standing)
         ]
         return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
 
