@@ -143,8 +143,15 @@ def _parsed(turn: str) -> _Turn | None:
 
 
 def _others(session: Memory, said: list[str]) -> list[_Turn]:
-    """The turns of a session that are not of these, from the first of these on: what a person may have changed."""
-    known = {key for turn in said if (key := _parsed(turn))}
-    here = list(map(_key, _turns(session)))
-    first = next((place for place, key in enumerate(here) if key in known), len(here))
+    """The turns of a session that are not of these, from the first of these on: what a person may have changed.
+
+    Where none of these is there, the person has changed every one or an editor has saved over them: they were changed if each
+    still has a turn of its speaker and clock.
+    """
+    wanted = [key for turn in said if (key := _parsed(turn))]
+    known, here = set(wanted), list(map(_key, _turns(session)))
+    first = next((place for place, key in enumerate(here) if key in known), None)
+    if first is None:
+        told, there = (Counter((speaker, clock) for speaker, clock, _ in keys) for keys in (wanted, here))
+        first = 0 if told <= there else len(here)
     return [key for key in here[first:] if key not in known]

@@ -417,6 +417,28 @@ def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[
     assert git(where, "status", "--short") == " M mara/profile.md"
 
 
+def test_a_repository_whose_names_are_sha256_is_used_like_any_other(tmp_path: Path) -> None:
+    """Set up, committed to, undone, and its history purged."""
+    where = tmp_path / "store"
+    git(tmp_path, "init", "--quiet", "--object-format=sha256", "store")
+    mara = Store(where).user("mara").folder
+    learn(mara)
+    set_up(str(where), "mara", START)
+    assert len(learn(mara, "Has a tattoo of Ravn.")[1].commit) == 64
+
+    def run(*arguments: str) -> None:
+        command = [sys.executable, "-c", COMMAND, "--store", str(where), "--user", "mara", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0 and "git:" not in done.stderr, done.stdout + done.stderr
+
+    run("forget", "--about", "Ravn", "--yes", "--purge-history")
+    assert git(where, "fsck", "--strict") == "" and git(where, "status", "--short") == ""
+    assert "Ravn" not in git(where, "log", "--all", "-p")
+    run("remember", "Has a boat.")
+    run("undo")
+    assert git(where, "status", "--short") == ""
+
+
 def test_without_git_everything_else_works(tmp_path: Path) -> None:
     """No `git` in the path: the fact is kept and found, and one line says what is missing."""
     where = tmp_path / "store"

@@ -2,6 +2,8 @@
 
 import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -407,3 +409,45 @@ def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
     (Path(two.root).parent / ".git" / "MERGE_HEAD").write_text(git(two.root, "rev-parse", "HEAD"))
     said = run("sync")
     assert said.returncode == 2 and "a merge is in progress" in said.stderr
+
+
+COMMAND = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
+FETCHED, LANDING = ".git/FETCH_HEAD", ".git/filemem-landing"
+
+
+@pytest.mark.parametrize("when", ["at once", FETCHED, LANDING])
+def test_sigterm_ends_a_sync_cleanly_and_the_next_one_finishes_it(
+    machines: list[Folder], tmp_path: Path, when: str
+) -> None:
+    """No traceback, no lock and no half file is left; both machines' memories are there, committed, and merged once."""
+    one, two = machines
+    for number in range(40):
+        (Path(one.root) / f"facts/here-{number}.md").write_text(f"learnt here {number}\n" * 200)
+    History(one).record("Learn", [f"facts/here-{number}.md" for number in range(40)], {"Job": "test"}, START)
+    synced(one)
+    change(two, "facts/there.md", "learnt there\n")
+    codes = []
+    for attempt in range(4):
+        copy, remote = tmp_path / f"two-{attempt}", tmp_path / f"remote-{attempt}"
+        shutil.copytree(tmp_path / "two", copy), shutil.copytree(tmp_path / "remote", remote)
+        git(copy, "remote", "set-url", "origin", str(remote))
+        (copy / FETCHED).unlink(missing_ok=True)
+        named(copy)
+        command = [*COMMAND, "--store", str(copy), "--user", "mara", "sync"]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        while when != "at once" and running.poll() is None and not (copy / when).exists():
+            os.sched_yield()
+        running.send_signal(signal.SIGTERM)
+        errors = running.communicate(timeout=60)[1]
+        codes.append(running.returncode)
+        assert running.returncode in (0, 143, -signal.SIGTERM) and "Traceback" not in errors, errors
+        mara = Store(copy).user("mara").folder
+        assert mara.read("facts/there.md") == b"learnt there\n"
+        assert all(len(mara.read(path)) == len(one.read(path)) for path in mara.paths() if "here-" in path)
+        with History(mara).alone(), mara.locked(1):
+            pass
+        assert synced(mara).doubled == [] and git(copy, "status", "--short") == ""
+        assert {path: mara.read(path) for path in one.paths()} == {path: one.read(path) for path in one.paths()}
+        assert git(remote, "rev-parse", "main") == git(copy, "rev-parse", "HEAD")
+        assert not (copy / LANDING).exists() and not (copy / ".git/index.lock").exists()
+    assert {143, -signal.SIGTERM} & set(codes), codes

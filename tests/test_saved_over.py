@@ -111,6 +111,18 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     assert problems(user) == []
 
 
+def test_a_session_of_which_the_person_changed_every_turn_has_lost_none(user: Folder) -> None:
+    """As long as each turn still has its speaker and clock; one fewer, and the turns are missed."""
+    talk = Transcript(user)
+    for number in range(3):
+        talk.add("Ann", f"turn {number}", AT)
+    place = Path(user.absolute(talk.path))
+    place.write_text(place.read_text().replace("turn", "sentence"))
+    assert said.lost(user) == {} and problems(user) == []
+    place.write_text("".join(place.read_text().splitlines(keepends=True)[:-1]))
+    assert len(said.lost(user)[talk.path]) == 3
+
+
 def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
     talk = Transcript(user)
     for text in ("I like tea.", "My code word is Ravn.", "Good night."):

@@ -28,7 +28,6 @@ LOGS = tuple(
 )  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
 UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
 _ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))
-_ZERO = "0" * 40
 _STAGED = "filemem-staged"  # in the git directory: the commit whose changes are being staged, and the one before it
 _PURGED = "filemem-purged"  # in the git directory: the old names of the commits that were rewritten, a line each
 _UNFINISHED = {
@@ -72,13 +71,17 @@ class Merged(NamedTuple):
 class Repository(Git):
     """One work tree with its repository; paths are relative to `where`, the top of the work tree."""
 
-    def __init__(self, where: str, folder: str, common: str) -> None:
-        """A repository with its git directory `folder` and, where that is a linked work tree's, the one that it shares."""
+    def __init__(self, where: str, folder: str, common: str, zero: str) -> None:
+        """A repository with its git directory `folder` and, where that is a linked work tree's, the one that it shares.
+
+        `zero` is the name of no object, as long as its names are: 40 or 64 zeros.
+        """
         self.seal = Seal(common)
         env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
         super().__init__(where, {**env, "GIT_COMMON_DIR": self.seal.make(_ATTRIBUTES)})
         self.folder = folder
         self.common = common
+        self.zero = zero
 
     # -- state ---------------------------------------------------------------------------------------------------
 
@@ -209,7 +212,7 @@ class Repository(Git):
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
             self.run("read-tree", tree, env=private)
-            self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
+            self.run("update-index", "-z", "--index-info", stdin=_index_info(changes, self.zero), env=private)
             return self.text("write-tree", env=private)
 
     # -- committing ----------------------------------------------------------------------------------------------
@@ -224,7 +227,7 @@ class Repository(Git):
             with tempfile.TemporaryDirectory() as aside:
                 private = {"GIT_INDEX_FILE": os.path.join(aside, "index"), **identity_environment(author, at)}
                 self.run("read-tree", *([parent] if parent else ["--empty"]), env=private)
-                self.run("update-index", "-z", "--index-info", stdin=_index_info(changes), env=private)
+                self.run("update-index", "-z", "--index-info", stdin=_index_info(changes, self.zero), env=private)
                 tree = self.text("write-tree", env=private)
                 if parent and tree == self.text("rev-parse", f"{parent}^{{tree}}"):
                     return ""
@@ -252,7 +255,7 @@ class Repository(Git):
         note = os.path.join(self.folder, _STAGED)
         disk.write(note, f"{new} {old}\n".encode())
         self.stage({path: changes[path][1] for path in ours})
-        done = self.ask("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or _ZERO[: len(new)])
+        done = self.ask("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or self.zero)
         if done.code:
             self.stage({path: changes[path][0] for path in ours})
         os.unlink(note)
@@ -285,7 +288,7 @@ class Repository(Git):
         if not changes:
             return
         for wait in (0.05, 0.2, 0.8, 0.0):
-            done = self.ask("update-index", "-z", "--index-info", stdin=_index_info(changes))
+            done = self.ask("update-index", "-z", "--index-info", stdin=_index_info(changes, self.zero))
             if not done.code:
                 return
             if "index.lock" not in done.err:
@@ -347,17 +350,18 @@ def opened(place: str) -> Repository | None:
     """The repository of a `.git`, None where it is none with a work tree; raises GitError."""
     top = os.path.dirname(place)
     here = Git(top, {"GIT_CEILING_DIRECTORIES": os.path.dirname(top)})
-    done = here.ask("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+    wanted = ("--show-object-format", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+    done = here.ask("rev-parse", *wanted)
     if done.code:
         if "not a git repository" in done.err or "must be run in a work tree" in done.err:
             return None
         raise GitError(reason(done) + ".")
-    where, folder, common = os.fsdecode(done.out).removesuffix("\n").split("\n")
+    names, where, folder, common = os.fsdecode(done.out).removesuffix("\n").split("\n")
     if where != top:
         raise GitError(
             f"the configuration of {place} names another work tree, {one_line(where)}; take core.worktree out."
         )
-    return Repository(top, folder, common)
+    return Repository(top, folder, common, "0" * {"sha1": 40, "sha256": 64}[names])
 
 
 def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
@@ -387,9 +391,9 @@ def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:
     }
 
 
-def _index_info(changes: Mapping[str, Entry | None]) -> bytes:
+def _index_info(changes: Mapping[str, Entry | None], zero: str) -> bytes:
     """Lines for `git update-index --index-info`, deletions first, so that a folder can take a file's place."""
-    gone = [f"0 {_ZERO}\t{path}" for path, entry in changes.items() if entry is None]
+    gone = [f"0 {zero}\t{path}" for path, entry in changes.items() if entry is None]
     return nul([*gone, *(f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry)])
 
 
