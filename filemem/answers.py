@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from filemem import tokens
+from filemem import tokens, withheld
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.grep import Grepped, reading
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
 WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
+UNCLIPPED = 1_000_000  # characters shown of a line to a person
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 LONGEST_TITLE = 100  # characters shown of a note's title
 LONG, AROUND = 400, 60  # characters of a line, of a longer one grep shows so many on each side of a match
@@ -31,6 +32,7 @@ MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 4000  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 SUPERSEDED = "superseded by"
+KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def heading(path: str, when: When | None, *notes: str) -> str:
@@ -93,10 +95,12 @@ def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGE
 
 
 class _Days:
-    """The days of one file's lines, as they are shown below each other: a turn of another day than the last has its own."""
+    """One file's lines as they are shown below each other: a turn of another day than the last has its own, and what is
+    withheld is left out unless a person looks, who sees the `whole`."""
 
-    def __init__(self, folder: Folder, path: str) -> None:
+    def __init__(self, folder: Folder, path: str, *, whole: bool = False) -> None:
         self._path = path
+        self._hidden = set() if whole else _hidden(folder, path)
         self._last = self._file = _day_of(when_of(path))
         self._turns: list[tuple[int, dt.date | None]] = [(0, self._file)]
         if kind_of(path) in SPOKEN and self._file:
@@ -107,6 +111,8 @@ class _Days:
 
     def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
         """A line as the tools show it, its day in brackets behind its clock where neither it nor the line above tells."""
+        if line in self._hidden or 0 in self._hidden:
+            return KEPT_BACK
         start, day = self._turns[bisect.bisect_right(self._turns, line, key=lambda turn: turn[0]) - 1]
         head = TURN_HEAD.match(text) if start == line and day != self._last else None
         self._last = day
@@ -114,6 +120,17 @@ class _Days:
         if head and day and str(day) not in head[0] and shown.startswith(head[0]):
             return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
         return shown
+
+
+def _hidden(folder: Folder, path: str) -> set[int]:
+    """The lines of a file that are withheld, 0 where all of them are."""
+    found = withheld.read(folder)
+    if not found or found.hides(path, 0):
+        return {0} if found else set()
+    with contextlib.suppress(FilememError):
+        passages = Memory(path, folder.read(path, LARGEST)).passages
+        return {n for one in passages if found.hides(path, one.line) for n in range(one.line, one.end_line + 1)}
+    return set()
 
 
 def _day_of(when: When | None) -> dt.date | None:
@@ -125,14 +142,14 @@ def _day_of(when: When | None) -> dt.date | None:
 
 
 def page(
-    folder: Folder, path: str, line: int, lines: int | None, budget: int, moved_from: str, longest: int = LONGEST_LINE
+    folder: Folder, path: str, line: int, lines: int | None, budget: int, moved_from: str, *, whole: bool = False
 ) -> str:
     """The lines of a file from `line` on, numbered, within `budget` tokens; what is left out says how to see it.
 
-    A line is clipped at `longest` characters, at WHOLE_LINE where it is the only one asked for.
+    For a model a line is clipped at LONGEST_LINE characters, at WHOLE_LINE where it is the only one asked for.
     """
-    when, wanted, days = when_of(path), lines or 10**9, _Days(folder, path)
-    longest = max(longest, WHOLE_LINE) if wanted == 1 else longest
+    when, wanted, days = when_of(path), lines or 10**9, _Days(folder, path, whole=whole)
+    longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
     shown: list[str] = []
     spent = last = 0
     for number, text in reading.lines(folder, path, 4 * longest, line):

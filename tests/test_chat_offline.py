@@ -2,13 +2,16 @@
 what they ask to be forgotten is said no more."""
 
 import datetime as dt
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from filemem import Store, User, consolidation, withheld
 from filemem.agent import Conversation, Notice
+from filemem.cli import cli
 from filemem.folder import Folder
 from filemem.maintenance import maintain, restore
 from filemem.model import Reply, Usage
@@ -191,6 +194,18 @@ def test_it_is_withheld_at_once_from_answers_searches_and_the_profile(
     assert "Ghent" in chat("Where do I live?")
     maintain(mara, DAY + dt.timedelta(days=400), None)
     assert "zopiclone" not in "".join(path for path in mara.paths() if path.startswith("facts/"))
+
+
+def test_no_tool_of_an_agent_shows_a_withheld_line_and_the_person_sees_it(mara: Folder, asked_to_forget: str) -> None:
+    """`grep` and `open` say that it is kept back; the same at the shell show the files as they are."""
+    tools, talks = User(mara).tools(), [path for path in mara.paths() if "zopiclone" in mara.memory(path).text]
+    shown = [tools.call("grep", {"pattern": "zopiclone"}), *(tools.call("open", {"path": path}) for path in talks)]
+    lines = [line for text in shown for line in text.split("\n") if line.startswith(" ")]
+    assert lines and not any("zopiclone" in re.sub(r"\S+\.md", "", line) for line in lines), "but for a name of a file"
+    assert all("kept back" in text for text in shown) and any("Ghent" in text for text in shown)
+    where = ["--store", mara.store, "--user", mara.name]
+    assert "prescribed me zopiclone" in CliRunner().invoke(cli, ["grep", "zopiclone", *where]).output
+    assert any("prescribed me zopiclone" in CliRunner().invoke(cli, ["open", path, *where]).output for path in talks)
 
 
 def test_no_summary_tells_what_is_withheld(mara: Folder, chat: Chat) -> None:

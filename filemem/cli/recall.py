@@ -95,7 +95,7 @@ def open_command(path: str, lines: int | None) -> int:
     user = reader()
     name, line = split_line(user, path)
     where = user.locate(name)
-    say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, longest=1_000_000))
+    say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
     return 0
 
 
