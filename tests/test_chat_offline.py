@@ -202,7 +202,7 @@ def test_no_tool_of_an_agent_shows_a_withheld_line_and_the_person_sees_it(mara: 
     shown = [tools.call("grep", {"pattern": "zopiclone"}), *(tools.call("open", {"path": path}) for path in talks)]
     lines = [line for text in shown for line in text.split("\n") if line.startswith(" ")]
     assert lines and not any("zopiclone" in re.sub(r"\S+\.md", "", line) for line in lines), "but for a name of a file"
-    assert all("kept back" in text for text in shown) and any("Ghent" in text for text in shown)
+    assert sum("kept back" in text for text in shown) >= 3 and any("Ghent" in text for text in shown)
     where = ["--store", mara.store, "--user", mara.name]
     assert "prescribed me zopiclone" in CliRunner().invoke(cli, ["grep", "zopiclone", *where]).output
     assert any("prescribed me zopiclone" in CliRunner().invoke(cli, ["open", path, *where]).output for path in talks)
