@@ -27,7 +27,7 @@ MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with mo
 MOST_TOKENS = 20_000  # that have the piece in them, likewise
 FEW = 20  # files that are read sooner than narrowed down
 MOST_HELD = 2_000_000  # postings held for the next query
-MOST_KNOWN = 10_000  # words whose forms and frequencies are held
+MOST_KNOWN = 10_000  # words whose forms and frequencies are held; and files
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
 _RETELLS = bytes(bool(n & terms.RETELLS) for n in range(256))
 _CITES = bytes(bool(n & terms.CITES) for n in range(256))
@@ -38,7 +38,7 @@ class Entry:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
     well-formed values of the front matter (`gathering.RANKED`), dates in ISO form, and where in it other days begin."""
 
-    __slots__ = ("archived", "count", "date", "first", "particulars", "path")
+    __slots__ = ("archived", "count", "date", "days", "first", "particulars", "path")
 
     def __init__(
         self, path: str, date: int, first: int, count: int, archived: bool, particulars: dict[str, Any]
@@ -49,16 +49,14 @@ class Entry:
         self.count = count
         self.archived = archived
         self.particulars = particulars
+        days = [date, *(day for _, day in particulars.get("days", ()))] if particulars else [date]
+        self.days = [*filter(None, dict.fromkeys(days))]
+        """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
 
     def day(self, number: int) -> int:
         """The day of a passage, as an ordinal: its own, or the file's."""
         days = [day for place, day in self.particulars.get("days", ()) if self.first + place <= number]
         return (days and days[-1]) or self.date
-
-    @property
-    def days(self) -> list[int]:
-        """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""
-        return [*filter(None, {self.date, *(day for _, day in self.particulars.get("days", ()))})]
 
     @property
     def kind(self) -> str:
@@ -96,6 +94,7 @@ class Corpus:
         self._holding = 0
         self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
+        self._entries: dict[tuple[int, int], Entry] = {}
         self._bases: list[int] = []
         self._slots: list[int] = []  # the place of each slot's part
         for number, (segment, _) in enumerate(self._parts):
@@ -174,15 +173,18 @@ class Corpus:
 
     def _entry(self, part: int, file: int) -> Entry:
         segment = self._parts[part].segment
-        first = segment.firsts[file]
-        return Entry(
-            segment.path(file),
-            segment.dates[file],
-            self._bases[part] + first,
-            segment.firsts[file + 1] - first,
-            bool(segment.marks[file] & ARCHIVED),
-            segment.particulars.get(file, {}),
-        )
+        known = self._entries.get((part, file))
+        if known is None:
+            known = Entry(
+                segment.path(file),
+                segment.dates[file],
+                self._bases[part] + segment.firsts[file],
+                segment.firsts[file + 1] - segment.firsts[file],
+                bool(segment.marks[file] & ARCHIVED),
+                segment.particulars.get(file, {}),
+            )
+            self._keep(self._entries, (part, file), known)
+        return known
 
     def entries(self) -> Iterator[Entry]:
         """Every live file, in no order."""
@@ -273,7 +275,7 @@ class Corpus:
         return known
 
     @staticmethod
-    def _keep(known: dict[str, Any], key: str, value: Any) -> None:
+    def _keep(known: dict[Any, Any], key: Any, value: Any) -> None:
         """Hold what was looked up for the next question, up to a number of things."""
         if len(known) >= MOST_KNOWN:
             known.clear()

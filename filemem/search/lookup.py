@@ -4,7 +4,6 @@ On a store with more passages than EXACT, only the files that promise most are l
 words stand close together.
 """
 
-import collections
 import difflib
 import functools
 import heapq
@@ -139,12 +138,17 @@ class Spans:
             self._firsts.append(first)
             self._ends.append(end)
 
-    def places(self, numbers: Sequence[int]) -> Iterator[int]:
+    def places(self, numbers: Sequence[int]) -> list[int]:
         """Where in ascending numbers those stand that lie in a range."""
-        if not numbers:
-            return
-        for n in range(bisect_right(self._ends, numbers[0]), bisect_right(self._firsts, numbers[-1])):
-            yield from range(bisect_left(numbers, self._firsts[n]), bisect_left(numbers, self._ends[n]))
+        found: list[int] = []
+        if numbers:
+            start = 0
+            for n in range(bisect_right(self._ends, numbers[0]), bisect_right(self._firsts, numbers[-1])):
+                start = bisect_left(numbers, self._firsts[n], start)
+                stop = bisect_left(numbers, self._ends[n], start)
+                found += range(start, stop)
+                start = stop
+        return found
 
 
 def held(corpus: Corpus, found: list[Term], words: int, spans: Spans | None) -> dict[int, list[tuple[int, float]]]:
@@ -152,11 +156,11 @@ def held(corpus: Corpus, found: list[Term], words: int, spans: Spans | None) -> 
     given."""
     values: list[dict[int, float]] = [{} for _ in range(words)]
     for term in found:
-        known = values[term.word]
-        for number, value in _values(corpus, term, spans).items():
-            if value > known.get(number, 0.0):
-                known[number] = value
-    by_passage = collections.defaultdict[int, list[tuple[int, float]]](list)
+        known, more = values[term.word], _values(corpus, term, spans)
+        for number in known.keys() & more.keys():
+            more[number] = max(more[number], known[number])
+        known.update(more)
+    by_passage: dict[int, list[tuple[int, float]]] = {number: [] for known in values for number in known}
     for word, known in enumerate(values):
         for number, value in known.items():
             by_passage[number].append((word, value))
@@ -196,10 +200,9 @@ def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]
         worth = CAPTION if token.startswith("[") else 1.0
         for numbers, times in corpus.postings(token):
             if spans:
-                places = list(spans.places(numbers))
-                found = {numbers[place]: times[place] * worth for place in places}
-            else:
-                found = dict(zip(numbers, [count * worth for count in times] if worth < 1.0 else times, strict=True))
+                places = spans.places(numbers)
+                numbers, times = [numbers[place] for place in places], [times[place] for place in places]
+            found = dict(zip(numbers, times if worth == 1.0 else [count * worth for count in times], strict=True))
             for number in counts.keys() & found.keys():
                 found[number] += counts[number]
             counts.update(found)
