@@ -1,12 +1,19 @@
 """Whatever starts the tests, a Ctrl-C reaches the programs that they start: a shell has its background jobs ignore it.
 
 And nothing of the machine's owner decides or is changed: the person who has agreed to this or that lives in a new folder.
+Files lie in memory where the system has room for them there, as a disk takes its time to sync; what is compiled is kept.
 """
 
 import os
+import shutil
 import signal
 import tempfile
 
+_MEMORY, _ROOM = "/dev/shm", 4_000_000_000  # bytes
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+    os.environ.setdefault("TMPDIR", _MEMORY)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name

@@ -511,7 +511,7 @@ TEXT = st.text(st.characters(exclude_characters="\0"), max_size=4)  # no process
 ARGV = st.tuples(st.sampled_from([*ENDING, "nonsense", "--store"]), st.lists(WORDS | TEXT, max_size=5))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ARGV)
 def test_no_arguments_at_all_lead_to_a_traceback(here: Path, argv: tuple[str, list[str]]) -> None:
     result = run(argv[0], *argv[1], EDITOR="true", VISUAL="", HOME=str(here), LOGNAME="mara")

@@ -96,7 +96,7 @@ def test_a_path_that_leads_out_is_refused_everywhere(alice: Folder, tmp_path: Pa
     assert tree(tmp_path) == before
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(
     st.text()
     | st.lists(

@@ -155,7 +155,7 @@ class Clones(RuleBasedStateMachine):
 
 TestClones = Clones.TestCase
 TestClones.settings = settings(
-    max_examples=6, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -15,7 +15,7 @@ from filemem.history import History
 from filemem.history.sync import sync
 from filemem.history.undo import undo
 
-ROUNDS = 40
+ROUNDS = 20
 EDITOR = """
 import os, random, re, sys, time
 path, done = sys.argv[1], sys.argv[2]

@@ -307,5 +307,5 @@ _DAMAGES: list[Callable[[Path, random.Random], object]] = [
 
 TestLife = Life.TestCase
 TestLife.settings = settings(
-    max_examples=40, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=25, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -112,7 +112,7 @@ KEYS = [
 ]  # these are looked at where they are used
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.dictionaries(st.sampled_from([*KEYS, "colour"]), VALUES, max_size=2))
 def test_the_schema_takes_the_settings_that_the_program_takes(
     tmp_path_factory: pytest.TempPathFactory, given: dict[str, Any]
@@ -148,7 +148,7 @@ ANY = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(st.sampled_from(sorted(memory._CHECKS)), ANY)
 def test_the_schema_of_front_matter_takes_what_check_takes(key: str, value: Any) -> None:
     """An editor's YAML has dates as text, so a date is no mistake where the schema wants text."""
