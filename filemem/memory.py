@@ -24,7 +24,7 @@ LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but 
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 PARTICULARS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
-    "origin".split()
+    "origin assistant records".split()
 )  # front matter that describes the memory and says nothing to search for
 
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about

@@ -123,16 +123,17 @@ def plan(
     progress: archive.Progress = archive.unwatched,
     *,
     until: int | None = None,
+    book: Ledger | None = None,
 ) -> Iterator[SessionPlan]:
     """The plans of the sessions (all where no `paths` are given) that have unread turns, in the order of their dates.
 
     Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
     `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
-    that goes on, only those before the line `until` are read.
+    that goes on, only those before the line `until` are read. `book` is the ledger where it was read already.
     """
     order = sessions.in_order(user)
     chosen = set(order if paths is None else paths)
-    book, pending, names = Ledger(user), [], set[str]()
+    book, pending, names = book or Ledger(user), [], set[str]()
     for path in order:
         memory = sessions.load(user, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
@@ -239,26 +240,27 @@ def _settled(decisions: Iterable[Decision], known: Known) -> Iterator[Settled]:
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: Folder, found: SessionPlan) -> Applied:
+def apply(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
     """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError.
 
-    First what a killed run has left is finished: whoever holds the lock and finds a journal is looking at such a one's.
+    `book` is the ledger where it was read already. First what a killed run has left is finished: whoever holds the lock and
+    finds a journal is looking at such a one's.
     """
     with user.locked():
         left = resume(user)
         journal = user.bookkeeping(JOURNAL)
         disk.write(journal, _as_json(found))
-        done = _carry_out(user, found)
+        done = _carry_out(user, found, book or Ledger(user))
         disk.delete(journal)
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
-def stage(user: Folder, found: SessionPlan) -> Applied:
+def stage(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
     """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
     user.make()
     staged = [one for one in found.decisions if one.action not in (NOOP, DROP)]
     read = {"read": found.session, "turns": list(found.turns), "size": found.size}
-    Ledger(user).add([*({"proposed": one.claim._asdict()} for one in staged), read])
+    (book or Ledger(user)).add([*({"proposed": one.claim._asdict()} for one in staged), read])
     return Applied(staged, [], list(found.notes), staged=True)
 
 
@@ -279,15 +281,16 @@ def run(
     before = resume(user)
     if before:
         yield "", before
-    kept = upkeep.tend(user)
+    book = Ledger(user)
+    kept = upkeep.tend(user, book)
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or config.of(user).review else apply
-    for found in plan(user, at, extractor, paths, progress, until=until):
+    for found in plan(user, at, extractor, paths, progress, until=until, book=book):
         waiting, settled = _parted(user, found)
         if waiting.decisions and carry is apply:
-            yield found.session, stage(user, waiting)
-        yield found.session, carry(user, settled if carry is apply else found)
+            yield found.session, stage(user, waiting, book)
+        yield found.session, carry(user, settled if carry is apply else found, book)
 
 
 def _parted(user: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
@@ -316,7 +319,7 @@ def resume(user: Folder) -> Applied | None:
         return None
     with user.locked():
         try:
-            done = _carry_out(user, _from_json(json.loads(disk.read(journal))))
+            done = _carry_out(user, _from_json(json.loads(disk.read(journal))), Ledger(user))
         except NotFound:
             return None
         except (ValueError, TypeError, KeyError):
@@ -347,9 +350,10 @@ def _from_json(value: dict[str, Any]) -> SessionPlan:
     return SessionPlan(**whole)
 
 
-def _carry_out(user: Folder, found: SessionPlan) -> Applied:
+def _carry_out(user: Folder, found: SessionPlan, book: Ledger) -> Applied:
     """Do every step that was not done yet."""
-    at, book, entries = dt.datetime.fromisoformat(found.at), Ledger(user), list[dict[str, Any]]()
+    at, entries = dt.datetime.fromisoformat(found.at), list[dict[str, Any]]()
+    book.read_on()
     done, paths, notes = list[Decision](), list[str](), list(found.notes)
     for one in found.decisions:
         if one.action in (NOOP, DROP):

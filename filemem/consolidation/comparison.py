@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from filemem.archive import live
@@ -30,6 +31,7 @@ SAME = 0.75  # of the content words of two texts that both have, from which on t
 NEARLY = 0.85  # the same where each has words that the other has not
 NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
 BESIDE = 2  # content words beside those of a change, from which on what it changes tells something else as well
+OFTEN = 200  # facts that have a word, from which on it finds none that no other word finds
 COMMON = 3  # live facts that have a word, from which on it does not tell which of them a change means
 MEMORABLE = 400  # days after which a change is not taken to mean what was told before
 _NEGATED = re.compile(
@@ -215,10 +217,12 @@ class Known:
         """The facts most like a text, best first, each with the share of the content words of both that both have."""
         words = content(plain(text))
         shared: Counter[str] = Counter()
-        for word in words:
+        for word in sorted(words, key=lambda word: (len(self._words.get(word, ())), word)):
             paths = self._words.get(word, {})
-            for path in paths:
-                shared[path] += 1
+            if len(paths) <= OFTEN or not shared:
+                shared.update(islice(reversed(paths), OFTEN))
+            else:  # a word that many facts have brings no further one
+                shared.update(paths.keys() & shared.keys())
         rare = {word: math.log(1 + len(self.facts) / (1 + len(self._words.get(word, ())))) for word in words}
         best = sorted(shared, key=lambda path: (-shared[path] / len(words | self.facts[path].words), path))[: 3 * count]
         weighed = [(sum(rare[word] for word in words & self.facts[path].words), path) for path in best]
@@ -254,13 +258,11 @@ def compare(claim: Claim, known: Known) -> Verdict:
         return meant
     if claim.states and (verdict := _by_relations(claim, known)):
         return verdict
-    words, numbers = content(plain(claim.text)), _numbers(claim.text)
-    same = next(
-        (fact for share, fact in known.similar(claim.text) if share == 1 and numbers == _numbers(fact.text)), None
-    )
+    words, numbers, alike = content(plain(claim.text)), _numbers(claim.text), known.similar(claim.text)
+    same = next((fact for share, fact in alike if share == 1 and numbers == _numbers(fact.text)), None)
     if claim.changes and not same and (changed := known.meant_by(claim)):
         return replacing(claim, [changed])
-    for share, fact in known.similar(claim.text):
+    for share, fact in alike:
         if kind_of(fact.path) != claim.kind or bool(_NEGATED.search(fact.text)) != bool(_NEGATED.search(claim.text)):
             continue
         if numbers <= _numbers(fact.text) and _says_as_much(words, claim.text, share, fact):

@@ -15,6 +15,7 @@ file, changes nothing, and the same words said another day are another turn.
 
 import contextlib
 import json
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -59,15 +60,36 @@ class Ledger:
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, dict[str, Any]] = {}
         self.refused: set[Origin] = set()
-        with contextlib.suppress(FilememError):
-            for line in disk.read(folder.bookkeeping(NAME)).decode(errors="replace").split("\n"):
-                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
-                    self._take(json.loads(line))
+        self._sessions_of: dict[str, set[str]] = {}
+        self._facts_of: dict[str, set[str]] = {}
+        self._end = 0
+        self.read_on()
+
+    def read_on(self) -> None:
+        """Take in the whole lines that were added since it was read, here or by another process."""
+        try:
+            place = disk.open_regular(self.folder.bookkeeping(NAME))
+        except FilememError:
+            return
+        with open(place, "rb") as file:
+            self._end = self._end if self._end <= os.fstat(place).st_size else 0  # somebody made it shorter
+            file.seek(self._end)
+            data = file.read()
+        whole = (
+            data[: data.rfind(b"\n") + 1] if self._end else data
+        )  # a last line without its end is read the first time
+        self._end += data.rfind(b"\n") + 1
+        for line in whole.decode(errors="replace").split("\n"):
+            with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                self._take(json.loads(line))
 
     def _take(self, entry: dict[str, Any]) -> None:
         if "read" in entry:
             path = str(entry["read"])
-            self.read.setdefault(path, set()).update(map(str, entry["turns"]))
+            turns = set(map(str, entry["turns"]))
+            self.read.setdefault(path, set()).update(turns)
+            for turn in turns:
+                self._sessions_of.setdefault(turn, set()).add(path)
             self.sizes[path] = int(entry["size"])
         elif "wrote" in entry:
             path, before = str(entry["wrote"]), self.written.get(str(entry["wrote"]))
@@ -77,6 +99,8 @@ class Ledger:
                 tuple(dict.fromkeys((*(before.origins if before and not entry.get("anew") else ()), *origins))),
             )
             self.made.update((origin, path) for origin in origins)
+            for turn, _ in origins:
+                self._facts_of.setdefault(turn, set()).add(path)
         elif "line" in entry:
             self.lines.setdefault(str(entry["line"]), set()).add(str(entry["digest"]))
         elif "proposed" in entry:
@@ -95,23 +119,21 @@ class Ledger:
             if not disk.exists(place):
                 disk.write(place, b"")
             disk.append(place, lines.encode("utf-8", "replace"))
-        for entry in entries:
-            self._take(entry)
+        self.read_on()
 
     def unread(self, session: str, said: Sequence[str]) -> list[int]:
         """The places of the turns, given by their digests, that were not read yet in this session, whatever its name was."""
         known = self.read.get(live(session))
         if known is None:
-            known = next((turns for turns in self.read.values() if said and turns.issuperset(said)), set())
+            others = sorted(self._sessions_of.get(said[0], ())) if said else []
+            known = next((self.read[name] for name in others if self.read[name].issuperset(said)), set())
         return [place for place, name in enumerate(said) if name not in known]
 
     def facts_of(self, turns: Iterable[str]) -> int:
         """How many facts rest on these turns, given by their digests."""
         wanted = set(turns)
-        return sum(
-            path.startswith("facts/") and any(turn in wanted for turn, _ in written.origins)
-            for path, written in self.written.items()
-        )
+        paths = {path for turn in wanted for path in self._facts_of.get(turn, ()) if path.startswith("facts/")}
+        return sum(any(turn in wanted for turn, _ in self.written[path].origins) for path in paths)
 
     def untouched(self, path: str, data: bytes) -> bool:
         """Is the memory just as the program left it?"""

@@ -46,14 +46,14 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
     found: dict[int, list[Claim]] = {}
     dropped: list[Dropped] = []
     notes: list[str] = []
-    to_assistant = session.to_assistant
+    to_assistant, of_records = session.to_assistant, session.of_records
     for place in sorted(unread):
         said = session.turns[place]
         source = f"{session.path}:{said.line}"
         order = injection.suspicious(said.text) if foreign(said) else injection.commands(said.text)
         if order:
             dropped.append(Dropped(source, said.text, f"it {order}"))
-        if order or foreign(said):
+        if order or foreign(said) or (of_records and said.speaker != session.user):
             continue
         heard = told(said.turn, said.day, to_assistant=to_assistant)
         if heard.takes_back:

@@ -1,6 +1,7 @@
 """What was said to a user's assistant, session by session, as consolidation reads it: secrets taken out, days told apart."""
 
 import datetime as dt
+from collections import Counter
 from typing import NamedTuple
 
 from filemem.archive import live
@@ -11,11 +12,18 @@ from filemem.folder import Folder
 from filemem.memory import LARGEST, Memory, kind_of, when_of
 from filemem.passages import Passage
 from filemem.redaction import redact
-from filemem.statements.sentences import Turn
+from filemem.statements import table
+from filemem.statements.sentences import Turn, plainly
 from filemem.transcript import ASSISTANT
 from filemem.withheld import Withheld
 
-_IMPORTED = {"chatgpt": "chatgpt:", "claude": "claude:"}  # an assistant's name, and how the origin of its talks begins
+_IMPORTED = {
+    "chatgpt:": "ChatGPT",
+    "claude:": "Claude",
+}  # who was the assistant in what older versions imported, by origin
+_NO_PERSON = (ASSISTANT, "tool", "system", "document", "Document")
+ENOUGH = 2  # turns of a speaker by which it is told whether they talk
+TALKS = 0.1  # share of the turns of one who talks that have a word for the speaker, at least
 
 
 class Said(NamedTuple):
@@ -59,7 +67,24 @@ class Session(NamedTuple):
     @property
     def to_assistant(self) -> bool:
         """Does the user talk to an assistant, rather than to other people?"""
-        return set(self.speakers) <= {self.user, ASSISTANT, "tool", "system", "document", "Document"}
+        return set(self.speakers) <= {self.user, *_NO_PERSON}
+
+    @property
+    def of_records(self) -> bool:
+        """Is it records rather than talk, of which at most the user's own words tell anything?
+
+        So says its front matter, or one of its speakers never speaks of themselves: a calendar, the messages of a bank.
+        """
+        if "records" in self.memory.front:
+            return bool(self.memory.front["records"])
+        spoken = [(said.speaker, said.text) for said in self.turns if said.speaker not in (self.user, *_NO_PERSON)]
+        for name, count in Counter(name for name, _ in spoken).items():
+            own = sum(
+                speaker == name and table.sign("first person", plainly(text)) is not None for speaker, text in spoken
+            )
+            if count >= ENOUGH and own < TALKS * count:
+                return True
+        return False
 
 
 def in_order(user: Folder) -> list[str]:
@@ -89,9 +114,10 @@ def passages(memory: Memory) -> list[Passage]:
 
 def speaker(memory: Memory, passage: Passage) -> str:
     """Who speaks, as a sentence has it; an assistant by whatever name it was imported under."""
-    name = passage.speaker.casefold()
-    imported = _IMPORTED.get(name)
-    machine = name == ASSISTANT or (imported and str(memory.front.get("origin", "")).startswith(imported))
+    named = memory.front.get("assistant")
+    if named is None and (origin := str(memory.front.get("origin", ""))):
+        named = next((name for begins, name in _IMPORTED.items() if origin.startswith(begins)), None)
+    machine = passage.speaker.casefold() == ASSISTANT or (named and passage.speaker == str(named))
     return ASSISTANT if machine else display(passage.speaker)
 
 

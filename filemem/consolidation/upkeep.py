@@ -67,12 +67,12 @@ def revise(user: Folder, book: Ledger, changes: list[profile.Change]) -> Kept:
     return Kept(entries, bool(changed), said)
 
 
-def tend(user: Folder) -> Kept:
+def tend(user: Folder, book: Ledger) -> Kept:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
         if not os.path.lexists(user.absolute(PROFILE)) or not profile.marked(user.memory(PROFILE).text):
             return Kept([], False, [])
-        book, said = Ledger(user), list[str]()
+        said = list[str]()
 
         def own(path: str, line: str) -> bool:
             return ledger.digest(line) in book.lines.get(path, ())

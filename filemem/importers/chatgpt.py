@@ -65,7 +65,7 @@ def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written:
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or branch[0]
     times = [turn.time for turn in turns if turn.time]
     started = moment(raw.get("create_time"), zone) or (times[0] if times else written)
-    yield Conversation(None, id, title, started, turns)
+    yield Conversation(None, id, title, started, turns, SPEAKERS["assistant"])
     if others := len(spoken) - len(turns):
         yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
 

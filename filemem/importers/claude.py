@@ -52,7 +52,7 @@ def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written:
         return
     times = [turn.time for turn in turns if turn.time]
     started = moment(raw.get("created_at"), zone) or (times[0] if times else written)
-    yield Conversation(None, words(raw.get("uuid")) or turns[0].id, title, started, turns)
+    yield Conversation(None, words(raw.get("uuid")) or turns[0].id, title, started, turns, SPEAKERS["assistant"])
     if others := len(messages) - len(branch):
         yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
 

@@ -168,6 +168,7 @@ class _Intake:
         title, at, said = conversation.title, conversation.started, conversation.turns
         name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
         front = f"title: {quoted(title)}\n" if title else ""
+        front += f"assistant: {conversation.assistant}\n" if conversation.assistant else ""
         path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
         if not self.dry:
             lines = written(said, at.date())

@@ -22,13 +22,17 @@ class Turn(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format."""
+    """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format.
+
+    `assistant` is the speaker that is an assistant, empty where none is.
+    """
 
     user: str | None
     id: str
     title: str
     started: datetime
     turns: list[Turn]
+    assistant: str = ""
 
 
 class Note(NamedTuple):

@@ -13,7 +13,7 @@ from filemem.folder import Current, Folder
 from filemem.index import Index
 from filemem.memory import PROFILE, RESTS_ON, when_of
 from filemem.passages import Passage
-from filemem.responder import evidence, people, ranking, topics, wording
+from filemem.responder import ages, evidence, people, ranking, topics, wording
 from filemem.responder.evidence import Evidence
 from filemem.responder.people import People, Person
 from filemem.search import Hit
@@ -98,7 +98,14 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     if not chosen:
         return wording.NOTHING[chinese]
     stems = frozenset(stem for unit in asked.units for stem, _ in unit.stems)
-    return _quoted(wording.FOUND if sure else wording.WEAK, chosen, stems, chinese=chinese)
+    opening = wording.FOUND if sure else wording.WEAK
+    old, born = ranking.telling("age", asked, best), ranking.telling("birthday", asked, found)
+    if (age := ages.now(old, born, memories.now.date())) is not None:
+        opening = (
+            f"{opening[0]}\n\n{wording.BY_NOW[0].format(age)}",
+            f"{opening[1]}\n\n{wording.BY_NOW[1].format(age)}",
+        )
+    return _quoted(opening, chosen, stems, chinese=chinese)
 
 
 def _last_named(known: People, memories: Memories) -> list[Person]:

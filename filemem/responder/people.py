@@ -134,14 +134,14 @@ def pronoun(question: str) -> str:
 
 def _names_behind(after: str, before: str) -> list[str]:
     """The names that stand behind, or right before, a word for somebody."""
-    if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
-        return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
     if match := re.match(r":([^.!?]*)", after):
         return [
             name
             for name in re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
             if name not in _NO_NAME
         ]
+    if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
+        return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
     if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
         return [match[1]]
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)

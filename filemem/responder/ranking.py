@@ -231,7 +231,8 @@ def _put_current_first(asked: Asked, scored: list[Scored]) -> None:
             table.sign("change", plainly(part.text)) or _sign("ended").search(part.text)
             for part in one.evidence.telling
         )
-        newer = one.day > first.day and one.score >= LIKELY * first.score and one.answers >= first.answers - FURTHER
+        answers = asked.still or one.answers >= first.answers - 2 * FURTHER
+        newer = one.day > first.day and one.score >= LIKELY * first.score and answers
         if newer and changes and not asked.past and not one.evidence.over and same & _about(asked, one.evidence):
             scored.remove(one)
             scored.insert(0, one)
@@ -242,6 +243,20 @@ def _about(asked: Asked, one: Evidence) -> frozenset[str]:
     """Which topics and weighty words of a question a passage holds."""
     held = [unit.text for unit in asked.units if unit.known and _held(unit, *_forms(one.text)) == 1.0]
     return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
+
+
+def telling(name: str, asked: Asked, found: Iterable[Evidence]) -> list[tuple[Evidence, str]]:
+    """The sentences that hold a trait of whom a question about an age is about, each with its passage; none for others."""
+    if not any(topic.name == "age" for topic in asked.topics):
+        return []
+    topic = topics.named(name)
+    return [
+        (one, sentence.text)
+        for one in found
+        if not one.over
+        for sentence in one.telling
+        if topic.holds(sentence.text) and _fits(asked, one, topic, [sentence])
+    ]
 
 
 def _weighed(asked: Asked, found: list[Evidence]) -> Asked:

@@ -55,6 +55,11 @@ def asked(question: str) -> list[Topic]:
     return [topic for topic in _topics() if topic.ask.search(said)]
 
 
+def named(name: str) -> Topic:
+    """The topic of a name."""
+    return next(topic for topic in _topics() if topic.name == name)
+
+
 def relations_asked(question: str, about: list[Topic]) -> list[str]:
     """The names of the relations that answer a question."""
     return list(dict.fromkeys([*relations.asked(question), *(name for topic in about for name in topic.relations)]))

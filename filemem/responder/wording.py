@@ -12,6 +12,7 @@ FOUND = ("From your memories:", "在记忆里找到：")
 WEAK = ("I found no strong match; the nearest I have is:", "没有很确定的结果，最接近的是：")
 NOTHING = ("I found nothing about that in your memories.", "记忆里没有找到相关内容。")
 ABOUT = ("What I know about you:", "关于你，我知道：")
+BY_NOW = ("Counted on to today: {} now.", "算到今天：现在{}岁。")
 KEPT = ("Kept", "记下了")  # alone where an older version said so, else with what was kept
 HEARD = ("All right.", "好的。")
 HELLO = ("Hello.", "你好。")

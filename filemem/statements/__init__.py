@@ -179,7 +179,8 @@ def may_tell(part: Sentence) -> bool:
 
 def _worth(part: Sentence, *, to_assistant: bool) -> bool:
     """Is a sentence the core of something worth keeping?"""
-    if len(part.text) < LEAST[part.language] or len(part.text) > LONGEST[part.language]:
+    short = len(part.text) < LEAST[part.language] and not relations.stated(part.text)
+    if short or len(part.text) > LONGEST[part.language]:
         return False
     if part.role in ("remember", "instruction"):
         return to_assistant or (part.role == "remember" and _own(part) and _kind(part) is not None)
