@@ -36,7 +36,7 @@ LIN = (
 
 def answers(folder: Path, told: tuple[str, ...], question: str, *later: str, days: int = 120) -> str:
     """What is answered some days after these were told, one a day."""
-    user = Store(folder).user("mara")
+    user = Store(folder).user("mara").folder
     for number, message in enumerate((*told, *later)):
         at = DAY + dt.timedelta(days=number)
         Conversation(user, OfflineModel(), lambda at=at: at).say(message, lambda event: None)  # type: ignore[misc]

@@ -10,6 +10,7 @@ from filemem import Store, consolidation
 from filemem.consolidation import sessions
 from filemem.importers import import_file
 from filemem.passages import format_turn
+from filemem.store import StoreFolder
 from filemem.transcript import create
 from filemem.withheld import Withheld
 
@@ -20,7 +21,7 @@ MINE = "mara", "I'm allergic to walnuts."
 
 def made(folder: Path, said: list[tuple[str, str]], front: str = "") -> list[str]:
     """The facts that are made of a session with these turns, each by its words."""
-    user = Store(folder).user("mara")
+    user = Store(folder).user("mara").folder
     create(user, "phone", AT, [format_turn(who, "09:30", text) for who, text in said], front)
     found = [one for _, done in consolidation.run(user, AT) for one in done.decisions]
     return [one.claim.text for one in found if one.action == "ADD"]
@@ -39,7 +40,7 @@ def test_a_session_says_itself_that_it_is_records(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("front", "who"), [("assistant: Botty\n", "assistant"), ("", "Botty")])
 def test_an_assistant_is_who_the_importer_says(tmp_path: Path, front: str, who: str) -> None:
-    user = Store(tmp_path).user("mara")
+    user = Store(tmp_path).user("mara").folder
     path = create(user, "talk", AT, [format_turn("Botty", "09:30", "I live in Ghent.")], front)
     assert sessions.told(user.memory(path), "mara", Withheld({})).speakers == [who]
 
@@ -51,9 +52,9 @@ def test_an_import_states_the_assistant(tmp_path: Path) -> None:
     }
     talk = {"id": "x", "title": "Talk", "create_time": 1.7e9, "current_node": "2", "mapping": mapping}
     (tmp_path / "conversations.json").write_text(json.dumps([talk]))
-    store = Store(tmp_path / "store")
+    store = StoreFolder(tmp_path / "store")
     (taken,) = import_file(store, "chatgpt", str(tmp_path / "conversations.json"), user="mara").added
-    memory = store.user("mara").memory(taken.path)
+    memory = store.folder("mara").memory(taken.path)
     assert memory.front["assistant"] == "ChatGPT"
     assert sessions.told(memory, "mara", Withheld({})).to_assistant
 
