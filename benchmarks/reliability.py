@@ -26,9 +26,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from crash_driver import arm
+import crash_driver
+from crash_driver import TALK, arm
 
-from filemem import Store, User, consolidation, forget, maintenance, said
+from filemem import Store, User, forget, said
 from filemem import index as indexes
 from filemem.consolidation.remembering import remember
 from filemem.errors import FilememError
@@ -47,13 +48,6 @@ ROOM = (0, 4096, 12288, 24576, 49152, 98304)  # bytes left on a disk
 WRITING = 25.0  # seconds for which six processes and two editors write
 ROUNDS = 950  # changes by hand, each followed by questions to the index
 PATHS = 1200  # hostile paths
-TALK = """\
-- **Ann** 09:30: Good morning! {0}
-- **assistant** 09:31: That sounds lovely, I should like to hear all about it, from the first word to the last. And what
-  happened then, after all that, if you do not mind my asking about it so soon?
-- **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
-- **Ann** 09:33: Thanks, bye!
-"""
 FILES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": TALK.format(
         "Yesterday I bought a loom from Old Hannah for 85 pounds."
@@ -104,12 +98,8 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "a long turn": _turn("I painted the boat. " * 600),
     "remember": lambda user: remember(user, "I collect stamps from Malta.", AT),
     "remember otherwise": lambda user: remember(user, "Ann lives in Bruges.", AT),
-    "consolidate": lambda user: list(consolidation.run(user, AT)),
-    "compact": lambda user: maintenance.compact(user, AT, None),
-    "sweep": lambda user: maintenance.sweep(user, AT),
-    "restore": lambda user: maintenance.restore(user, ["archive/facts/2026/2026-07-02-owl.md"], AT),
+    **crash_driver.JOBS,
     "restore turns": lambda user: said.put_back(user, NEW),
-    "maintain": lambda user: maintenance.maintain(user, AT, None),
     "import": _imported,
     "forget": _forgotten,
 }
@@ -230,30 +220,28 @@ def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]],
         shutil.rmtree(store)
 
 
-def kills() -> Counter[str]:
-    """Each job killed with SIGKILL right before a write, rename, link, unlink, mkdir, truncation, fsync or creating open."""
+def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]]) -> Counter[str]:
+    """Each job failing at up to `most` of its changes; `then` gives what happens at the point with a number, from 0."""
     found = Counter[str]()
     with _stores() as folder:
         for job in JOBS:
             shutil.copytree(folder / "begin", folder / "count")
             _, changes = attempted(folder / "count", job, -1, killed)
             shutil.rmtree(folder / "count")
-            _tried(folder, job, [(limit, killed) for limit in _spread(changes, KILLS)], found)
+            points = [(limit, then(number)) for number, limit in enumerate(_spread(changes, most))]
+            _tried(folder, job, points, found)
             found["jobs"] += 1
     return found
 
 
+def kills() -> Counter[str]:
+    """Each job killed with SIGKILL right before a write, rename, link, unlink, mkdir, truncation, fsync or creating open."""
+    return _failing_everywhere(KILLS, lambda _: killed)
+
+
 def errors() -> Counter[str]:
     """Each job with an error of the system at one such call."""
-    found = Counter[str]()
-    with _stores() as folder:
-        for job in JOBS:
-            shutil.copytree(folder / "begin", folder / "count")
-            _, changes = attempted(folder / "count", job, -1, killed)
-            shutil.rmtree(folder / "count")
-            points = [(limit, failing(ERRORS[n % 3])) for n, limit in enumerate(_spread(changes, 11))]
-            _tried(folder, job, points, found)
-    return found
+    return _failing_everywhere(11, lambda number: failing(ERRORS[number % 3]))
 
 
 # -- full disks --------------------------------------------------------------------------------------------------
@@ -412,42 +400,11 @@ def _changed_by_hand(root: Path, dice: random.Random, words: list[str], number: 
 
 # -- hostile paths -----------------------------------------------------------------------------------------------
 
-PIECES = (
-    *(
-        "..",
-        ".",
-        "",
-        "/",
-        "~",
-        "bob",
-        "ann",
-        "facts",
-        ".filemem",
-        ".git",
-        "link",
-        "loop",
-        "pipe.md",
-        "profile.md",
-        "lock",
-    ),
-    *(
-        "\\",
-        "..\\bob",
-        "C:",
-        "a\0b",
-        "\n",
-        "\x1b[31m",
-        "\u202e",
-        "%2e%2e",
-        "x" * 300,
-        "é",
-        "e\u0301",
-        "*",
-        "**",
-        "[",
-        "{a,b}",
-    ),
-)
+PIECES = [
+    *"./~*[\\\n",
+    *".. bob ann facts .filemem .git link loop pipe.md profile.md lock ..\\bob C: %2e%2e é ** {a,b}".split(),
+    *("", "a\0b", "\x1b[31m", "\u202e", "x" * 300, "e\u0301"),
+]
 
 
 def paths() -> Counter[str]:

@@ -20,19 +20,26 @@ AT = dt.datetime(2026, 11, 20, 3, 0)
 CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
 
 
-def job(name: str, user: Folder) -> None:
-    """Do a job as the command line does it."""
-    if name == "sweep":
-        maintenance.sweep(user, AT)
-    elif name == "compact":
-        maintenance.compact(user, AT, None)
-    elif name == "consolidate":
-        for _ in consolidation.run(user, AT):
-            pass
-    elif name == "restore":
-        maintenance.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
-    else:
-        maintenance.maintain(user, AT, None)
+TALK = """\
+- **Ann** 09:30: Good morning! {0}
+- **assistant** 09:31: That sounds lovely, I should like to hear all about it, from the first word to the last. And what
+  happened then, after all that, if you do not mind my asking about it so soon?
+- **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
+- **Ann** 09:33: Thanks, bye!
+"""
+
+
+def _restored(user: Folder) -> None:
+    maintenance.restore(user, [path for path in user.paths() if path.startswith("archive/facts/")], AT)
+
+
+JOBS = {  # as the command line does them
+    "consolidate": lambda user: list(consolidation.run(user, AT)),
+    "compact": lambda user: maintenance.compact(user, AT, None),
+    "sweep": lambda user: maintenance.sweep(user, AT),
+    "restore": _restored,
+    "maintain": lambda user: maintenance.maintain(user, AT, None),
+}
 
 
 def end() -> None:
@@ -77,7 +84,7 @@ def main(store: str, folder: str, name: str, *how: str) -> None:
         disk._renameat2 = lambda *_: False
     rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
-    job(name, Store(rehearsal).user("ann").folder)
+    JOBS[name](Store(rehearsal).user("ann").folder)
     shutil.rmtree(rehearsal)
     while status:
         limit += 1
@@ -86,7 +93,7 @@ def main(store: str, folder: str, name: str, *how: str) -> None:
         child = os.fork()
         if not child:
             arm(limit)
-            job(name, Store(copy).user("ann").folder)
+            JOBS[name](Store(copy).user("ann").folder)
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status not in (0, 137):

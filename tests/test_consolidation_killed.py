@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from crash_driver import AT, job
+from crash_driver import AT, JOBS
 
 from filemem import Store, consolidation, index
 from filemem.check import problems
@@ -77,7 +77,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
             if path not in (NAME, "profile.md"):
                 assert killed[path] == data, (number, path)
         user = Store(folder / str(number)).user("ann").folder
-        job("consolidate", user)
+        JOBS["consolidate"](user)
         assert tree(folder / str(number)) == wanted, number
         found = [one.path for one in problems(user) if one.what != "left by a write that was cut off"]
         assert found == [], number
@@ -85,7 +85,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
 
 def test_run_twice_nothing_changes_not_even_a_file_of_bookkeeping(store: Path) -> None:
     user = Store(store).user("ann").folder
-    job("consolidate", user)
+    JOBS["consolidate"](user)
     before = {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()
     }

@@ -10,18 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from crash_driver import AT, job
+from crash_driver import AT, JOBS, TALK
 
 from filemem import Store, index, maintenance, recalls
 
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
-TALK = """\
-- **Ann** 09:30: Good morning! {0}
-- **assistant** 09:31: That sounds lovely, I should like to hear all about it, from the first word to the last. And what
-  happened then, after all that, if you do not mind my asking about it so soon?
-- **Ann** 09:32: My brother Tom came by on the ferry from Harwich, it took him seven hours.
-- **Ann** 09:33: Thanks, bye!
-"""
 STORIES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": "Yesterday I bought a loom from Old Hannah for 85 pounds.",
     "sessions/2026/2026-09-17-1105-the-eel.md": "We caught an eel under the mill bridge and named it Bartholomew.",
@@ -93,14 +86,14 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
             assert copies and all(copy == data for copy in copies), (number, path)
         for path in set(killed) - set(before) - set(BOOKS):
             assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
-        job(how[0], Store(folder / str(number)).user("ann").folder)
+        JOBS[how[0]](Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
 
 
 def test_restore_after_sweep_and_compact_gives_back_the_same_bytes_at_the_same_path(store):
     user = Store(os.path.dirname(store)).user("ann").folder
     before = {path: data for path, data in tree(os.path.dirname(store)).items() if path not in BOOKS}
-    job("maintain", user)
+    JOBS["maintain"](user)
     gone = [path for path in before if not path.startswith("archive/") and not Path(store, path).exists()]
     assert len(gone) >= 3
     for path in gone:
