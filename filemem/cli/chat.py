@@ -15,11 +15,11 @@ import click
 from filemem import disk, forget, index, prompt, tokens
 from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli import sessions
-from filemem.cli.answering import say_answer
 from filemem.cli.behind import Behind
-from filemem.cli.common import colours, dim, progress, say, say_aside, say_dim, say_json, split_line
+from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
+from filemem.cli.screen import colours, confirmed, dim, progress, put, say, say_answer, say_aside, say_dim, say_json
 from filemem.cli.telling import aside, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError, NotFound, in_words
@@ -181,7 +181,7 @@ class Chat:
             say_json({"event": "error", "text": sentence})
         else:
             shown = _fitted(visible(sentence), sys.stderr)
-            click.echo(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
+            put(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
 
     def _answer(self, message: str) -> None:
         with progress("reading the memories") as show:
@@ -225,13 +225,13 @@ class Chat:
         if shown:
             self._open_line = True
             fitted = self._wrapper.feed(visible(shown)) if sys.stdout.isatty() else visible(shown)
-            click.echo(dim(fitted) if thinking and fitted else fitted, nl=False)
+            put(dim(fitted) if thinking and fitted else fitted, nl=False)
             sys.stdout.flush()
 
     def _line_end(self) -> None:
         if self._open_line and not self._as_json:
             rest = self._wrapper.end()
-            click.echo(dim(rest) if self._thinking and rest else rest)
+            put(dim(rest) if self._thinking and rest else rest)
             self._wrapper = Wrapper(_width)
         self._open_line, self._held = False, ""
 
@@ -286,7 +286,7 @@ class Chat:
             name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
             found = forget.plan(user, [forget.at(user, user.locate(name), line)])
         self._say("\n".join(show_plan(found)))
-        if not sys.stdin.isatty() or not click.confirm("Delete all this for good?"):
+        if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
         done = erasure.apply(user, found, self._talk.now())

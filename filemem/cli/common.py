@@ -1,31 +1,25 @@
-"""What the commands share: which store and user, colour, progress, paths as a person types them."""
+"""What the commands share: which store and user, the moment, paths as a person types them."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
 import getpass
-import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from filemem import disk
-from filemem.cli.later import later
 from filemem.cli.options import chosen, kept, store_path
+from filemem.cli.screen import confirmed, put, say_dim
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.names import mistyped
-from filemem.plain import few, json_visible, visible
+from filemem.plain import few, visible
 from filemem.store import StoreFolder
 from filemem.trust import Trust
-
-if TYPE_CHECKING:
-    from filemem.history.asof import Past
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -43,8 +37,8 @@ def _somebody() -> bool:
 
 def _ask(question: str) -> bool:
     """Ask on the terminal; without an answer it is no."""
-    click.echo(visible(question), err=True)
-    return click.confirm("Trust it from now on?", default=False, err=True)
+    put(visible(question), err=True)
+    return confirmed("Trust it from now on?", err=True)
 
 
 def the_store() -> StoreFolder:
@@ -79,9 +73,11 @@ def reader() -> Folder:
         if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(disk.read(settings)):
             return user
     try:
-        later("config").of(user)
+        from filemem import config  # noqa: PLC0415  loads YAML
+
+        config.of(user)
     except FilememError as error:
-        click.echo(f"filemem: {visible(str(error))}", err=True)
+        put(f"filemem: {visible(str(error))}", err=True)
     return user
 
 
@@ -110,14 +106,22 @@ def _then(user: Folder) -> Folder:
     moment: dt.datetime | None = chosen("as_of")
     if moment is None:
         return user
-    past: Past = later("history.asof").as_of(user, moment if moment.time() != dt.time() else moment.date())
+    from filemem.history import asof  # noqa: PLC0415  loads what runs git
+
+    past = asof.as_of(user, moment if moment.time() != dt.time() else moment.date())
     note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
     say_dim(note)
     return past
 
 
 def now() -> dt.datetime:
-    """The person's local time, or what --today says, or --as-of: what was believed then is asked as it was then."""
+    """The moment of this command: the clock is read once."""
+    moment: dt.datetime = kept("now", clock)
+    return moment
+
+
+def clock() -> dt.datetime:
+    """The person's local time now, or what --today says, or --as-of: what was believed then is asked as it was then."""
     given: dt.datetime | None = chosen("today") or chosen("as_of")
     return given.astimezone() if given else dt.datetime.now().astimezone()
 
@@ -159,78 +163,3 @@ def split_line(user: Folder, given: str) -> tuple[str, int | None]:
         if place.startswith(user.root + os.sep) and os.path.lexists(place):
             path = os.path.relpath(place, user.root).replace(os.sep, "/")
     return path, int(line) if line else None
-
-
-def colours(stream: Any = None) -> bool:
-    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
-    stream = stream or sys.stdout
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def dim(text: str, stream: Any = None) -> str:
-    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
-    return click.style(text, dim=True) if colours(stream) else text
-
-
-def say_dim(text: str) -> None:
-    """Say in the background what is no answer: on standard error."""
-    click.echo(dim(visible(text), sys.stderr), err=True)
-
-
-def linked(user: Folder, path: str, text: str) -> str:
-    """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
-    if not colours():
-        return text
-    from urllib.parse import quote  # noqa: PLC0415  slow to load, and needed on a terminal only
-
-    place = quote(os.path.join(os.path.abspath(user.root), path))
-    return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
-
-
-def say(text: str = "") -> None:
-    """Print memory text, with whatever could command the terminal spelt out."""
-    click.echo(visible(text))
-
-
-def say_aside(note: str) -> None:
-    """Say in the background how git fared, where there is anything to say."""
-    if note:
-        say_dim(f"git: {note}")
-
-
-def say_working(what: str) -> None:
-    """Say in the background, on a terminal only, what takes a while."""
-    if sys.stderr.isatty():
-        say_dim(f"{what} …")
-
-
-def say_json(value: Any) -> None:
-    """Print one JSON value on one line."""
-    click.echo(json_visible(json.dumps(value, ensure_ascii=False, default=str)))
-
-
-@contextlib.contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
-    bar: Any = None
-
-    def show(done: int, total: int) -> None:
-        nonlocal bar
-        if bar is None and sys.stderr.isatty() and total > 500 and done < total:
-            bar = click.progressbar(length=total, label=label, file=sys.stderr)
-            bar.__enter__()
-        if bar is not None:
-            bar.update(done - bar.pos)
-            if done >= total:
-                end()
-
-    def end() -> None:
-        nonlocal bar
-        if bar is not None:
-            bar.__exit__(None, None, None)
-            bar = None
-
-    try:
-        yield show
-    finally:
-        end()

@@ -8,8 +8,9 @@ from importlib import resources
 
 import click
 
-from filemem.cli.common import complete_path, say, split_line, the_user
+from filemem.cli.common import complete_path, split_line, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.screen import confirmed, put, say
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.memory import Memory
@@ -42,7 +43,7 @@ def edit_command(path: str) -> int:
         for problem in problems:
             say(str(problem))
         again = f"Open it again at line {problems[0].line}?"
-        if not (sys.stdin.isatty() and sys.stdout.isatty()) or not click.confirm(again, default=True):
+        if not (sys.stdin.isatty() and sys.stdout.isatty()) or not confirmed(again, default=True):
             return 1
         problems = edited(user, where, problems[0].line)
     return 0
@@ -88,5 +89,5 @@ def schema_command(what: str) -> int:
 
     Example: filemem schema settings
     """
-    click.echo((resources.files("filemem") / "schemas" / f"{what}.schema.json").read_text(encoding="utf-8"), nl=False)
+    put((resources.files("filemem") / "schemas" / f"{what}.schema.json").read_text(encoding="utf-8"), nl=False)
     return 0

@@ -9,8 +9,9 @@ import click
 
 from filemem import forget
 from filemem.archive import live
-from filemem.cli.common import complete_path, now, progress, say, say_aside, say_json, say_working, split_line, the_user
+from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import chosen, shared_options
+from filemem.cli.screen import ask, confirmed, progress, say, say_aside, say_json, say_working
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
 from filemem.forget import Item, Plan, erasure, journal, purge
@@ -110,7 +111,7 @@ def _choose(found: list[Item], how: dict[str, bool]) -> list[Item]:
     for number, item in enumerate(found, 1):
         say(f"{number:>3}  {item.place}  {one_line(item.text, 100) or f'({item.why})'}")
     while True:
-        answer = click.prompt("Which of these? all, or numbers such as 1,3-5", default="none").strip()
+        answer = ask("Which of these? all, or numbers such as 1,3-5", default="none").strip()
         if answer in ("none", "all"):
             return found if answer == "all" else []
         if re.fullmatch(r"\d+(?:-\d+)?(?:[, ]+\d+(?:-\d+)?)*", answer):
@@ -167,7 +168,7 @@ def _confirmed(question: str, user: Folder, how: dict[str, bool], whole: bool = 
     if how["purge_history"] and not how["yes"] and not whole:
         where = History(user).repository.where
         say(f"Commits in {where} get new names; its reflog is emptied, and what nothing names is pruned.")
-    if how["yes"] or click.confirm(question):
+    if how["yes"] or confirmed(question):
         return True
     say("Nothing was deleted.")
     return False

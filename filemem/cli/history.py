@@ -6,8 +6,9 @@ import shutil
 
 import click
 
-from filemem.cli.common import colours, complete_path, now, say, say_aside, say_json, say_working, the_user
+from filemem.cli.common import complete_path, now, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.screen import colours, put, say, say_aside, say_json, say_working
 from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
 from filemem.history import History, log, undo
@@ -39,7 +40,7 @@ def log_command(path: str | None, about: str, limit: int | None, as_json: bool) 
         if as_json:
             say_json({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who})
         else:
-            click.echo(_line(commit))
+            put(_line(commit))
     if not found:
         say_aside("there is no such commit.")
     return 0 if found else 1
@@ -82,7 +83,7 @@ def _show(diff: str) -> None:
     for line in diff.rstrip("\n").split("\n") if diff else ():
         head = line.startswith("diff --git ") or (head and not line.startswith("@@ "))
         style = {"bold": True} if head else {"fg": {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])}
-        click.echo(click.style(visible(line), **style) if colours() else visible(line))
+        put(click.style(visible(line), **style) if colours() else visible(line))
 
 
 def _path(history: History, path: str) -> str:
@@ -104,7 +105,7 @@ def undo_command(commit: str | None) -> int:
     Example: filemem undo
     """
     done = undo.undo(History(the_user()), commit or "", now())
-    click.echo(_line(done.commit, "Undid "))
+    put(_line(done.commit, "Undid "))
     for sentence in done.said:
         say(sentence)
     say_aside(done.recorded.note)
@@ -134,7 +135,7 @@ def blame_command(path: str, as_json: bool) -> int:
             say_json({"line": line.line, "text": line.text, **facts})
             continue
         if line.commit != last:
-            click.echo(_line(line.commit) if line.commit else "not committed yet")
+            put(_line(line.commit) if line.commit else "not committed yet")
             last = line.commit
         say(f"{line.line:>4}  {line.text}")
     return 0

@@ -4,8 +4,9 @@ import os
 
 import click
 
-from filemem.cli.common import a_user, now, progress, say, say_aside, say_json, the_store, welcome
+from filemem.cli.common import a_user, now, the_store, welcome
 from filemem.cli.options import new_user_option, shared_options
+from filemem.cli.screen import progress, say, say_aside, say_json
 from filemem.cli.trusting import settled
 from filemem.history import History
 from filemem.importers import FORMATS, Report, import_file

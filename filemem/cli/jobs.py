@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from filemem import fading, maintenance, said, status
-from filemem.cli.common import complete_path, now, progress, say, say_json, split_line, the_store, the_user
+from filemem.cli.common import complete_path, now, split_line, the_store, the_user
 from filemem.cli.options import chosen, shared_options
+from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, in_words
 from filemem.folder import Folder
@@ -206,7 +207,7 @@ def _unseen(done: int, total: int) -> None:
 def _clear_bar() -> None:
     """Make room for a line on the terminal where the bar stands; it is drawn again below."""
     if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+        put("\r\x1b[K", nl=False, err=True)
 
 
 def _finer(show: Show) -> Show:
@@ -233,4 +234,4 @@ def _failure(name: str, error: Exception, *, as_json: bool) -> None:
     if as_json:
         say_json({"user": name, "error": reason})
     else:
-        click.echo(f"filemem: {name}: {reason}", err=True)
+        put(f"filemem: {name}: {reason}", err=True)

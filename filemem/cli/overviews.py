@@ -8,8 +8,9 @@ import click
 from filemem import archive, globs, index, terms
 from filemem import graph as graphs
 from filemem import timeline as times
-from filemem.cli.common import complete_path, completing, dim, now, reader, say, say_json
+from filemem.cli.common import complete_path, completing, now, reader
 from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.screen import dim, put, say, say_json
 from filemem.consolidation.comparison import display
 from filemem.dates import parse_bound
 from filemem.errors import FilememError
@@ -54,7 +55,7 @@ def graph_command(name: str | None, form: str | None) -> int:
         say("No memory links to anything yet; write names as [[Porto]].")
     else:
         for line in _of_one(drawn, chosen) if chosen else _of_all(drawn):
-            click.echo(line)
+            put(line)
     return 0 if drawn.names else 1
 
 
@@ -125,7 +126,7 @@ def timeline_command(glob: str, after: str | None, before: str | None, as_json: 
             continue
         ended = f" (until {event.until})" if event.until else " (archived)" if event.archived else ""
         where = dim(visible(f"{event.path}:{event.line}"))
-        click.echo(f"{event.day():10}  {visible(one_line(event.text, 160))}{ended}  {where}")
+        put(f"{event.day():10}  {visible(one_line(event.text, 160))}{ended}  {where}")
     return 0 if events else 1
 
 

@@ -7,18 +7,9 @@ from typing import Any
 import click
 
 from filemem import answers, globs
-from filemem.cli.answering import say_answer
-from filemem.cli.common import (
-    colours,
-    complete_path,
-    reader,
-    say,
-    say_dim,
-    say_json,
-    split_line,
-)
-from filemem.cli.later import later
+from filemem.cli.common import complete_path, reader, split_line
 from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.screen import colours, say, say_answer, say_dim, say_json
 from filemem.errors import FilememError
 from filemem.folder import Folder, Stat
 from filemem.grep import Bare, Line, Listed, grep
@@ -72,8 +63,9 @@ def _listed(user: Folder) -> Listed:
         size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
     if size <= WORTH_LOADING:
         return Bare(user)
-    found: Listed = later("index").of(user).corpus()
-    return found
+    from filemem import index  # noqa: PLC0415  which a small folder does without
+
+    return index.of(user).corpus()
 
 
 def _archived(line: Line) -> bool:

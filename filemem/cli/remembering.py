@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from filemem import archive, consolidation
-from filemem.cli.common import a_user, now, progress, say, say_json, the_store, the_user, welcome
+from filemem.cli.common import a_user, now, the_store, the_user, welcome
 from filemem.cli.options import new_user_option, shared_options
+from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, lines, remembered, waiting
@@ -73,12 +74,12 @@ def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how
             if not all_users:
                 raise
             failed = True
-            click.echo(f"{user.name}: {error}", err=True)
+            put(f"{user.name}: {error}", err=True)
     return 2 if failed else 0
 
 
 def _consolidate(user: Folder, model: str | None, *, dry_run: bool, review: bool, as_json: bool, named: bool) -> None:
-    listen = listener(the_model(user, model), lambda sentence: click.echo(sentence, err=True))
+    listen = listener(the_model(user, model), lambda sentence: put(sentence, err=True))
     label = f"remembering {user.name}" if named else "remembering"
     found: list[Applied] = []
     with contextlib.nullcontext() if dry_run else archive.alone(user), progress(label) as show:

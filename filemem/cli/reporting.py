@@ -5,8 +5,9 @@ import os
 import click
 
 from filemem import disk, report
-from filemem.cli.common import now, progress, say, the_user
+from filemem.cli.common import now, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.screen import progress, say
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.plain import one_line

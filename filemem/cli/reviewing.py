@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from filemem.cli.common import dim, now, say, say_json, the_user
+from filemem.cli.common import now, the_user
 from filemem.cli.options import shared_options
+from filemem.cli.screen import ask, dim, put, say, say_json
 from filemem.cli.telling import committed, lines
 from filemem.consolidation import Applied, retold
 from filemem.consolidation.comparison import SUPERSEDE, UPDATE
@@ -71,7 +72,7 @@ def _walk(review: Review, done: list[Applied], *, sure: bool) -> None:
         text, answer = "", "accept"
         if not sure:
             for line in _shown(found, f"{number} of {total}"):
-                click.echo(line)
+                put(line)
             answer, text = _asked(found)
         if answer == "quit":
             break
@@ -113,10 +114,10 @@ def _asked_retold(one: Retold, place: str) -> str:
     """What the person wants done with a fact, which is shown beside the turns that it cites."""
     say(f"\n{place}\n  {one_line(one.text, 400)}\n  {one.memory.path}")
     for source, turn in one.turns:
-        click.echo(dim(f"  {visible(source)}  {visible(turn.speaker)}: {visible(one_line(turn.text, 400))}"))
+        put(dim(f"  {visible(source)}  {visible(turn.speaker)}: {visible(one_line(turn.text, 400))}"))
     words = {word[0]: word for word in ("quote", "keep", "drop", "skip", "end")}
     while True:
-        given = str(click.prompt(ASK_RETOLD, prompt_suffix=": ", default="", show_default=False)).strip().lower()
+        given = str(ask(ASK_RETOLD, prompt_suffix=": ", default="", show_default=False)).strip().lower()
         answer = words.get(given, given)
         if answer in words.values():
             return answer
@@ -149,7 +150,7 @@ def _tell(done: Applied) -> None:
 def _asked(found: Proposal) -> tuple[str, str]:
     """The person's answer, one of _ANSWERS, and their own words where they changed the text."""
     while True:
-        given = click.prompt(ASK, prompt_suffix=": ", default="", show_default=False).strip().lower()
+        given = ask(ASK, prompt_suffix=": ", default="", show_default=False).strip().lower()
         answer = _ANSWERS.get(given, given)
         if answer == "edit":
             written = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from filemem import answers, index
-from filemem.cli.answering import say_answer
-from filemem.cli.common import chosen_day, colours, now, progress, reader, say, say_json, the_user
+from filemem.cli.common import chosen_day, now, reader, the_user
 from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.screen import colours, progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
 from filemem.tools import Toolbox
@@ -84,5 +84,5 @@ def call_command(tool: str, arguments: str) -> int:
     Example: filemem call search_files '{"query": "What tea does Mara like?"}'
     """
     answer = Toolbox(the_user(), now).call(tool, arguments)
-    click.echo(answer)
+    put(answer)
     return 1 if answer.startswith("Error: ") else 0

@@ -9,16 +9,9 @@ from importlib import resources
 import click
 
 from filemem import check, config, disk, trust
-from filemem.cli.common import (
-    now,
-    progress,
-    say,
-    say_json,
-    the_store,
-    the_trust,
-    the_user,
-)
+from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, shared_options, store_path
+from filemem.cli.screen import progress, say, say_json
 from filemem.errors import FilememError
 from filemem.history import History, conflicts, set_up
 from filemem.problems import Problem

@@ -11,8 +11,9 @@ import click
 from filemem import config, prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
-from filemem.cli.common import a_user, now, say, say_aside, say_json, the_store, the_user, welcome
+from filemem.cli.common import a_user, clock, now, the_store, the_user, welcome
 from filemem.cli.options import as_of_option, new_user_option, shared_options
+from filemem.cli.screen import say, say_aside, say_json
 from filemem.cli.sessions import resumed
 from filemem.cli.telling import after_talk
 from filemem.cli.trusting import settled
@@ -66,7 +67,7 @@ def chat_command(message: str | None, model: str | None, resume: str | None, as_
     user = a_user()
     going_on = resumed(user, resume)
     welcome(user)
-    conversation = Conversation(user, the_model(user, model), now, going_on)
+    conversation = Conversation(user, the_model(user, model), clock, going_on)
     talk = Chat(conversation, lambda name: the_model(user, name), as_json=as_json)
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
@@ -84,14 +85,14 @@ def chat_command(message: str | None, model: str | None, resume: str | None, as_
 def _recorded(conversation: Conversation) -> Iterator[None]:
     """Commit the conversation when it ends, where the memories are kept in git."""
     history = History(conversation.user)
-    before = history.before(now())
+    before = history.before(clock())
     try:
         yield
     finally:
         path, turns = conversation.transcript.path, conversation.transcript.turns()
         if turns:
             subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
-            say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, now(), before).note)
+            say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, clock(), before).note)
 
 
 @click.command("prompt")

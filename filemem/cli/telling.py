@@ -5,7 +5,8 @@ from typing import Any
 
 from filemem import archive, config, consolidation
 from filemem.agent import Conversation
-from filemem.cli.common import now, say_aside, say_dim, say_json
+from filemem.cli.common import clock
+from filemem.cli.screen import say_aside, say_dim, say_json
 from filemem.consolidation import Applied, Decision, Extractor, remembering
 from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.consolidation.extraction import listener
@@ -62,16 +63,16 @@ def committed(user: Folder, done: Applied, session: str, before: Before, job: st
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
         subject = remembering.subject(done.decisions)
-        say_aside(History(user).record(subject, done.paths, trailers, now(), before).note)
+        say_aside(History(user).record(subject, done.paths, trailers, clock(), before).note)
 
 
 def remembered(user: Folder, text: str, **how: Any) -> tuple[Memory, list[str]]:
     """Keep one fact, and commit it where the memories are kept in git; the memory, and lines that say what was decided."""
     history = History(user)
-    before = history.before(now())
-    done = remembering.remember(user, text, now(), **how)
+    before = history.before(clock())
+    done = remembering.remember(user, text, clock(), **how)
     paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-    say_aside(history.record(f"Remember: {done.decision.claim.text}", paths, {"Job": "remember"}, now(), before).note)
+    say_aside(history.record(f"Remember: {done.decision.claim.text}", paths, {"Job": "remember"}, clock(), before).note)
     return done.memory, [*remembering.said(done.decision), *done.notes]
 
 
@@ -95,10 +96,10 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
 def told(user: Folder, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
     staged, history = 0, History(user)
-    before = history.before(now())
-    for session, done in consolidation.run(user, now(), listen, paths):
+    before = history.before(clock())
+    for session, done in consolidation.run(user, clock(), listen, paths):
         show(user, session, done, before, json=json)
-        before = history.before(now())
+        before = history.before(clock())
         staged += len(done.decisions) * done.staged
     if staged:
         aside(waiting(staged), json=json)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import click
-
 from filemem import config
+from filemem.cli.screen import put
 from filemem.plain import one_line, visible
 from filemem.store import StoreFolder
 from filemem.trust import REMEDY
@@ -22,5 +21,5 @@ def settled(store: StoreFolder) -> dict[str, Any]:
         config.read_again()
         return {}
     told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
-    click.echo(visible(told), err=True)
+    put(visible(told), err=True)
     return held

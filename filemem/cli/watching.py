@@ -6,8 +6,9 @@ import time
 
 import click
 
-from filemem.cli.common import colours, say, say_json, the_user
+from filemem.cli.common import the_user
 from filemem.cli.options import shared_options
+from filemem.cli.screen import colours, put, say, say_json, styled
 from filemem.follow import MOVED, Change, Watch
 from filemem.plain import visible
 
@@ -45,7 +46,7 @@ def _show(change: Change, *, as_json: bool) -> None:
         say_json({"event": change.what, "path": change.path, "was": change.was, "lines": change.lines})
         return
     what = f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}"
-    click.echo(click.style(visible(what), bold=True) if colours() else visible(what))
+    put(styled(what, bold=True))
     for line in change.lines:
         shown = visible(line) if len(line) <= LONGEST else visible(line[: LONGEST - 1]) + "…"
-        click.echo("  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown))
+        put("  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown))

@@ -1,0 +1,122 @@
+"""What a person sees and is asked: the one place that prints and the one that asks. Memory text is made safe here."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from filemem.folder import Folder
+from filemem.plain import json_visible, visible
+
+
+def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print what is safe already, colours and all."""
+    click.echo(text, err=err, nl=nl)
+
+
+def styled(text: str, **style: Any) -> str:
+    """`text` made safe, in a style where colours are."""
+    return click.style(visible(text), **style) if colours() else visible(text)
+
+
+def confirmed(question: str, *, default: bool = False, err: bool = False) -> bool:
+    """Ask for a yes; an interrupt ends the command."""
+    return click.confirm(question, default=default, err=err)
+
+
+def ask(question: str, default: str = "", **how: Any) -> str:
+    """Ask for a line."""
+    return str(click.prompt(question, default=default, **how)).strip()
+
+
+def colours(stream: Any = None) -> bool:
+    """May colour be used on this stream? Only on a terminal, and never with NO_COLOR or a dumb one."""
+    stream = stream or sys.stdout
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def dim(text: str, stream: Any = None) -> str:
+    """`text` in the background, where it goes to a terminal: standard output, or `stream`."""
+    return click.style(text, dim=True) if colours(stream) else text
+
+
+def say_dim(text: str) -> None:
+    """Say in the background what is no answer: on standard error."""
+    put(dim(visible(text), sys.stderr), err=True)
+
+
+def linked(user: Folder, path: str, text: str) -> str:
+    """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
+    if not colours():
+        return text
+    from urllib.parse import quote  # noqa: PLC0415  slow to load, and needed on a terminal only
+
+    place = quote(os.path.join(os.path.abspath(user.root), path))
+    return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def say(text: str = "") -> None:
+    """Print memory text, with whatever could command the terminal spelt out."""
+    put(visible(text))
+
+
+def say_aside(note: str) -> None:
+    """Say in the background how git fared, where there is anything to say."""
+    if note:
+        say_dim(f"git: {note}")
+
+
+def say_working(what: str) -> None:
+    """Say in the background, on a terminal only, what takes a while."""
+    if sys.stderr.isatty():
+        say_dim(f"{what} …")
+
+
+def say_answer(user: Folder, answer: str) -> None:
+    """Print a tool's answer; on a terminal the headings stand out and lead to their files."""
+    if not colours():
+        say(answer)
+        return
+    for line in answer.split("\n"):
+        path = line.split("  ")[0]
+        if line[:1].isspace() or "/" not in path or " " in path:
+            say(line)
+        else:
+            shown = click.style(visible(path), fg="magenta", bold=True)
+            put(linked(user, path, shown) + visible(line[len(path) :]))
+
+
+def say_json(value: Any) -> None:
+    """Print one JSON value on one line."""
+    put(json_visible(json.dumps(value, ensure_ascii=False, default=str)))
+
+
+@contextlib.contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
+    bar: Any = None
+
+    def show(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and sys.stderr.isatty() and total > 500 and done < total:
+            bar = click.progressbar(length=total, label=label, file=sys.stderr)
+            bar.__enter__()
+        if bar is not None:
+            bar.update(done - bar.pos)
+            if done >= total:
+                end()
+
+    def end() -> None:
+        nonlocal bar
+        if bar is not None:
+            bar.__exit__(None, None, None)
+            bar = None
+
+    try:
+        yield show
+    finally:
+        end()
