@@ -241,7 +241,7 @@ def kills() -> Counter[str]:
 
 def errors() -> Counter[str]:
     """Each job with an error of the system at one such call."""
-    return _failing_everywhere(11, lambda number: failing(ERRORS[number % 3]))
+    return _failing_everywhere(12, lambda number: failing(ERRORS[number % 3]))
 
 
 # -- full disks --------------------------------------------------------------------------------------------------

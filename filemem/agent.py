@@ -118,7 +118,7 @@ class Conversation:
 
     def _asked_to_forget(self, listen: Listener) -> str:
         """What the program does of itself about a request to forget, and how it says so; empty where a model answers."""
-        heard = asking.heard(self.user, self.transcript.path, self.transcript.turns(), self.now())
+        heard = asking.answer(self.user, self.transcript.path, self.transcript.turns(), self.now())
         if heard is None:
             return ""
         self.transcript.path = heard.moved.get(self.transcript.path, self.transcript.path)

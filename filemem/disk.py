@@ -118,6 +118,23 @@ def delete(path: str) -> None:
             raise NotFound(f"{path}: no such file.") from None
 
 
+def delete_if(path: Place, same: Callable[[Place], bool]) -> None:
+    """Delete a file if it still is what a test wants; raises Changed, with the file in its place, where it is not.
+
+    It is moved aside first, so that what is tested is what is deleted.
+    """
+    if same(path):
+        aside = temporary_in(path.folder)
+        replace(path, aside)
+        if same(aside):
+            delete(aside)
+            sync_folder(path.folder)
+            return
+        with contextlib.suppress(FileExistsError):  # saved anew meanwhile: what was moved aside is left for `check`
+            rename_new(aside, path)
+    raise Changed(f"{path} has just been changed; it was left as it is, try again.")
+
+
 def make_folder(path: str) -> None:
     """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is no folder's."""
     path = path if isinstance(path, Place) else os.path.abspath(path)

@@ -343,7 +343,7 @@ def _forget_typed(wording: Wording) -> None:
     """Take what tells of something out of the lines that were typed, which are kept when the chat ends."""
     if "readline" in globals():
         for number in range(readline.get_current_history_length(), 0, -1):
-            if wording.tells(readline.get_history_item(number) or ""):
+            if wording.is_about(readline.get_history_item(number) or ""):
                 readline.remove_history_item(number - 1)
 
 

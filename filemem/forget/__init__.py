@@ -66,35 +66,35 @@ def candidates(user: Folder, about: str, progress: Progress = unwatched) -> list
     wording, found, count = Wording(about), list[Item](), len(user.paths())
     for number, memory in enumerate(_memories(user), 1):
         progress(number, count)
-        found += asked(memory, wording)
+        found += matching(memory, wording)
     return found
 
 
-def asked(memory: Memory, wording: Wording) -> list[Item]:
+def matching(memory: Memory, wording: Wording) -> list[Item]:
     """What of one memory holds all the words asked for: lines, or else its name."""
-    found = list(told(memory, lambda text: asks(text, wording))) if wording.asks(memory.text) else []
-    if not found and named_so(memory.path, wording):
+    found = list(passages_with(memory, lambda text: has_words(text, wording))) if wording.has_words(memory.text) else []
+    if not found and name_has_words(memory.path, wording):
         return [Item(memory.path, 0, 0, "", ITS_NAME)]
     return [whole(memory)] if found and _one_statement(memory) else found
 
 
-def asks(text: str, wording: Wording) -> bool:
+def has_words(text: str, wording: Wording) -> bool:
     """Does a text hold all the words asked for, the names of other memories in it aside?"""
     if "/" not in text and "-" not in text:
-        return wording.asks(text)
-    return wording.asks(re.sub(r"\S+", lambda word: _nameless_word(word[0]), text))
+        return wording.has_words(text)
+    return wording.has_words(re.sub(r"\S+", lambda word: _nameless_word(word[0]), text))
 
 
 def _nameless_word(word: str) -> str:
     return _NAMED.sub(" ", word) if len(word) <= _LONGEST_NAME else word
 
 
-def named_so(path: str, wording: Wording) -> bool:
+def name_has_words(path: str, wording: Wording) -> bool:
     """Does the name of a dated file hold all the words asked for? Another name is a person's, and stays."""
-    return bool(_DATED.match(path.rpartition("/")[2])) and wording.asks(_stem(path).replace("-", " "))
+    return bool(_DATED.match(path.rpartition("/")[2])) and wording.has_words(_stem(path).replace("-", " "))
 
 
-def nameless(path: str, taken: Iterable[str]) -> str:
+def neutral_path(path: str, taken: Iterable[str]) -> str:
     """The path of a dated file with a name that says nothing; `taken` are live paths."""
     folder, _, name = path.rpartition("/")
     start, ending = _DATED.match(name), os.path.splitext(name)[1]
@@ -105,7 +105,7 @@ def nameless(path: str, taken: Iterable[str]) -> str:
     return next(candidate for candidate in found if live(candidate) not in known)
 
 
-def told(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
+def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
     """The passages of a memory, and the lines outside them, such as headings and front matter, whose text passes a test."""
     inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
     for passage in memory.passages:
@@ -154,7 +154,7 @@ def mentions(user: Folder, words: str) -> Plan:
     them (three quarters, where there are more than three), the request's own turn too, and what was made of these turns.
     """
     wording = Wording(words, MOST)
-    return plan(user, [item for memory in _memories(user) for item in asked(memory, wording)], words, MOST)
+    return plan(user, [item for memory in _memories(user) for item in matching(memory, wording)], words, MOST)
 
 
 def digest(path: str) -> str:
@@ -269,7 +269,7 @@ class _Gathering:
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
-                if _stem(path) == slug(first_words(item.text)) or named_so(path, self.wording):
+                if _stem(path) == slug(first_words(item.text)) or name_has_words(path, self.wording):
                     self._rename(path)
                 self.wording.add_whole(item.text)
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
@@ -350,14 +350,14 @@ class _Gathering:
     def _rename(self, path: str) -> None:
         """A file whose name tells it, as a conversation's tells its first words, gets a name that says nothing."""
         if path not in self.moved and _DATED.match(path.rpartition("/")[2]):
-            self.moved[path] = nameless(path, map(live, (*self.memories, *self.moved.values())))
+            self.moved[path] = neutral_path(path, map(live, (*self.memories, *self.moved.values())))
 
     def cuts(self, path: str) -> list[Cut]:
         """The lines of one memory that go, those of its front matter too that repeat it."""
         memory = self.memories[path]
         found = [cut(memory, item) for item in self.lines.get(path, {}).values()]
         if found or path in self.moved:
-            front = told(memory, self.wording.repeats)
+            front = passages_with(memory, self.wording.repeats)
             found += [cut(memory, item) for item in front if 1 < item.line < memory.front_end]
         return list(dict.fromkeys(found))
 
@@ -385,7 +385,7 @@ def _leftovers(user: Folder, wording: Wording) -> tuple[list[Item], list[str]]:
     for path in other_files(user):
         name = path.rpartition("/")[2]
         try:
-            told = wording.stands_in(disk.read(user.place / path, LARGEST))
+            told = wording.line_about(disk.read(user.place / path, LARGEST))
         except (FilememError, OSError):
             continue
         if not told:

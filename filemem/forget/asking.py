@@ -31,7 +31,7 @@ _YES = re.compile(
 )
 
 
-class Heard(NamedTuple):
+class Answer(NamedTuple):
     """What is said to it; `gone` is what was deleted, with the new names of conversations, where something was."""
 
     text: str
@@ -39,15 +39,15 @@ class Heard(NamedTuple):
     moved: dict[str, str] = {}  # never changed
 
 
-def heard(user: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Heard | None:
+def answer(user: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Answer | None:
     """What follows from the last of a conversation's turns; None where it neither asks to forget nor agrees to delete."""
     said = turns[-1]
-    if words := _wish(said, at.date()):
+    if words := _request(said, at.date()):
         kept = withholding.withhold(user, words, f"{path}:{said.line}", at)
-        return Heard(_proposal(kept.places, words, chinese=is_chinese(said.text)))
+        return Answer(_proposal(kept.places, words, chinese=is_chinese(said.text)))
     before = next((turn for turn in reversed(turns[:-1]) if turn.speaker == said.speaker), None)
     if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in withheld.read(user).places:
-        return _deleted(user, _wish(before, at.date()), at, chinese=is_chinese(said.text))
+        return _deleted(user, _request(before, at.date()), at, chinese=is_chinese(said.text))
     return None
 
 
@@ -57,7 +57,7 @@ def keep_back(user: Folder, path: str, turns: list[Passage], line: int, at: dt.d
     withheld.withhold(user, f"{path}:{asked}", [f"{path}:{line}"], at)
 
 
-def _wish(turn: Passage, day: dt.date) -> str:
+def _request(turn: Passage, day: dt.date) -> str:
     """What a turn asks to be forgotten, as words to look for; empty where it asks for nothing."""
     wishes = told(Turn(turn.speaker, turn.text), day, to_assistant=True).forget
     return wishes[0] if wishes else ""
@@ -71,10 +71,10 @@ def _proposal(places: list[str], words: str, *, chinese: bool) -> str:
     return "\n".join([WITHHELD[chinese], *listed, "", HOW[chinese].format(words.replace('"', ""))])
 
 
-def _deleted(user: Folder, words: str, at: dt.datetime, *, chinese: bool) -> Heard:
+def _deleted(user: Folder, words: str, at: dt.datetime, *, chinese: bool) -> Answer:
     plan = forget.mentions(user, words)
     done = erasure.apply(user, plan, at)
     counts = [(len(done.deleted), ("file", "个文件")), (len(done.redacted), ("passage", "处"))]
     said = [f"{n}{what[1]}" if chinese else f"{n} {what[0]}{'s' * (n != 1)}" for n, what in counts if n]
     gone = DELETED[chinese].format(("，" if chinese else ", ").join(said) or "-")
-    return Heard("\n".join([gone, *done.stayed]), plan.wording, plan.moved)
+    return Answer("\n".join([gone, *done.stayed]), plan.wording, plan.moved)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from filemem import archive, disk, recalls, trace
 from filemem import index as indexes
-from filemem.errors import Changed, FilememError, NotFound, Refused
+from filemem.errors import FilememError, NotFound, Refused
 from filemem.folder import BOOKKEEPING, Folder
 from filemem.forget import Plan, cuts, digest, journal, other_files
 from filemem.forget.journal import Job
@@ -103,7 +103,7 @@ def _redact(user: Folder, found: Plan) -> tuple[list[str], list[str]]:
             if user.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
                 redacted += [f"{path}:{cut.line}" for cut in wanted]
             if kind_of(path) == "summaries" and not any(_said(path, user.read(path))):
-                _remove(user.absolute(path), digest(user.absolute(path)))
+                disk.delete(user.place / path)
         except NotFound:  # moved, or gone, when the job was cut off
             continue
         except (FilememError, OSError) as error:
@@ -142,7 +142,7 @@ def _delete(user: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     stayed: list[str] = []
     for path, known in whole.items():
         try:
-            _remove(user.place / path, known)
+            disk.delete_if(user.place / path, lambda where, known=known: digest(where) == known)  # type: ignore[misc]
             deleted.append(path)
         except (NotFound, FileNotFoundError):
             continue
@@ -159,22 +159,8 @@ def _delete_temporaries(user: Folder, found: Plan) -> None:
         where = user.place / path
         with contextlib.suppress(FilememError, OSError):
             data = disk.read(where, LARGEST)
-            if found.wording.stands_in(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
+            if found.wording.line_about(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
                 disk.delete(where)
-
-
-def _remove(path: Place, known: str) -> None:
-    """Delete a file whose bytes have a digest; raises Changed, with the file in its place, where they have another."""
-    if digest(path) == known:
-        aside = disk.temporary_in(path.folder)
-        disk.replace(path, aside)
-        if digest(aside) == known:
-            disk.delete(aside)
-            disk.sync_folder(path.folder)
-            return
-        with contextlib.suppress(FileExistsError):  # saved anew meanwhile: what was moved aside is left for `check`
-            disk.rename_new(aside, path)
-    raise Changed(f"{path} has just been changed; it was left as it is, try again.")
 
 
 # -- beside the memories -----------------------------------------------------------------------------------------
@@ -245,7 +231,7 @@ def _line(line: bytes, wording: Wording) -> bytes | None:
         if new != value:
             line = json.dumps(new, ensure_ascii=line.isascii()).encode() + b"\n"
     line = wording.renamed(line)
-    return None if wording.tells(line.decode(errors="replace")) else line
+    return None if wording.is_about(line.decode(errors="replace")) else line
 
 
 def _renamed(value: Any, wording: Wording) -> Any:
@@ -352,12 +338,12 @@ def _line_of(where: Place, wording: Wording) -> str:
     """What a file says of it in its name or bytes, or why it cannot be searched; empty for nothing."""
     name = os.path.splitext(os.path.basename(where))[0]
     try:
-        said = wording.stands_in(os.fsencode(name.replace("-", " ")))
+        said = wording.line_about(os.fsencode(name.replace("-", " ")))
         with spot(where) as at:
             if said or not stat.S_ISREG(at.status().st_mode):  # a link, a pipe: no bytes of this folder
                 return said
         with open(disk.open_regular(where), "rb") as file:
-            return wording.stands_in_file(file)
+            return wording.line_about_in_file(file)
     except (NotFound, FileNotFoundError):
         return ""
     except (Refused, OSError):

@@ -126,7 +126,7 @@ def learn(target: Target, gone: str = "") -> set[str]:
             own = live(memory.path)
             if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
                 continue
-            items = [forget.whole(memory)] if own == gone else forget.asked(memory, wording)
+            items = [forget.whole(memory)] if own == gone else forget.matching(memory, wording)
             found |= {own} if items else set()
             for item in items if items and items[0].why != forget.ITS_NAME else ():
                 if not item.line and own not in here:
@@ -136,10 +136,10 @@ def learn(target: Target, gone: str = "") -> set[str]:
                         wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
                     else:
                         wording.add_asked(text)
-            if own not in here and own not in wording.names and forget.named_so(own, wording):
-                wording.names[own] = forget.nameless(own, here | {*wording.names.values()})
+            if own not in here and own not in wording.names and forget.name_has_words(own, wording):
+                wording.names[own] = forget.neutral_path(own, here | {*wording.names.values()})
     log = history.repository.ask("log", "--all", "--format=%B", "--", spec(history.inside))
-    if any(map(wording.asks, os.fsdecode(log.out).split("\n"))):
+    if any(map(wording.has_words, os.fsdecode(log.out).split("\n"))):
         found.add("the messages of commits")
     return found or set(search(target).own if wording else ())
 
@@ -262,7 +262,7 @@ def search(target: Target) -> Held:
     count, told = 0, dict[str, str]()
     for oid, kind, data in objects.every(repository):
         count += 1
-        if _names_it(wording, data) if kind == "tree" else wording.stands_in(data):
+        if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
             told[oid] = kind
     here = erasure.still_saying(target.history.user.store, wording, but=(".git",)) if told else ()
     listed = "".join(f"{where}\n" for where in here if "\n" not in where)

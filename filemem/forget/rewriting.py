@@ -55,14 +55,14 @@ class Target(NamedTuple):
         memory, wording = Memory(own, data), self.wording
 
         def goes(text: str) -> bool:
-            return FORGOTTEN not in text and (wording.repeats(text) or (self.every and forget.asks(text, wording)))
+            return FORGOTTEN not in text and (wording.repeats(text) or (self.every and forget.has_words(text, wording)))
 
         if len(data) <= LARGEST:
             with contextlib.suppress(FilememError):
                 data = cuts.apply(data, self.lines.get(own, []) or self.lines.get(live(own), []))
                 memory = Memory(own, data)
-                if wording.repeats(memory.text) or (self.every and wording.asks(memory.text)):
-                    data = cuts.apply(data, [forget.cut(memory, item) for item in forget.told(memory, goes)])
+                if wording.repeats(memory.text) or (self.every and wording.has_words(memory.text)):
+                    data = cuts.apply(data, [forget.cut(memory, item) for item in forget.passages_with(memory, goes)])
         return wording.renamed(data)
 
 

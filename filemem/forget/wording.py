@@ -69,7 +69,7 @@ class Wording:
     def add_asked(self, text: str) -> None:
         """Look for those sentences of a text that hold all the words asked for."""
         parts = (part for line in text.split("\n") for part in _parts(line))
-        self.texts.update(part for part in parts if width(part) >= LINE and self.asks(part))
+        self.texts.update(part for part in parts if width(part) >= LINE and self.has_words(part))
 
     def add_whole(self, text: str) -> None:
         """Look for a text as one piece."""
@@ -87,11 +87,11 @@ class Wording:
         other = folded(text)
         return any(part in other for part in self.texts)
 
-    def asks(self, text: str) -> bool:
+    def has_words(self, text: str) -> bool:
         """Does a text hold all the words that were asked for, or all but the smallest in some form of theirs?"""
-        return bool(self.about) and any(map(self._asks, {text, unescaped(text)}))
+        return bool(self.about) and any(map(self._has_words, {text, unescaped(text)}))
 
-    def _asks(self, text: str) -> bool:
+    def _has_words(self, text: str) -> bool:
         other = folded(text)
         if (self._units or self.share == 1) and all(_has(word, other) for word in self.about.split()):
             return True
@@ -99,16 +99,16 @@ class Wording:
         stems = _stems(text)
         return bool(least) and sum(not stems.isdisjoint(unit) for unit in self._units) >= least
 
-    def hints(self, text: str) -> bool:
+    def has_rare_word(self, text: str) -> bool:
         """Does a text hold a word that only this had?"""
         return bool(self.words) and not self.words.isdisjoint(words(unescaped(text)))
 
-    def tells(self, text: str) -> bool:
+    def is_about(self, text: str) -> bool:
         """Does a text of bookkeeping hold anything of it: text, words or names?"""
         data = text.encode("utf-8", "replace")
-        return self.repeats(text) or self.asks(text) or self.hints(text) or self.renamed(data) != data
+        return self.repeats(text) or self.has_words(text) or self.has_rare_word(text) or self.renamed(data) != data
 
-    def stands_in(self, data: bytes) -> str:
+    def line_about(self, data: bytes) -> str:
         """The first line of bytes that still says it, on one line; empty where none does."""
         if not data.strip(b"\0"):
             return ""
@@ -117,16 +117,16 @@ class Wording:
 
     def _line_in(self, text: str) -> str:
         repeated = self.repeats(text)
-        if not (repeated or self.asks(text)):
+        if not (repeated or self.has_words(text)):
             return ""
-        lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.asks(line)))
+        lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.has_words(line)))
         return next(lines, text[:200] if repeated else "").strip("\0")
 
-    def stands_in_file(self, file: BinaryIO) -> str:
+    def line_about_in_file(self, file: BinaryIO) -> str:
         """The same for an open file of any size."""
         tail = mark = b""
         while piece := file.read(WINDOW):
-            line = self.stands_in((mark if tail else b"") + tail + piece)
+            line = self.line_about((mark if tail else b"") + tail + piece)
             if line:
                 return line
             mark = mark or (piece[:2] if not tail and piece[:2] in (b"\xff\xfe", b"\xfe\xff") else b"")
@@ -158,7 +158,7 @@ class Wording:
         starts = [match.start() for match in re.finditer(r"(?<!\w)\w|[^\x00-\x7f]", plain)]
         ends = [plain[start:].rstrip("… ") for start in starts]
         cut = any(width(end) >= LINE and text.startswith(end) for end in ends for text in self.texts)
-        if cut or self.repeats(line) or self.hints(line) or self.asks(line):
+        if cut or self.repeats(line) or self.has_rare_word(line) or self.has_words(line):
             return f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
         return line
 

@@ -147,13 +147,13 @@ class History:
         if unfinished:
             raise FilememError(f"{unfinished}; then try again.")
         with self.alone():
-            repository.settle()
+            repository.unstage_unlanded()
         return repository
 
     def problems(self) -> list[Problem]:
         """What keeps git from being used here, or what of the repository's own is not."""
         try:
-            left_out = self.found.seal.left_out() if self.home and self.found else []
+            left_out = self.found.seal.unused_settings() if self.home and self.found else []
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what, remedy)]
@@ -289,8 +289,8 @@ class History:
             yield
 
     def _catch_up(self, but: Collection[_Job] = ()) -> None:
-        self.repository.settle()
-        self._take_up()
+        self.repository.unstage_unlanded()
+        self._adopt_orphans()
         jobs = [job for job in self._postponed() if job not in but]
         for number, job in enumerate(jobs, 1):
             later = {path for other in jobs[number:] for path in other.files}
@@ -324,7 +324,7 @@ class History:
             if staged.get(place) != entry or (entry and entry.mode not in PLAIN):
                 left.append(path)
             elif path in before.edits or path in before.wrote:
-                known_apart, apart = self._apart(path, entry, before)
+                known_apart, apart = self._without_edits(path, entry, before)
                 if known_apart:
                     changes[place] = apart
                 else:
@@ -337,7 +337,7 @@ class History:
             changes[place] = Entry(known[place].mode if place in known else PLAIN[0], oid)
         return {place: entry for place, entry in changes.items() if entry != known.get(place)}, left
 
-    def _apart(self, path: str, committed: Entry | None, before: Before) -> tuple[bool, Entry | None]:
+    def _without_edits(self, path: str, committed: Entry | None, before: Before) -> tuple[bool, Entry | None]:
         """The committed version with just the job's changes, where the file may hold a person's too; False: no telling."""
         place = self.path(path)
         if path not in before.wrote and before.edits[path] is None:
@@ -381,7 +381,7 @@ class History:
                 with contextlib.suppress(NotFound):
                     disk.delete(where)
 
-    def _take_up(self) -> None:
+    def _adopt_orphans(self) -> None:
         """Let what processes wrote that are no more, and did not come to commit, wait for its commit.
 
         Just what is on disk as they left it, and was as in the last commit before they came.

@@ -48,7 +48,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     if prefix and repository.ignored([prefix + "profile.md"]):
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
     said = [f"Made a git repository in {repository.where}."] if made else []
-    left_out = [] if made else repository.seal.left_out()
+    left_out = [] if made else repository.seal.unused_settings()
     said += [f"Of its own settings these are not used: {few(left_out)}."] if left_out else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():

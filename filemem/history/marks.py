@@ -82,7 +82,7 @@ def _would(folder: str) -> str:
     except FilememError:
         common = ""
     seal = Seal(os.path.join(folder, common))
-    runs, sends = seal.left_out(), seal.remotes()
+    runs, sends = seal.unused_settings(), seal.remotes()
     words = [f"its settings would run or steer {few(map(one_line, runs))}"] if runs else []
     words += [f"a sync would send them to {few(one_line(url) for url in sends)}"] if sends else []
     return "".join(f" ({'; '.join(words)})" if words else "")

@@ -66,7 +66,7 @@ def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[
             changes |= moved
             quiet |= {place for place, becomes in moved.items() if becomes is None}
         elif entry.oid not in (sides[_OURS].oid, sides[_THEIRS].oid):
-            text = _woven(repository, path, sides) or repository.run("cat-file", "blob", entry.oid)
+            text = _merged_text(repository, path, sides) or repository.run("cat-file", "blob", entry.oid)
             text = conflicts.marked(path, text, ours, theirs)
             changes[path] = _entry(repository, entry, text)
             quiet |= set() if conflicts.doubled(text) else {path}
@@ -78,7 +78,7 @@ def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[
     return changes, quiet
 
 
-def _woven(repository: Repository, path: str, sides: dict[int, Entry]) -> bytes | None:
+def _merged_text(repository: Repository, path: str, sides: dict[int, Entry]) -> bytes | None:
     """Both sides' changes in one text, if these can be told apart: with two new texts, if the machine wrote them bit by bit."""
     if _BASE not in sides and not _GROWING.search(path):
         return None

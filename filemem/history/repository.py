@@ -247,7 +247,8 @@ class Repository(Git):
         """Move the branch from `old` to `new`, and with it what the index has of their differences.
 
         False, with the index as it was, where the branch has moved. The index comes first: had it stayed behind a branch
-        that has moved, a person's next commit would take everything back. What is cut off in between is noted, for `settle`.
+        that has moved, a person's next commit would take everything back. What is cut off in between
+        is noted, for `unstage_unlanded`.
         """
         changes = self.changed(old, new)
         ours = self._staged_as(changes, {path: before for path, (before, _) in changes.items()})
@@ -263,7 +264,7 @@ class Repository(Git):
             raise GitError(reason(done) + ".")
         return not done.code
 
-    def settle(self) -> None:
+    def unstage_unlanded(self) -> None:
         """Take back what a commit had staged when it was cut off before its branch moved: the index is a person's again.
 
         What it was about is committed anew, from what its job has noted.
@@ -375,7 +376,7 @@ def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] |
             with open(name, "wb") as file:
                 file.write(data)
         done = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)}).ask("merge-file", "-p", *names)
-    return done.out if done.code == 0 else weaving.woven(ours, base, theirs, marks) if done.code < 128 else None
+    return done.out if done.code == 0 else weaving.merge(ours, base, theirs, marks) if done.code < 128 else None
 
 
 def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:

@@ -38,7 +38,7 @@ class Seal:
         self.common = common
         self._said = list(_read(os.path.join(common, "config")))
 
-    def left_out(self) -> list[str]:
+    def unused_settings(self) -> list[str]:
         """What of the repository's own would run something or lead elsewhere, and does not."""
         hooks = os.path.join(self.common, "hooks")
         names = os.listdir(hooks) if os.path.isdir(hooks) else []

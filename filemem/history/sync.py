@@ -70,7 +70,7 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
         told = {paths: words for paths, words in told.items() if not set(paths.split(", ")) <= set(doubled)}
         pushed = _count(repository, theirs, new) if new != theirs else 0
         notes += [f"{paths}: {words}." for paths, words in told.items()]
-        return Synced(fetched, pushed, doubled, [*notes, *_apart(history), *_left(history)])
+        return Synced(fetched, pushed, doubled, [*notes, *_users_left_out(history), *_left(history)])
     raise GitError(f"{where.name} kept changing while this machine pushed; everything is kept here, try again.")
 
 
@@ -91,7 +91,7 @@ def _left(history: History) -> list[str]:
     return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
 
 
-def _apart(history: History) -> list[str]:
+def _users_left_out(history: History) -> list[str]:
     """A sentence on each user whose memories lie in a repository that nobody here has agreed to."""
     said = []
     store = StoreFolder(history.user.store, history.user.trust)

@@ -22,14 +22,14 @@ class Hunk(NamedTuple):
     new: list[bytes]
 
 
-class Meeting(NamedTuple):
+class Conflict(NamedTuple):
     """The same lines as each side has them."""
 
     ours: list[bytes]
     theirs: list[bytes]
 
 
-def woven(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
+def merge(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
     """Both changes to `base` in one text; where they meet, both between `marks`, None without any.
 
     None also where more lines differ than are compared.
@@ -59,7 +59,7 @@ def _alike(texts: list[list[bytes]]) -> int:
     return next((n for n, lines in enumerate(pairs) if len(set(lines)) > 1), min(map(len, texts)))
 
 
-def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] | Meeting]:
+def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] | Conflict]:
     """The text in pieces."""
     at = 0
     for group in _groups(sorted(hunk for side, text in enumerate(sides) for hunk in _hunks(base, text, side))):
@@ -72,7 +72,7 @@ def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] 
         elif start == end and not _keys(ours, theirs) & _keys(theirs, ours):
             yield [line for part, more in _pieces(ours, theirs) for line in (part if part == more else part + more)]
         else:
-            yield Meeting(ours, theirs)
+            yield Conflict(ours, theirs)
         at = end
     yield base[at:]
 
@@ -117,7 +117,7 @@ def _pieces(ours: list[bytes], theirs: list[bytes]) -> Iterator[tuple[list[bytes
         yield ours[start:end], theirs[first:last]
 
 
-def _marked(meeting: Meeting, marks: tuple[str, str]) -> Iterator[bytes]:
+def _marked(meeting: Conflict, marks: tuple[str, str]) -> Iterator[bytes]:
     """Two versions between marks, what they share aside; the marks end as the lines do."""
     tail = b"\r" if any(line.endswith(b"\r") for line in (*meeting.ours, *meeting.theirs)) else b""
     for ours, theirs in _pieces(*meeting):
