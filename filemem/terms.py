@@ -5,9 +5,10 @@ neighbouring characters. A stem is what a question's words are compared by.
 """
 
 import functools
+import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
@@ -81,8 +82,8 @@ def fold(text: str) -> str:
     """Lower case, compatibility forms unified, accents off, traditional Chinese characters as simplified ones."""
     if text.isascii():
         return text.lower()
-    flat = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
-    return unicodedata.normalize("NFC", flat).translate(_simplified())
+    flat = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold()))
+    return flat.translate(_simplified()) if _traditional().search(flat) else flat
 
 
 def tokens(text: str) -> list[str]:
@@ -91,19 +92,31 @@ def tokens(text: str) -> list[str]:
         return _ASCII_WORD.findall(text.lower())
     found: list[str] = []
     for word in _WORD.findall(fold(text)):
-        if _IS_CJK.match(word):
-            found.extend(cjk_tokens(word))
+        if not word.isascii() and _IS_CJK.match(word):
+            found += cjk_tokens(word)
         else:
             found.append(word)
     return found
 
 
-def cjk_tokens(run: str) -> Iterator[str]:
+def vocabulary(text: str) -> set[str]:
+    """The different tokens of a text."""
+    if text.isascii():
+        return set(_ASCII_WORD.findall(text.lower()))
+    found = set(_WORD.findall(fold(text)))
+    runs = [word for word in found if not word.isascii() and _IS_CJK.match(word)]
+    found.difference_update(runs)
+    for run in runs:
+        found.update(run, map(operator.add, run, run[1:]))
+    return found
+
+
+def cjk_tokens(run: str) -> list[str]:
     """The characters of a CJK run, each followed by its pair with the next one."""
-    for number, character in enumerate(run):
-        yield character
-        if number + 1 < len(run):
-            yield run[number : number + 2]
+    found = [""] * (2 * len(run) - 1)
+    found[::2] = run
+    found[1::2] = map(operator.add, run, run[1:])
+    return found
 
 
 def words(text: str) -> list[str]:
@@ -159,6 +172,11 @@ def _simplified() -> dict[int, str]:
     for group in " ".join(_lines("traditional.txt")).split():
         table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
     return table
+
+
+@functools.cache
+def _traditional() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(map(chr, _simplified()))}]")
 
 
 @functools.cache

@@ -7,6 +7,8 @@ wrong with a helper, its files are read here instead.
 from __future__ import annotations
 
 import contextlib
+import gc
+import math
 import os
 import sys
 import time
@@ -25,6 +27,7 @@ RACY, COARSE = 20_000_000, 2_000_000_000
 """Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file
 system keeps whole seconds."""
 CHUNK_BYTES, CHUNK_FILES = 9_000_000, 40_000  # read at a time, by one process: of sessions, what makes one segment
+WORTH_A_HELPER = 1_500_000  # bytes that take longer to read than a helper to start
 MOST_HELPERS = 3
 _ROOM = 1 << 20  # bytes
 
@@ -38,11 +41,15 @@ class Wanted(NamedTuple):
 
 
 def chunks(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
-    """The files in pieces of CHUNK_BYTES and CHUNK_FILES at most, but for a larger file."""
+    """The files in pieces of CHUNK_BYTES and CHUNK_FILES at most, but for a larger file; the pieces are about as large, and where
+    it is worth it as many as there are processes to read them, or a multiple."""
+    total, readers = sum(file.stats[2] for file in wanted), 1 + _most_helpers()
+    rounds = math.ceil(total / (readers * CHUNK_BYTES))
+    share = max(total / max(1, readers * rounds), WORTH_A_HELPER)
     chunk: list[Wanted] = []
     size = 0
     for file in wanted:
-        if chunk and (size + file.stats[2] > CHUNK_BYTES or len(chunk) == CHUNK_FILES):
+        if chunk and (size + file.stats[2] > CHUNK_BYTES or size >= share or len(chunk) == CHUNK_FILES):
             yield chunk
             chunk, size = [], 0
         chunk.append(file)
@@ -149,7 +156,7 @@ def helpers(root: Place, folder: Place, pieces: int) -> Iterator[list[Helper]]:
     found: list[Helper] = []
     try:
         with contextlib.suppress(OSError):
-            while len(found) < min(MOST_HELPERS, (os.cpu_count() or 1) - 1, pieces - 1):
+            while len(found) < min(_most_helpers(), pieces - 1):
                 found.append(Helper(root, folder))
         yield found
     finally:
@@ -157,8 +164,14 @@ def helpers(root: Place, folder: Place, pieces: int) -> Iterator[list[Helper]]:
             helper.close()
 
 
+def _most_helpers() -> int:
+    """As many as there are processors left."""
+    return min(MOST_HELPERS, (os.cpu_count() or 1) - 1)
+
+
 def serve() -> None:
     """The child: files to read are answered with what came of them."""
+    gc.disable()  # it makes no cycles, and looking for some takes an eighth of its time
     child.serve(_built)
 
 

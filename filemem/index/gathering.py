@@ -84,7 +84,7 @@ class Gatherer:
             flags |= terms.APART if paused[place] or start else 0
             seen |= _passage(builder, passage.line, speaker, flags, text, terms.tokens(passage.context))
         text = memory.text
-        rest = set(terms.tokens(text)).union(terms.tokens(text.replace("ı", "i")) if "ı" in text else ())
+        rest = terms.vocabulary(text).union(terms.vocabulary(text.replace("ı", "i")) if "ı" in text else ())
         builder.rest(rest - seen)
 
     def _speaker(self, name: str) -> int:

@@ -17,6 +17,7 @@ import functools
 import itertools
 import json
 import os
+import sys
 import zlib
 from array import array
 from collections.abc import Collection, Iterator, Sequence
@@ -39,12 +40,12 @@ class Damaged(Exception):
     """A segment whose bytes are not those that were written."""
 
 
-@functools.lru_cache(maxsize=PASSAGES)
 def key_of(token: str) -> bytes:
     """Where a token stands in a segment's sorted keys."""
     if token[0] == REST:
         return f"{REST}\0{token[1:]}".encode()
-    return f"{terms.stem(token.removeprefix('['))}\0{token}".encode()
+    stem = token.removeprefix("[")
+    return f"{terms.stem(stem) if token.isascii() else stem}\0{token}".encode()
 
 
 class Builder:
@@ -141,22 +142,27 @@ class Builder:
     def _packed(self, typecode: str) -> tuple[dict[str, Any], list[bytes]]:
         """The tables of the vocabulary, and the postings: for each key a CRC-32, numbers, and counts unless all are 1."""
         self._cut_long_tokens()
-        keyed = sorted([(key_of(token), numbers) for token, numbers in self.postings.items() if numbers])
+        keyed = {key_of(token): numbers for token, numbers in self.postings.items() if numbers}
+        keys = sorted(keyed)
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
         retelling = {number for number, flags in enumerate(self.flags) if flags & terms.RETELLS}
         retold = array("I")
-        for _, numbers in keyed:
-            unique = dict.fromkeys(numbers)
-            piece = array(typecode, unique).tobytes()
-            if len(unique) < len(numbers):
-                piece += _capped(collections.Counter(numbers).values())
+        width = array(typecode).itemsize
+        for numbers in map(keyed.__getitem__, keys):
+            unique: Collection[int] = numbers
+            if len(numbers) == 1:
+                piece = numbers[0].to_bytes(width, sys.byteorder)
+            else:
+                unique = dict.fromkeys(numbers)
+                piece = array(typecode, unique).tobytes()
+                if len(unique) < len(numbers):
+                    piece += _capped(collections.Counter(numbers).values())
             pieces += (zlib.crc32(piece).to_bytes(4, "little"), piece)
             place += 4 + len(piece)
             places.append(place)
             sizes.append(len(unique))
             if retelling:
                 retold.append(len(retelling.intersection(unique)))
-        keys = [key for key, _ in keyed]
         lengths = [0, *itertools.accumulate(len(key) + 1 for key in keys)]
         fences = array("I", lengths[: len(keys) : _EVERY])
         joined = b"\n".join(keys) + (b"\n" if keys else b"")
