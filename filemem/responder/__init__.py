@@ -92,7 +92,7 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     corpus = memories.search_index.corpus()
     asked = ranking.understood(question, memories.folder.name, known, who, corpus, memories.now.date())
     told = evidence.said(one for one in recent if ranking.concerns(asked, one.turn.text))
-    found = evidence.together([evidence.found(hits), told, facts])
+    found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
     best, sure = ranking.ranked(asked, found)
     chosen = distinct(best, found, past=asked.past)[: QUOTES if sure else WEAK_QUOTES]
     if not chosen:
@@ -106,6 +106,14 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
             f"{opening[1]}\n\n{wording.BY_NOW[1].format(age)}",
         )
     return _quoted(opening, chosen, stems, chinese=chinese)
+
+
+def without_headings(hits: list[Hit], folder: Folder) -> list[Hit]:
+    """The hits without headings of the profile, which tell nothing."""
+    if not any(hit.path == PROFILE for hit in hits):
+        return hits
+    lines = folder.memory(PROFILE).lines
+    return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1 : hit.line][0].startswith("#")]
 
 
 def _last_named(known: People, memories: Memories) -> list[Person]:

@@ -149,12 +149,13 @@ def _names_behind(after: str, before: str) -> list[str]:
         return [match[1]]
     if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
         return [match[1] + match[2]]
-    if match := re.match(r"(?:的名字)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
+    if match := re.match(r"(?:的名字|[小大]名)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
         found = (
             name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
         )
         whole = re.match(
-            rf"(?:的名字)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])",
+            rf"(?:的名字|[小大]名)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}}(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])"
+            r"|(?:(?<=[小大]名)|(?<=[小大]名叫))[\u4e00-\u9fff]{2,3}(?=$|[，。])|([\u4e00-\u9fff])\2)",
             after,
         )
         return [whole[1]] if whole else list(found)[:1]
