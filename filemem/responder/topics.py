@@ -24,12 +24,27 @@ _SORTS = {
 }
 
 
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+class Held(NamedTuple):
+    """A pattern that is compiled when it is first searched for: of hundreds, a question asks about a few."""
+
+    pattern: str
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place in a text that holds it."""
+        return _compiled(self.pattern).search(text)
+
+
 class Topic(NamedTuple):
     """A topic: `own` is a trait of somebody; `sure`: where no memory holds it, it is not known; `words` to search for."""
 
     name: str
     ask: re.Pattern[str]
-    hold: re.Pattern[str]
+    hold: Held
     own: bool
     sure: bool
     relations: tuple[str, ...]
@@ -84,8 +99,8 @@ def _topics() -> list[Topic]:
         [
             Topic(
                 row["name"],
-                re.compile(row.get("ask", row["hold"]), re.IGNORECASE),
-                re.compile(row["hold"], re.IGNORECASE),
+                _compiled(row.get("ask", row["hold"])),
+                Held(row["hold"]),
                 row.get("own", False),
                 row.get("sure", False),
                 tuple(row.get("relations", ())),
@@ -107,7 +122,7 @@ class Sort(NamedTuple):
     name: str
     worth: float
     ask: re.Pattern[str]
-    hold: re.Pattern[str] | None
+    hold: Held | None
 
 
 def sorts(question: str) -> list[Sort]:
@@ -118,11 +133,8 @@ def sorts(question: str) -> list[Sort]:
 
 @functools.cache
 def _sorts() -> list[Sort]:
-    def compiled(pattern: str) -> re.Pattern[str]:
-        return re.compile(pattern, re.IGNORECASE)
-
     return [
-        Sort(row["name"], row["worth"], compiled(row["ask"]), compiled(row["hold"]) if "hold" in row else None)
+        Sort(row["name"], row["worth"], _compiled(row["ask"]), Held(row["hold"]) if "hold" in row else None)
         for row in table_rows("sort")
     ]
 
@@ -150,5 +162,15 @@ def _one_word(word: str) -> str:
 
 
 def _alike(asked: str, held: str) -> Topic:
-    ask, hold = (re.compile(one, re.IGNORECASE) for one in (asked, held))
-    return Topic("", ask, hold, own=False, sure=False, relations=(), kinds=(), words="", person="", worth=ALIKE)
+    return Topic(
+        "",
+        _compiled(asked),
+        Held(held),
+        own=False,
+        sure=False,
+        relations=(),
+        kinds=(),
+        words="",
+        person="",
+        worth=ALIKE,
+    )
