@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from filemem.redaction import redact
 
 HERE = Path(__file__).parent
-LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh")
+LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",
