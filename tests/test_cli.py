@@ -577,3 +577,21 @@ def test_the_package_alone_imports_nothing_heavy() -> None:
     modules = set(subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8").stdout.split())
     assert "filemem" in modules
     assert not modules & {"openai", "click", "yaml", "sqlite3", "filemem.index"}
+
+
+def test_a_grep_loads_no_more_than_a_grep_needs(home: Path) -> None:
+    """YAML, the settings, OpenSSL and the like would each cost a tenth of its time or more."""
+    code = "import sys; from filemem.cli import main\ntry: main()\nfinally: sys.stderr.write(' '.join(sys.modules))"
+    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}", "grep", "oolong"]
+    done = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, encoding="utf-8", check=True)
+    modules = set(done.stderr.split())
+    assert "filemem.grep" in modules and "oolong" in done.stdout
+    assert not modules & {
+        "yaml",
+        "filemem.config",
+        "filemem.index",
+        "filemem.history",
+        "difflib",
+        "_hashlib",
+        "subprocess",
+    }

@@ -6,22 +6,7 @@ Both are read off the tree that `re` itself parses (`re._parser`, in every Pytho
 import bisect
 from collections.abc import Iterable, Iterator, Set
 from re import _casefix, _parser  # type: ignore[attr-defined]
-from re._constants import (  # type: ignore[import-not-found]
-    ASSERT,
-    ASSERT_NOT,
-    AT,
-    ATOMIC_GROUP,
-    BRANCH,
-    GROUPREF,
-    GROUPREF_EXISTS,
-    IN,
-    LITERAL,
-    MAX_REPEAT,
-    MIN_REPEAT,
-    POSSESSIVE_REPEAT,
-    RANGE,
-    SUBPATTERN,
-)
+from re import _constants as op  # type: ignore[attr-defined]
 from typing import Any
 
 Nodes = Iterable[tuple[Any, Any]]
@@ -30,8 +15,8 @@ Nodes = Iterable[tuple[Any, Any]]
 ENDLESS = 10**12
 """Steps that no one waits for; bounds are not counted further."""
 
-_REPEATS = (MAX_REPEAT, MIN_REPEAT, POSSESSIVE_REPEAT)
-_BODIES = {SUBPATTERN: 3, ASSERT: 1, ASSERT_NOT: 1, ATOMIC_GROUP: 0, **dict.fromkeys(_REPEATS, 2)}
+_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+_BODIES = {op.SUBPATTERN: 3, op.ASSERT: 1, op.ASSERT_NOT: 1, op.ATOMIC_GROUP: 0, **dict.fromkeys(_REPEATS, 2)}
 """Where in its argument an operation has what it holds."""
 
 
@@ -42,20 +27,20 @@ def parse(text: str, flags: int) -> Any:
 
 def _inside(operation: Any, argument: Any) -> list[Any]:
     """The sequences that a node holds: one of them matches, in its place."""
-    if operation is BRANCH:
+    if operation is op.BRANCH:
         return list(argument[1])
-    if operation is GROUPREF_EXISTS:
+    if operation is op.GROUPREF_EXISTS:
         return [branch or () for branch in argument[1:]]
     place = _BODIES.get(operation)
-    return [] if place is None else [argument if operation is ATOMIC_GROUP else argument[place]]
+    return [] if place is None else [argument if operation is op.ATOMIC_GROUP else argument[place]]
 
 
 def weight(nodes: Nodes) -> int:
     """How many characters the sets of an expression name."""
     found = 0
     for operation, argument in nodes:
-        if operation is IN:
-            found += sum(value[1] - value[0] for kind, value in argument if kind is RANGE)
+        if operation is op.IN:
+            found += sum(value[1] - value[0] for kind, value in argument if kind is op.RANGE)
         found += sum(map(weight, _inside(operation, argument)))
     return found
 
@@ -79,9 +64,9 @@ def cost(nodes: Nodes, length: int) -> tuple[int, int]:
         inner = [cost(body, length) for body in _inside(operation, argument)]
         more_ways = sum(count for count, _ in inner) or 1
         more_steps = 1 + len(inner) + sum(count for _, count in inner)
-        if operation is IN:
+        if operation is op.IN:
             more_steps += len(argument) // 16  # outside the first 65,536 they are looked up range by range
-        elif operation is GROUPREF:
+        elif operation is op.GROUPREF:
             more_steps += length
         elif operation in _REPEATS:
             least, most, body = argument
@@ -129,16 +114,16 @@ def _parts(nodes: Nodes) -> Iterator["str | frozenset[str]"]:
     """The expression as a row of folded characters; "" where it matches something else between them; a set of strings
     one of which stands there."""
     for operation, argument in nodes:
-        if operation is LITERAL:
+        if operation is op.LITERAL:
             yield _plain(argument)
-        elif operation is IN:
-            letters = {_plain(value) if kind is LITERAL else "" for kind, value in argument}
+        elif operation is op.IN:
+            letters = {_plain(value) if kind is op.LITERAL else "" for kind, value in argument}
             yield letters.pop() if len(letters) == 1 else ""
-        elif operation is SUBPATTERN:
+        elif operation is op.SUBPATTERN:
             yield from _parts(argument[3])
-        elif operation is ATOMIC_GROUP:
+        elif operation is op.ATOMIC_GROUP:
             yield from _parts(argument)
-        elif operation is BRANCH:
+        elif operation is op.BRANCH:
             yield _one_of(argument[1])
         elif operation in _REPEATS:
             least, most, body = argument
@@ -146,7 +131,7 @@ def _parts(nodes: Nodes) -> Iterator["str | frozenset[str]"]:
                 yield from _parts(body)
             if (least, most) != (1, 1):
                 yield ""
-        elif operation not in (AT, ASSERT, ASSERT_NOT):
+        elif operation not in (op.AT, op.ASSERT, op.ASSERT_NOT):
             yield ""
 
 
