@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-USER = "ann"
+USER = "ann"  # as in `generate`
 APART = 37  # days from one copy of the conversations to the next
 
 

@@ -1,6 +1,9 @@
 """How fast searching, grepping and indexing are, beside other tools on the same files, as ratios of medians.
 
-    python benchmarks/speed.py [--files 1000 10000] [--folder FOLDER]
+    python benchmarks/speed.py [--data FOLDER] [--files 1000 10000] [--folder FOLDER]
+
+First on real text, where the data sets are there: LoCoMo's conversations as one user, once, ten and forty times over (with
+other dates and shuffled names), and LifeBench's year of phone records. Then on generated stores of so many files.
 
 Ratios under 1 mean that filemem is faster. Peers that are not installed (rg; the packages bm25s, tantivy) are skipped and
 named. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
@@ -15,6 +18,7 @@ import importlib.util
 import itertools
 import os
 import random
+import re
 import shutil
 import sqlite3
 import statistics
@@ -23,9 +27,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import generate
+import real
 
 from filemem.folder import Folder
 from filemem.grep import grep
@@ -66,6 +72,13 @@ def seconds(action: Callable[[], object], clock: Callable[[], float] = time.perf
     start = clock()
     action()
     return clock() - start
+
+
+def processor(action: Callable[[], object]) -> float:
+    """How long the processors are at the programs that one call runs."""
+    before = sum(os.times()[2:4])
+    action()
+    return sum(os.times()[2:4]) - before
 
 
 def in_turn(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = REPEATS) -> tuple[float, float]:
@@ -111,12 +124,12 @@ def _first_turn(root: str) -> str:
         return next(line for line in file if line.startswith("- **"))
 
 
-def questions(seed: int = 2) -> list[list[str]]:
-    """Words of questions: three to six each, from frequent to rare."""
+def questions(seed: int = 2) -> list[str]:
+    """Questions of three to six words each, from frequent to rare."""
     chance = random.Random(seed)
     words = generate.vocabulary(random.Random(1))
     weights = list(itertools.accumulate(1 / (rank + 200) for rank in range(len(words))))
-    return [chance.choices(words, cum_weights=weights, k=chance.randint(3, 6)) for _ in range(QUERIES)]
+    return [" ".join(chance.choices(words, cum_weights=weights, k=chance.randint(3, 6))) for _ in range(QUERIES)]
 
 
 class Fts5:
@@ -182,10 +195,9 @@ def indexing(root: str, scratch: str) -> Fts5:
     return fts5
 
 
-def searching(root: str, fts5: Fts5) -> float:
+def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
     """Warm searches, each question once; the median seconds of processor of one."""
     index = Index(Folder(root, generate.USER))
-    asked = questions()
     peers: list[tuple[str, Callable[[list[str]], object]]] = [("FTS5 query, words ORed", fts5.search)]
     for name, made in (("bm25s", bm25s_search), ("tantivy", tantivy_search)):
         if importlib.util.find_spec(name):
@@ -196,16 +208,32 @@ def searching(root: str, fts5: Fts5) -> float:
         index.corpus()
     times: dict[str, list[float]] = {}
     clock = time.process_time
-    for words in asked:
-        ours = seconds(lambda: search_files(index, " ".join(words), today=TODAY), clock)  # noqa: B023
+    for question in asked:
+        words = re.findall(r"\w+", question)
+        ours = seconds(lambda: search_files(index, question, today=TODAY), clock)  # noqa: B023
         times.setdefault("", []).append(ours)
         for name, search in peers:
             times.setdefault(name, []).append(seconds(lambda: search(words), clock))  # noqa: B023
-    memory("a process that asks them all", measured(_SEARCH, root, *map(" ".join, asked))[1])
+    memory("a process that asks them all", measured(_SEARCH, root, *asked)[1])
     ours = statistics.median(times.pop(""))
     for name, theirs in times.items():
         row("search_files, warm, median", name, ours, statistics.median(theirs))
     return ours
+
+
+def starting(root: str, question: str) -> None:
+    """A search as a whole process, with the index there."""
+    store, user = os.path.split(root)
+    cold = [sys.executable, "-c", _GREP, "search", question, "--store", store, "--user", user]
+
+    def run(*command: str) -> None:
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+
+    run(*cold)
+    click = [sys.executable, "-c", "import click"]
+    row("search, whole process", "import click", *in_turn(lambda: run(*cold), lambda: run(*click)))
+    spent = [[processor(lambda: run(*command)) for _ in range(REPEATS)] for command in (cold, click)]  # noqa: B023
+    row("the same, time of all processors", "import click", *map(statistics.median, spent))
 
 
 def grepping(root: str) -> None:
@@ -256,30 +284,61 @@ def editing(root: str) -> None:
     row("the same in a process that has asked before", beside, again, walk)
 
 
+def heading(what: str) -> None:
+    """Print the head of a table."""
+    print(f"\n{what}\n\n| what | beside | filemem | peer | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
+
+
 def measure(files: int, folder: str) -> float:
-    """Measure a store of so many files; the median seconds of a warm search."""
-    print(f"\n{files:,} files\n\n| what | beside | filemem | peer | ratio |\n| --- | --- | --- | --- | --- |")
+    """Measure a generated store of so many files; the median seconds of a warm search."""
+    heading(f"{files:,} generated files")
     store = os.path.join(folder, f"store-{files}")
     if not os.path.isdir(store):
         generate.write(store, files)
     root = os.path.join(store, generate.USER)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         fts5 = indexing(root, scratch)
-        took = searching(root, fts5)
+        took = searching(root, fts5, questions())
         grepping(root)
         editing(root)
         fts5.database.close()
     return took
 
 
+def measure_real(name: str, sessions: list[real.Session], asked: list[str], folder: str) -> None:
+    """Measure a store of real conversations."""
+    heading(f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns")
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        real.write(sessions, Path(scratch, "store"))
+        root = os.path.join(scratch, "store", real.USER)
+        fts5 = indexing(root, scratch)
+        searching(root, fts5, random.Random(2).sample(asked, min(2 * QUERIES, len(asked))))
+        starting(root, asked[0])
+        fts5.database.close()
+
+
+def real_text(data: Path, folder: str) -> None:
+    """Measure on the data sets that are there."""
+    locomo, lifebench = data / "locomo-dev.json", data / "lifebench-dev.json"
+    for path in (locomo, lifebench):
+        if not path.is_file():
+            print(f"\n{path.name}: skipped, as it is not in {data}.", flush=True)
+    for copies in (1, 10, 40) if locomo.is_file() else ():
+        measure_real(f"LoCoMo × {copies}", *real.locomo(locomo, copies), folder)
+    if lifebench.is_file():
+        measure_real("LifeBench", *real.lifebench(lifebench), folder)
+
+
 def main() -> None:
     """Read the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, nargs="+", default=[1_000, 10_000], help="sizes of the stores")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where the data sets are")
+    parser.add_argument("--files", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the generated stores")
     parser.add_argument("--folder", help="where stores are made and kept; a temporary one otherwise")
     given = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory())
+        real_text(given.data, folder)
         took = [measure(files, folder) for files in given.files]
     if len(took) > 1:
         print(
