@@ -31,6 +31,7 @@ LONG, AROUND = 400, 60  # characters of a line, of a longer one grep shows so ma
 MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 4000  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
+LIMITS = (10, 20, 40, 80, 200)  # of a search, of which an answer names the next
 SUPERSEDED = "superseded by"
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
@@ -256,34 +257,30 @@ def _archived(count: int) -> str:
 
 
 def searched(found: "Found", asked: dict[str, Any]) -> str:
-    """The passages that search_files found, part by part, each by file."""
+    """The passages that search_files found, by file."""
     hits = found.hits
     files = dict.fromkeys(hit.path for hit in hits)
     archived = sum(is_archived(path) for path in files)
     counted = f"{_count(len(hits), 'passage')} in {_count(len(files), '', of=found.files)}"
     out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
     shown = {(hit.path, hit.line) for hit in hits}
-    headed: set[str] = set()
-    for number, part in enumerate(found.parts):
-        out += ["Further passages:"] if number else []
-        path = ""
-        for hit in part:
-            if hit.path != path:
-                path = hit.path
-                named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
-                notes = (named, _put_away(path, hit.note), hit.note)
-                out.append(path if path in headed else heading(path, hit.when, *notes))
-                headed.add(path)
-            if hit.before and (path, hit.before.line) not in shown:
-                shown.add((path, hit.before.line))
-                out.append(_lead(hit, hit.before))
-            out.append(_passage(hit))
+    path = ""
+    for hit in hits:
+        if hit.path != path:
+            path = hit.path
+            named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
+            out.append(heading(path, hit.when, named, _put_away(path, hit.note), hit.note))
+        if hit.before and (path, hit.before.line) not in shown:
+            shown.add((path, hit.before.line))
+            out.append(_lead(hit, hit.before))
+        out.append(_passage(hit))
     if cut := max((hit for hit in hits if hit.cut), key=lambda hit: hit.score, default=None):
         call = next_call("open", {"path": cut.path, "line": cut.line, "lines": cut.end_line - cut.line + 1})
         out.append(f"… marks what was left out of long passages; {call} shows the best one whole.")
     if found.more:
-        more = next_call("search_files", {**asked, "limit": found.more})
-        out.append(f"Weaker passages were left out; {more} shows them.")
+        limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
+        asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
+        out.append(f"{found.more:,} weaker passages were left out{asks}.")
     return "\n".join(out)
 
 

@@ -8,7 +8,7 @@ import functools
 import operator
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
@@ -48,6 +48,12 @@ _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
+
+_COURTESIES = frozenset(
+    "good great nice lovely morning afternoon evening night day weekend hello greetings dear bye goodbye cheers thanks thank "
+    "welcome much see later soon care take doing going well fine talk sweet dreams everyone there 好 谢 早 安".split()
+)
+_COURTESIES_ZH = "早上好 上午好 中午好 下午好 晚上好 你好 您好 大家好 早安 午安 晚安 谢谢 多谢 感谢 不客气 再见 拜拜 回头见 最近好吗 怎么样".split()
 
 _NUMBER_WORDS = (
     "two three four five six seven eight nine ten eleven twelve once twice thrice dozen couple several first second third "
@@ -133,6 +139,25 @@ def split_captions(text: str) -> tuple[str, str]:
     """What was said, and what the `[image: …]` parts show."""
     captions = _CAPTION.findall(text) if "[" in text else ()
     return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
+
+
+def shorten_captions(text: str, stems: Collection[str]) -> str:
+    """The text with each caption that holds none of these stems shortened to what it is of: `[image …]`."""
+
+    def shorter(match: re.Match[str]) -> str:
+        asked = any(stem(token) in stems for token in tokens(match[1]) if token not in STOP)
+        return match[0] if asked else f"{match[0].partition(':')[0].partition('：')[0]} …]"
+
+    return _CAPTION.sub(shorter, text) if "[" in text else text
+
+
+def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
+    """Does a text only greet, thank or take leave, as far as it names anything but these names?"""
+    rest = text
+    for phrase in _COURTESIES_ZH if not text.isascii() else ():
+        rest = rest.replace(phrase, " ")
+    found = [token for token in tokens(rest) if token not in STOP and token not in names]
+    return bool(text.strip()) and all(token in _COURTESIES for token in found)
 
 
 _OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))

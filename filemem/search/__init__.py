@@ -21,22 +21,16 @@ ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
 class Found(NamedTuple):
-    """The hits in the order of the answer, in parts, the strongest first; `files` were looked at.
+    """The hits in the order of the answer; `files` were looked at.
 
-    `strength` continues the line that counts, `notes` are whole sentences; `more` is a limit that would show more, 0 where
-    nothing was left out.
+    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker passages were left out.
     """
 
-    parts: list[list[Hit]]
+    hits: list[Hit]
     files: int
     strength: str
     notes: list[str]
     more: int
-
-    @property
-    def hits(self) -> list[Hit]:
-        """All of them."""
-        return [hit for part in self.parts for hit in part]
 
 
 def search_files(
@@ -70,15 +64,14 @@ def search_files(
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     if not parsed.past:
         hits = _current_above(reader, hits, asked)
-    parts = [_whole(part) for part in selection.chosen(hits, limit, parsed.order, bare=parsed.bare)]
-    chosen = [hit for part in parts for hit in part]
-    more = min(200, 2 * len(chosen)) if 0 < len(chosen) < min(len(hits), 200) else 0
+    chosen = [hit for candidate in selection.chosen(hits, limit, parsed) if (hit := candidate.hit())]
+    more = max(len(hits) - len(chosen), 0) if chosen else 0
     notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
     if not hits:
         given = {"path": path, "speaker": speaker, "after": after, "before": before}
         told = {name: value for name, value in given.items() if value}
         notes += _nothing(reader, corpus, parsed, told, everywhere=asked.test is None)
-    return Found(parts, asked.files, _strength(chosen, parsed), notes, more)
+    return Found(chosen, asked.files, _strength(chosen, parsed), notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -144,11 +137,6 @@ def _undated(corpus: Corpus, parsed: Query) -> list[str]:
 
 
 # -- the hits ----------------------------------------------------------------------------------------------------
-
-
-def _whole(part: list[Candidate]) -> list[Hit]:
-    """The passages chosen, without those that have gone since their files were listed."""
-    return [hit for candidate in part if (hit := candidate.hit())]
 
 
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:

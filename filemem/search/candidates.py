@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, withheld
+from filemem import archive, terms, withheld
 from filemem.errors import FilememError
 from filemem.folder import Current, Folder
 from filemem.index import Index
@@ -116,6 +116,24 @@ class Candidate:
             joined[-1:] = [(joined[-1][0], end)] if start == joined[-1][1] else [joined[-1], (start, end)]
         return tuple(joined)
 
+    @functools.cached_property
+    def excerpt(self) -> str:
+        """What an answer shows of the text: these parts, captions without a word of the question shortened."""
+        spans = self.shown
+        found = " … ".join(self.text[start:end].strip() for start, end in spans)
+        found = ("… " if spans and spans[0][0] else "") + found
+        found += " …" if spans and spans[-1][1] < len(self.text) else ""
+        return terms.shorten_captions(found, self._reader.stems)
+
+    @functools.cached_property
+    def empty(self) -> bool:
+        """Has it nothing to tell: a greeting, thanks, or the heading over something else?"""
+        if self.speaker:
+            return terms.is_courtesy(self.text, self._reader.names)
+        memory = self._reader.memory(self.path)
+        over = memory is not None and not memory.titled and len(memory.passages) > 1
+        return over and memory is not None and memory.lines[self.line - 1 : self.line][:1] == [f"# {self.text}"]
+
     def hit(self) -> Hit | None:
         """The passage whole; None where it has gone since its file was listed."""
         memory = self._reader.memory(self.path)
@@ -136,7 +154,8 @@ class Candidate:
             **self.held._asdict(),
             parts={**dict(self._item.parts()), **self._parts},
             when=memory.when,
-            shown=self.shown,
+            excerpt=self.excerpt,
+            cut=self.shown != ((0, len(passage.text)),),
             before=before if before and leans(passage, before) else None,
             sources=self.sources,
             newer=self.newer,
@@ -156,6 +175,7 @@ class Reader:
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._withheld = withheld.read(self._folder)
+        self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:

@@ -27,7 +27,7 @@ _LEANING = re.compile(
 class Hit(NamedTuple):
     """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
 
-    `date` is its own day, `when` that of its file. `shown` are the parts of the text that an answer shows, as places in it;
+    `date` is its own day, `when` that of its file. `excerpt` is what an answer shows of the text, `cut` whether that is only a part;
     `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what replaced it;
     `title` that of a note whose path does not tell it.
     """
@@ -48,22 +48,12 @@ class Hit(NamedTuple):
     lacks: tuple[str, ...]
     parts: dict[str, float]
     when: When | None
-    shown: tuple[tuple[int, int], ...]
+    excerpt: str
+    cut: bool
     before: Passage | None
     sources: tuple[str, ...]
     newer: str
     title: str
-
-    @property
-    def excerpt(self) -> str:
-        """The parts that an answer shows, joined."""
-        found = " … ".join(self.text[start:end].strip() for start, end in self.shown)
-        return ("… " if self.shown[0][0] else "") + found + (" …" if self.shown[-1][1] < len(self.text) else "")
-
-    @property
-    def cut(self) -> bool:
-        """Does an answer leave out a part of it?"""
-        return len(self.shown) > 1 or self.shown[0] != (0, len(self.text))
 
 
 def leans(passage: Passage, before: Passage) -> bool:

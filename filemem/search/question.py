@@ -9,7 +9,7 @@ from filemem import terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
-HALF = 0.5  # what a Chinese character counts by itself, where it stands in a longer run: most words have two
+HALF = 0.25  # what a Chinese character counts by itself, where it stands in a longer run: most words have two
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
 _WHEN = re.compile(
@@ -56,6 +56,12 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 
+_LIST = re.compile(
+    r"\b(?:(?:which|what) (?:\w+ )?(?!(?:is|was|has|does|this)\b)\w+s (?:do|did|has|have|are|were)|all (?:the|of|his|her|their|my)|list"
+    r"|how many (?:times|different)|every|each)\b|哪些|哪几|所有|全部|都有什么|分别|列出|几次|多少次",
+    re.IGNORECASE,
+)
+
 
 class Word(NamedTuple):
     """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself.
@@ -75,7 +81,8 @@ class Query(NamedTuple):
     ordinals of the first and the last.
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
-    what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were.
+    what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were;
+    `lists`: for all there are.
     """
 
     words: tuple[Word, ...]
@@ -86,6 +93,7 @@ class Query(NamedTuple):
     runs: tuple[str, ...] = ()
     order: int = 0
     past: bool = False
+    lists: bool = False
 
     @property
     def bare(self) -> bool:
@@ -130,6 +138,7 @@ def parse(
         tuple(filter(terms.is_cjk, runs)),
         -1 if _LATEST.search(question) else 1 if _ORDER.search(question) or _FIRST.search(question) else 0,
         _PAST.search(question) is not None,
+        _LIST.search(question) is not None,
     )
 
 

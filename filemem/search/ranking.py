@@ -22,7 +22,7 @@ from filemem.search.question import LIGHT, Query, Word
 
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
-SESSION = 0.05  # what each word's best place in the file counts for all of its passages
+SESSION = 0.1  # what each word's best place in the file counts for all of its passages
 ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one

@@ -1,19 +1,23 @@
-"""Which of the passages found an answer shows, and in what order: the strongest by file, then the rest by file."""
+"""Which of the passages found an answer shows, and in what order."""
 
 from collections.abc import Callable
 
-from filemem import dates, terms
+from filemem import dates, terms, tokens
 from filemem.archive import archived
 from filemem.memory import ARCHIVE, PROFILE, RESTS_ON, kind_of
 from filemem.search.candidates import Candidate
-from filemem.search.evidence import PARTIAL
+from filemem.search.evidence import PARTIAL, STRONG
 from filemem.search.filters import OUTDATED
+from filemem.search.question import Query
 from filemem.sections import parse
 
-PARTS = (2000, 8000, 16_000)
-"""Characters up to which the parts of an answer without a limit reach; the last only where a passage matches at least partly."""
-WORTH = 0.15  # of the best score, under which a passage is not worth its room at the answer's start
-DEARER = 0.2  # how much more it must be worth behind 8,000 characters (2,000 tokens): the longer, the dearer
+WORTH = 0.45  # of the best score, what a hit must have to be shown where no limit is given,
+DEARER = 0.05 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
+BESIDE, BESIDE_LIST = 0.02, 0.08  # and for each line of the same file; where the question asks for a list
+ROOM = ((STRONG, 1500), (PARTIAL, 1100), (0.0, 850))
+"""Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
+HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
+SHARP = 6  # how much more a strong hit counts than a weak one for the place of its file
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
@@ -124,42 +128,56 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(hits: list[Candidate], limit: int | None, order: int, *, bare: bool) -> list[list[Candidate]]:
-    """The hits to show, in parts; without a limit those that are worth their room. To a question that is `bare` of words none
-    is a weak match.
+def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> list[Candidate]:
+    """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room.
 
-    Gathering all passages of the best file at once would push the other files' best ones down the page, so each part is by
-    file: the strongest passages, then the next ones; in time where the question asks for an order (1: oldest first, -1:
-    newest first).
+    A hit must have a share of the best one's score that grows with what is shown already, above all of the same file: one
+    line of each of many files tells more than one and its neighbours. Files stand by how much strong evidence they give for
+    their length; in time where the question asks for an order (1: oldest first, -1: newest first).
     """
-    parts: list[list[Candidate]] = [[]]
+    shown: list[Candidate] = []
+    lines: dict[str, int] = {}
+    said: set[str] = set()
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
-    whole = bool(hits) and hits[0].strength >= 1.0
-    most = PARTS[-1] if bare else PARTS[1]
+    strength = max((hit.strength for hit in hits[:5]), default=0.0)
+    room = next(room for least, room in ROOM if strength >= least or not least)
+    beside = BESIDE_LIST if parsed.lists else BESIDE
     for hit in hits[: limit or MOST]:
-        least = best * (WORTH + DEARER * spent / 8000)
-        if not limit and spent and hit.score < least and (whole or hit.strength <= hits[0].strength):
+        known = lines.get(hit.path, 0)
+        least = best * (WORTH + DEARER * spent + beside * known)
+        if hit.empty or hit.excerpt in said or (not limit and shown and hit.score < least):
             continue
-        if spent >= PARTS[len(parts) - 1] and len(parts) < len(PARTS):
-            parts.append([])
-        spent += sum(end - start for start, end in hit.shown)
-        spent += 10 if any(other.path == hit.path for other in parts[-1]) else len(hit.path) + 30
-        most = PARTS[-1] if hit.strength >= PARTIAL else most
-        if not limit and len(hits) > 1 and spent > most:
+        cost = _cost(hit) + (0 if known else HEADING)
+        if not limit and shown and spent + cost > room:
             break
-        parts[-1].append(hit)
-    return [_by_file(part, order) for part in parts if part]
+        shown.append(hit)
+        said.add(hit.excerpt)
+        lines[hit.path] = known + 1
+        spent += cost
+    return _by_file(shown, best, parsed.order)
 
 
-def _by_file(hits: list[Candidate], order: int) -> list[Candidate]:
-    """Hits by file, the file with the best one first, or the oldest or newest one; each file's by line."""
+def _cost(hit: Candidate) -> int:
+    """The tokens of a hit, as it is shown."""
+    return tokens.count(hit.excerpt) + LINE
+
+
+def _by_file(hits: list[Candidate], best: float, order: int) -> list[Candidate]:
+    """Hits by file, the file with most strong evidence for its length first, or the oldest or newest one; each file's by
+    line."""
     files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
-    groups = list(files.values())
+    groups = sorted(files.values(), key=lambda group: _density(group, best), reverse=True)
     if order:
         dated = [group for group in groups if group[0].date]
         dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=order < 0)
         groups = dated + [group for group in groups if not group[0].date]
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
+
+
+def _density(group: list[Candidate], best: float) -> float:
+    """How much strong evidence a file gives for the tokens that it takes."""
+    strong = sum((hit.score / best) ** SHARP for hit in group) if best else 0.0
+    return strong / (HEADING + sum(map(_cost, group)))
