@@ -280,7 +280,7 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
     if found.more:
         limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
         asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
-        out.append(f"{found.more:,} weaker passages were left out{asks}.")
+        out.append(f"{_count(found.more, 'weaker passage')} left out{asks}.")
     return "\n".join(out)
 
 

@@ -53,7 +53,9 @@ _COURTESIES = frozenset(
     "good great nice lovely morning afternoon evening night day weekend hello greetings dear bye goodbye cheers thanks thank "
     "welcome much see later soon care take doing going well fine talk sweet dreams everyone there 好 谢 早 安".split()
 )
-_COURTESIES_ZH = "早上好 上午好 中午好 下午好 晚上好 你好 您好 大家好 早安 午安 晚安 谢谢 多谢 感谢 不客气 再见 拜拜 回头见 最近好吗 怎么样".split()
+_COURTESIES_ZH = (
+    "早上好 上午好 中午好 下午好 晚上好 你好 您好 大家好 早安 午安 晚安 谢谢 多谢 感谢 不客气 再见 拜拜 回头见 最近好吗 怎么样"
+).split()
 
 _NUMBER_WORDS = (
     "two three four five six seven eight nine ten eleven twelve once twice thrice dozen couple several first second third "

@@ -7,7 +7,7 @@ import click
 from filemem import answers, index
 from filemem.cli.common import chosen_day, now, reader, the_user
 from filemem.cli.options import as_of_option, shared_options
-from filemem.cli.screen import colours, progress, put, say, say_answer, say_json
+from filemem.cli.screen import progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
 from filemem.tools import Toolbox
@@ -43,8 +43,6 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
             say_json({**_plain(hit), "file": f"{user.root}/{hit.path}"})
         return 0 if found.hits else 1
     given = {key: value for key, value in filters.items() if value is not None}
-    if colours() and "limit" not in given and len(found.parts) > 1:  # a screenful for a person; an agent reads more
-        found = found._replace(parts=found.parts[:1], more=2 * len(found.parts[0]))
     say_answer(user, answers.searched(found, {"query": text, **given}))
     if explain:
         say("\n" + "\n".join(map(_explained, sorted(found.hits, key=lambda hit: -hit.score))))

@@ -16,7 +16,10 @@ from filemem.search.question import Query
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = 300, 20  # passages looked at where no limit is given; and beyond a limit, for those that are left out
+MOST, MARGIN = (
+    300,
+    20,
+)  # passages looked at where no limit is given; and beyond twice a limit, for those that are left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
@@ -58,7 +61,12 @@ def search_files(
     reader = Reader(index, corpus, parsed, today, current)
     worth = asked.worth(today, past=parsed.past)
     scored = ranking.rank(
-        parsed, corpus, limit=(limit or MOST) + MARGIN, worth=worth, speakers=asked.speakers, days=asked.days
+        parsed,
+        corpus,
+        limit=2 * limit + MARGIN if limit else MOST,
+        worth=worth,
+        speakers=asked.speakers,
+        days=asked.days,
     )
     found = selection.with_originals(list(reader.candidates(scored)))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)

@@ -27,9 +27,9 @@ _LEANING = re.compile(
 class Hit(NamedTuple):
     """One passage found. `has`, `near` and `lacks` are the question's words in it, around it, and in neither.
 
-    `date` is its own day, `when` that of its file. `excerpt` is what an answer shows of the text, `cut` whether that is only a part;
-    `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what replaced it;
-    `title` that of a note whose path does not tell it.
+    `date` is its own day, `when` that of its file. `excerpt` is what an answer shows of the text, `cut` whether that is
+    only a part; `before` the turn that it leans on; `sources` where a fact was said, as `path:line`; `newer` the path of what
+    replaced it; `title` that of a note whose path does not tell it.
     """
 
     path: str

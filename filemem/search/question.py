@@ -57,8 +57,9 @@ _FIRST = re.compile(
 )
 
 _LIST = re.compile(
-    r"\b(?:(?:which|what) (?:\w+ )?(?!(?:is|was|has|does|this)\b)\w+s (?:do|did|has|have|are|were)|all (?:the|of|his|her|their|my)|list"
-    r"|how many (?:times|different)|every|each)\b|哪些|哪几|所有|全部|都有什么|分别|列出|几次|多少次",
+    r"\b(?:(?:which|what) (?:\w+ )?(?!(?:is|was|has|does|this)\b)\w+s (?:do|did|has|have|are|were)"
+    r"|all (?:the|of|his|her|their|my)|list|how many (?:times|different)|every|each)\b"
+    r"|哪些|哪几|所有|全部|都有什么|分别|列出|几次|多少次",
     re.IGNORECASE,
 )
 

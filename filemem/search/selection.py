@@ -143,16 +143,21 @@ def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> list[Cand
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least or not least)
     beside = BESIDE_LIST if parsed.lists else BESIDE
-    for hit in hits[: limit or MOST]:
+    for hit in hits:
+        if len(shown) >= (limit or MOST):
+            break
         known = lines.get(hit.path, 0)
         least = best * (WORTH + DEARER * spent + beside * known)
-        if hit.empty or hit.excerpt in said or (not limit and shown and hit.score < least):
+        equal = (
+            hit.note or hit.path.startswith(ARCHIVE)
+        ) and hit.strength >= strength  # it only no longer holds, or rests
+        if hit.empty or hit.excerpt in said or (not limit and shown and hit.score < least and not equal):
             continue
         cost = _cost(hit) + (0 if known else HEADING)
         if not limit and shown and spent + cost > room:
             break
         shown.append(hit)
-        said.add(hit.excerpt)
+        said |= {hit.excerpt} if hit.speaker else set()
         lines[hit.path] = known + 1
         spent += cost
     return _by_file(shown, best, parsed.order)
@@ -164,12 +169,16 @@ def _cost(hit: Candidate) -> int:
 
 
 def _by_file(hits: list[Candidate], best: float, order: int) -> list[Candidate]:
-    """Hits by file, the file with most strong evidence for its length first, or the oldest or newest one; each file's by
-    line."""
+    """Hits by file, a fact that is the best of all first, then what has most strong evidence for its length, what was
+    replaced below what replaced it; or the oldest or newest file first; each file's by line."""
     files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
     groups = sorted(files.values(), key=lambda group: _density(group, best), reverse=True)
+    groups.sort(key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0])
+    for group in [group for group in groups if group[0].newer in files]:
+        newer = groups.index(files[group[0].newer])
+        groups.insert(max(newer, groups.index(group)), groups.pop(groups.index(group)))
     if order:
         dated = [group for group in groups if group[0].date]
         dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=order < 0)
