@@ -68,17 +68,13 @@ def search_files(
         speakers=asked.speakers,
         days=asked.days,
     )
-    found = selection.with_originals(list(reader.candidates(scored)))
-    hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
-    if not parsed.past:
-        hits = _current_above(reader, hits, asked)
-    chosen = [hit for candidate in selection.chosen(hits, limit, parsed) if (hit := candidate.hit())]
-    more = max(len(hits) - len(chosen), 0) if chosen else 0
+    hits = _hits(reader, scored, asked, past=parsed.past)
+    shown, more = selection.chosen(hits, limit, parsed)
+    chosen = [hit for candidate in shown if (hit := candidate.hit())]
     notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
     if not hits:
         given = {"path": path, "speaker": speaker, "after": after, "before": before}
-        told = {name: value for name, value in given.items() if value}
-        notes += _nothing(reader, corpus, parsed, told, everywhere=asked.test is None)
+        notes += _nothing(reader, corpus, parsed, given, everywhere=asked.test is None)
     return Found(chosen, asked.files, _strength(chosen, parsed), notes, more)
 
 
@@ -147,6 +143,13 @@ def _undated(corpus: Corpus, parsed: Query) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
+def _hits(reader: Reader, scored: list[ranking.Scored], asked: filters.Asked, *, past: bool) -> list[Candidate]:
+    """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
+    found = selection.with_originals(list(reader.candidates(scored)))
+    hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
+    return hits if past else _current_above(reader, hits, asked)
+
+
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
     """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
     out: list[Candidate] = []
@@ -186,11 +189,13 @@ def _strength(hits: list[Hit], parsed: Query) -> str:
     return f"; {word}: {best.strength:.0%}, {holds}{order}"
 
 
-def _nothing(reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str], *, everywhere: bool) -> list[str]:
+def _nothing(
+    reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str | None], *, everywhere: bool
+) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
-    if given:
-        limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items())
+    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
+    if limits:
         found = next(reader.candidates(ranking.rank(parsed, corpus, limit=MARGIN)), None)
         best = (
             f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
@@ -200,7 +205,7 @@ def _nothing(reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str
         notes.append(
             f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
         )
-    elif corpus.archived and not given.get("path", "").startswith(ARCHIVE):
+    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
         some = f"{corpus.archived:,} file{'s' * (corpus.archived != 1)}"
         notes.append(f'The archive holds {some}; path "archive/**" asks for that alone.')
     return notes

@@ -1,6 +1,7 @@
 """Which of the passages found an answer shows, and in what order."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 
 from filemem import dates, terms, tokens
 from filemem.archive import archived
@@ -14,7 +15,7 @@ from filemem.sections import parse
 WORTH = 0.45  # of the best score, what a hit must have to be shown where no limit is given,
 DEARER = 0.05 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
 BESIDE, BESIDE_LIST = 0.02, 0.08  # and for each line of the same file; where the question asks for a list
-ROOM = ((STRONG, 1500), (PARTIAL, 1100), (0.0, 850))
+ROOM = ((STRONG, 1600), (PARTIAL, 1100), (0.0, 800))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHARP = 6  # how much more a strong hit counts than a weak one for the place of its file
@@ -128,39 +129,47 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> list[Candidate]:
-    """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room.
+def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[list[Candidate], int]:
+    """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
+    many more there are."""
+    told = _told(hits)
+    shown = list(itertools.islice(told, limit)) if limit else _worth_their_room(told, hits, parsed.lists)
+    left = sum(1 for _ in told) if limit else len(hits) - len(shown)
+    best = max((hit.score for hit in hits), default=0.0)
+    return _by_file(shown, best, parsed.order), left
 
-    A hit must have a share of the best one's score that grows with what is shown already, above all of the same file: one
-    line of each of many files tells more than one and its neighbours. Files stand by how much strong evidence they give for
-    their length; in time where the question asks for an order (1: oldest first, -1: newest first).
-    """
+
+def _told(hits: list[Candidate]) -> Iterator[Candidate]:
+    """The hits that tell something, and what nobody has said before in the same words."""
+    said: set[str] = set()
+    for hit in hits:
+        if not hit.empty and hit.excerpt not in said:
+            said |= {hit.excerpt} if hit.speaker else set()
+            yield hit
+
+
+def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: bool) -> list[Candidate]:
+    """Those that have a share of the best one's score that grows with what is shown already, above all of the same file: one
+    line of each of many files tells more than one and its neighbours. What no longer holds, or rests in the archive, is
+    shown where it holds as much of the question."""
     shown: list[Candidate] = []
     lines: dict[str, int] = {}
-    said: set[str] = set()
     spent = 0
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
-    room = next(room for least, room in ROOM if strength >= least or not least)
-    beside = BESIDE_LIST if parsed.lists else BESIDE
-    for hit in hits:
-        if len(shown) >= (limit or MOST):
-            break
+    room = next(room for least, room in ROOM if strength >= least)
+    for hit in told:
         known = lines.get(hit.path, 0)
-        least = best * (WORTH + DEARER * spent + beside * known)
-        equal = (
-            hit.note or hit.path.startswith(ARCHIVE)
-        ) and hit.strength >= strength  # it only no longer holds, or rests
-        if hit.empty or hit.excerpt in said or (not limit and shown and hit.score < least and not equal):
+        least = best * (WORTH + DEARER * spent + (BESIDE_LIST if lists else BESIDE) * known)
+        rests = (hit.note or hit.path.startswith(ARCHIVE)) and hit.strength >= strength
+        if shown and hit.score < least and not rests:
             continue
-        cost = _cost(hit) + (0 if known else HEADING)
-        if not limit and shown and spent + cost > room:
+        spent += _cost(hit) + (0 if known else HEADING)
+        if shown and (spent > room or len(shown) >= MOST):
             break
         shown.append(hit)
-        said |= {hit.excerpt} if hit.speaker else set()
         lines[hit.path] = known + 1
-        spent += cost
-    return _by_file(shown, best, parsed.order)
+    return shown
 
 
 def _cost(hit: Candidate) -> int:
