@@ -51,7 +51,7 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
 
 def _plain(hit: Hit) -> dict[str, Any]:
     """A hit as a JSON object: what it says, where, how well it matches."""
-    left_out = ("when", "shown", "before", "title", "newer", "sources", "parts")
+    left_out = ("when", "excerpt", "cut", "before", "title", "newer", "sources", "parts")
     shown = {key: value for key, value in hit._asdict().items() if key not in left_out}
     more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
     return shown | {key: value for key, value in more.items() if value}

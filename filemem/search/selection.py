@@ -133,8 +133,11 @@ def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[lis
     """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
     many more there are."""
     told = _told(hits)
-    shown = list(itertools.islice(told, limit)) if limit else _worth_their_room(told, hits, parsed.lists)
-    left = sum(1 for _ in told) if limit else len(hits) - len(shown)
+    if limit:
+        shown = list(itertools.islice(told, limit))
+        left = sum(1 for _ in told)
+    else:
+        shown, left = _worth_their_room(told, hits, parsed.lists)
     best = max((hit.score for hit in hits), default=0.0)
     return _by_file(shown, best, parsed.order), left
 
@@ -148,13 +151,13 @@ def _told(hits: list[Candidate]) -> Iterator[Candidate]:
             yield hit
 
 
-def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: bool) -> list[Candidate]:
+def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
     """Those that have a share of the best one's score that grows with what is shown already, above all of the same file: one
     line of each of many files tells more than one and its neighbours. What no longer holds, or rests in the archive, is
-    shown where it holds as much of the question."""
+    shown where it holds as much of the question. And how many are left."""
     shown: list[Candidate] = []
     lines: dict[str, int] = {}
-    spent = 0
+    spent = left = 0
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least)
@@ -163,13 +166,14 @@ def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: b
         least = best * (WORTH + DEARER * spent + (BESIDE_LIST if lists else BESIDE) * known)
         rests = (hit.note or hit.path.startswith(ARCHIVE)) and hit.strength >= strength
         if shown and hit.score < least and not rests:
+            left += 1
             continue
         spent += _cost(hit) + (0 if known else HEADING)
         if shown and (spent > room or len(shown) >= MOST):
-            break
+            return shown, left + len(hits) - hits.index(hit)
         shown.append(hit)
         lines[hit.path] = known + 1
-    return shown
+    return shown, left
 
 
 def _cost(hit: Candidate) -> int:
