@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 
 from filemem.statements import table
-from filemem.statements.sentences import ITEM, Sentence, is_chinese, plainly, role, sentences
+from filemem.statements.sentences import ITEM, TELLING, Sentence, is_chinese, plainly, role, sentences
 
 LONGEST = {"en": 300, "zh": 120}  # characters of a message
 LEAST = {"en": 120, "zh": 40}  # characters of a message that may bring a text beside announcing it
 LINES = 3
+FEW = 6  # words of a sentence that only adds to an order
 ORDERS = ("instruction", "remember")
 ASKING = ("question", "request")
 
@@ -42,7 +43,15 @@ def plain_talk(text: str, owner: str) -> bool:
         return False
     if any(not _MAY_LEAD.search(text[: lead.start()]) for lead in _LEADS.finditer(text)):
         return False
-    return all(map(_own_word, sentences(text)))
+    said = sentences(text)
+    return all(_own_word(part) or (place and _adds(said[place - 1], part)) for place, part in enumerate(said))
+
+
+def _adds(before: Sentence, part: Sentence) -> bool:
+    """Is a sentence a few words that only add to the order before it: "Acres as well, not hectares."?"""
+    few = len(part.text.split()) <= FEW and len(part.text) <= 6 * FEW
+    others = any(table.sign(name, plainly(part.text)) for name in ("reported", "another text", "pointing"))
+    return before.role in ORDERS and part.role == TELLING and few and not others
 
 
 def _own_word(part: Sentence) -> bool:
