@@ -10,7 +10,7 @@ import click
 from filemem import forget
 from filemem.archive import live
 from filemem.cli.common import complete_path, now, split_line, the_user
-from filemem.cli.options import chosen, shared_options
+from filemem.cli.options import chosen, json_option, shared_options
 from filemem.cli.screen import ask, confirmed, progress, say, say_aside, say_json, say_working
 from filemem.errors import FilememError, NotFound
 from filemem.folder import Folder
@@ -35,7 +35,7 @@ ASK = "forget asks before it deletes, and there is no terminal to ask at; add --
 @click.option("--yes", is_flag=True, help="Delete without asking.")
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("--purge-history", is_flag=True, help="Rewrite this repository's own history without it, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@json_option
 @shared_options
 def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     """Delete a memory for good, and all that tells of it.

@@ -7,7 +7,7 @@ import shutil
 import click
 
 from filemem.cli.common import complete_path, now, the_user
-from filemem.cli.options import shared_options
+from filemem.cli.options import json_option, shared_options
 from filemem.cli.screen import colours, put, say, say_aside, say_json, say_working
 from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
@@ -17,7 +17,6 @@ from filemem.history.log import Commit
 from filemem.history.sync import sync
 from filemem.plain import one_line, visible
 
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 
 
@@ -25,7 +24,7 @@ _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 @click.argument("path", required=False, shell_complete=complete_path)
 @click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words.")
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show.")
-@_json
+@json_option
 @shared_options
 def log_command(path: str | None, about: str, limit: int | None, as_json: bool) -> int:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
@@ -114,7 +113,7 @@ def undo_command(commit: str | None) -> int:
 
 @click.command("blame")
 @click.argument("path", shell_complete=complete_path)
-@_json
+@json_option
 @shared_options
 def blame_command(path: str, as_json: bool) -> int:
     """Show who wrote each line of the memory at PATH: a person, filemem in a conversation, or one of its jobs.

@@ -9,7 +9,7 @@ import click
 
 from filemem import fading, maintenance, said, status
 from filemem.cli.common import complete_path, now, split_line, the_store, the_user
-from filemem.cli.options import chosen, shared_options
+from filemem.cli.options import chosen, json_option, model_option, shared_options
 from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, in_words
@@ -18,10 +18,8 @@ from filemem.maintenance import Done
 from filemem.model import Model
 from filemem.model.weary import Weary
 
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
-_model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
 SHOWN = 12  # lines of a job for one of many users
 Show = Callable[[int, int], None]
 Job = Callable[[Folder, Show], list[Done]]
@@ -41,10 +39,10 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versio
 
 @click.command("compact")
 @click.option("--older-than", type=Age(), metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set].")
-@_model
+@model_option
 @_all
 @_dry
-@_json
+@json_option
 @shared_options
 def compact_command(older_than: int | None, model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
     """Summarise old conversations by month, and archive them.
@@ -65,7 +63,7 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
 @click.command("sweep")
 @_all
 @_dry
-@_json
+@json_option
 @shared_options
 def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
     """Archive what has faded; bring back what was opened or cited in the archive.
@@ -83,10 +81,10 @@ def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
 
 
 @click.command("maintain")
-@_model
+@model_option
 @_all
 @_dry
-@_json
+@json_option
 @shared_options
 def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
@@ -139,7 +137,7 @@ def why_command(path: str) -> int:
 
 
 @click.command("status")
-@_json
+@json_option
 @shared_options
 def status_command(as_json: bool) -> int:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and how retention is spread.

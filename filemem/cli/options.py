@@ -12,6 +12,13 @@ import click
 from filemem import names
 
 F = TypeVar("F", bound=Callable[..., Any])
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+model_option = click.option(
+    "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
+)
+path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
+after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
+before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
 _OPTIONS = ("store", "user", "today", "trust")
 
 

@@ -9,7 +9,7 @@ from filemem import archive, globs, index, terms
 from filemem import graph as graphs
 from filemem import timeline as times
 from filemem.cli.common import complete_path, completing, now, reader
-from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, shared_options
 from filemem.cli.screen import dim, put, say, say_json
 from filemem.consolidation.comparison import display
 from filemem.dates import parse_bound
@@ -103,9 +103,9 @@ def _ended(place: Place) -> str:
 
 @click.command("timeline")
 @click.argument("glob", default="facts/**", shell_complete=complete_path)
-@click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
-@click.option("--before", metavar="DATE", help="Only up to this day.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@after_option
+@before_option
+@json_option
 @as_of_option
 @shared_options
 def timeline_command(glob: str, after: str | None, before: str | None, as_json: bool) -> int:

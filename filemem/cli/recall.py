@@ -8,26 +8,24 @@ import click
 
 from filemem import answers, globs
 from filemem.cli.common import complete_path, reader, split_line
-from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.options import as_of_option, json_option, path_option, shared_options
 from filemem.cli.screen import colours, say, say_answer, say_dim, say_json
 from filemem.errors import FilememError
 from filemem.folder import Folder, Stat
-from filemem.grep import Bare, Line, Listed, grep
+from filemem.grep import Bare, Listed, grep, newest_first
 from filemem.memory import Memory, is_archived, kind_of, when_of
 from filemem.places import listed
 from filemem.plain import one_line
 
 WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-_path = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
 
 
 @click.command("grep")
 @click.argument("pattern")
-@_path
+@path_option
 @click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over.")
-@_json
+@json_option
 @as_of_option
 @shared_options
 def grep_command(pattern: str, path: str | None, context: int, offset: int, as_json: bool) -> int:
@@ -45,7 +43,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     if as_json:
         for line in found.lines:
             if line.matches:
-                say_json({"path": line.path, "line": line.line, "text": line.text, "archived": _archived(line)})
+                say_json({"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)})
         if found.next_offset:
             more = f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
             say_dim(more)
@@ -66,10 +64,6 @@ def _listed(user: Folder) -> Listed:
     from filemem import index  # noqa: PLC0415  which a small folder does without
 
     return index.of(user).corpus()
-
-
-def _archived(line: Line) -> bool:
-    return is_archived(line.path)
 
 
 @click.command("open")
@@ -94,7 +88,7 @@ def open_command(path: str, lines: int | None) -> int:
 @click.command("list")
 @click.argument("glob", required=False, shell_complete=complete_path)
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list.")
-@_json
+@json_option
 @as_of_option
 @shared_options
 def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
@@ -107,7 +101,7 @@ def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
     user = reader()
     wanted = globs.matcher(glob) if glob else None
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
-    stats.sort(key=_newest_first)
+    stats.sort(key=newest_first)
     for stat in stats[:limit]:
         if as_json:
             say_json(_row(user, stat))
@@ -115,11 +109,6 @@ def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
             row = _row(user, stat)
             say(f"{stat.path}  {one_line(row['title'], 80)}")
     return 0 if stats else 1
-
-
-def _newest_first(stat: Stat) -> tuple[bool, int, str]:
-    when = when_of(stat.path)
-    return is_archived(stat.path), -(when.date.toordinal() if when else 0), stat.path
 
 
 def _row(user: Folder, stat: Stat) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import click
 
 from filemem import archive, consolidation
 from filemem.cli.common import a_user, now, the_store, the_user, welcome
-from filemem.cli.options import new_user_option, shared_options
+from filemem.cli.options import json_option, model_option, new_user_option, shared_options
 from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
@@ -18,8 +18,6 @@ from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
 from filemem.folder import Folder
 from filemem.history import History
-
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 
 @click.command("remember")
@@ -53,8 +51,8 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
 @click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 @click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
 @click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each.")
-@click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
-@_json
+@model_option
+@json_option
 @shared_options
 def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how: bool) -> int:
     """Make memories of what was said.

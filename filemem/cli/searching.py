@@ -6,7 +6,7 @@ import click
 
 from filemem import answers, index
 from filemem.cli.common import chosen_day, now, reader, the_user
-from filemem.cli.options import as_of_option, shared_options
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option, shared_options
 from filemem.cli.screen import progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
@@ -16,12 +16,12 @@ from filemem.tools import Toolbox
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show.")
-@click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
+@path_option
 @click.option("--speaker", metavar="NAME", help="Only what this person said.")
-@click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
-@click.option("--before", metavar="DATE", help="Only up to this day.")
+@after_option
+@before_option
 @click.option("--explain", is_flag=True, help="Show what made each passage's score.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@json_option
 @as_of_option
 @shared_options
 def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filters: Any) -> int:

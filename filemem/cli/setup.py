@@ -10,14 +10,13 @@ import click
 
 from filemem import check, config, disk, trust
 from filemem.cli.common import now, the_store, the_trust, the_user
-from filemem.cli.options import chosen, shared_options, store_path
+from filemem.cli.options import chosen, json_option, shared_options, store_path
 from filemem.cli.screen import progress, say, say_json
 from filemem.errors import FilememError
 from filemem.history import History, conflicts, set_up
 from filemem.problems import Problem
 from filemem.store import StoreFolder
 
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
 
@@ -84,7 +83,7 @@ def _settings() -> str:
 
 
 @click.command("check")
-@_json
+@json_option
 @shared_options
 def check_command(as_json: bool) -> int:
     """List every problem in the files, with its remedy.
@@ -134,7 +133,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
 
 
 @click.command("users")
-@_json
+@json_option
 @shared_options
 def users_command(as_json: bool) -> int:
     """List the users of the store.

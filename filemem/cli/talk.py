@@ -12,7 +12,7 @@ from filemem import config, prompt, tokens, trace, transcript
 from filemem.agent import Conversation
 from filemem.cli.chat import Chat
 from filemem.cli.common import a_user, clock, now, the_store, the_user, welcome
-from filemem.cli.options import as_of_option, new_user_option, shared_options
+from filemem.cli.options import as_of_option, model_option, new_user_option, shared_options
 from filemem.cli.screen import say, say_aside, say_json
 from filemem.cli.sessions import resumed
 from filemem.cli.telling import after_talk
@@ -22,7 +22,6 @@ from filemem.history import History
 from filemem.model import Model, OpenAIModel
 from filemem.model.offline import OfflineModel
 
-_model = click.option("--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml].")
 _resume = click.option(
     "--resume",
     is_flag=False,
@@ -52,7 +51,7 @@ def the_model(user: Folder, name: str | None) -> Model:
     metavar="TEXT",
     help="Send one message, print the answer and end; - reads it from standard input.",
 )
-@_model
+@model_option
 @_resume
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
 @new_user_option
@@ -96,7 +95,7 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 
 
 @click.command("prompt")
-@_model
+@model_option
 @_resume
 @click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
 @as_of_option

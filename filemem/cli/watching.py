@@ -7,7 +7,7 @@ import time
 import click
 
 from filemem.cli.common import the_user
-from filemem.cli.options import shared_options
+from filemem.cli.options import json_option, shared_options
 from filemem.cli.screen import colours, put, say, say_json, styled
 from filemem.follow import MOVED, Change, Watch
 from filemem.plain import visible
@@ -17,7 +17,7 @@ LONGEST = 200  # characters shown of a line
 
 
 @click.command("watch")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@json_option
 @shared_options
 def watch_command(as_json: bool) -> int:
     """Print what changes as memories change.

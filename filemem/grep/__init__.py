@@ -141,10 +141,11 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     stats = [
         stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
     ]
-    return files, sorted(stats, key=_newest_first)
+    return files, sorted(stats, key=newest_first)
 
 
-def _newest_first(stat: Stat) -> tuple[bool, int, int, str]:
+def newest_first(stat: Stat) -> tuple[bool, int, int, str]:
+    """The order of files for a reader: the newest first, by day and clock, archived ones last."""
     when = when_of(stat.path)
     clock = int(when.time.replace(":", "")) if when and when.time else -1
     return is_archived(stat.path), -(when.date.toordinal() if when else 0), -clock, stat.path
