@@ -99,6 +99,7 @@ class _File(NamedTuple):
     held: dict[int, float]  # by place in the file: what all words count in it
     places: list[int]
     marks: list[int]
+    shares: list[float]  # the most that what marks an answer counts for each, its date aside
 
 
 _Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
@@ -261,8 +262,9 @@ class _Scorer:
                             best[word] = value
                     held[number - first] = total
                 dated = max((_dated(self.query, day, self._bare) for day in entry.days), default=())
-                layout = _layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]))
-                yield _File(entry, worth, SESSION * sum(best.values()), dated, held, *layout)
+                places, marks = _layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]))
+                shares = self._shares(first, end, marks)
+                yield _File(entry, worth, SESSION * sum(best.values()), dated, held, places, marks, shares)
             start = stop
 
     def _candidates(self) -> list[int]:
@@ -296,7 +298,7 @@ class _Scorer:
         for place, value in file.held.items():
             held[place] = value
         bounds: list[float] = []
-        for total, share, own in zip(totals, self._shares(file), held, strict=True):
+        for total, share, own in zip(totals, file.shares, held, strict=True):
             if not total and not self._bare:
                 bounds.append(0.0)
                 continue
@@ -309,16 +311,13 @@ class _Scorer:
             bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
         return bounds
 
-    def _shares(self, file: _File) -> list[float]:
+    def _shares(self, first: int, end: int, marks: list[int]) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
-        query, corpus, first, end = self.query, self.corpus, file.entry.first, file.entry.first + file.entry.count
-        speakers = frozenset(corpus.speakers[first:end])
+        query, speakers = self.query, tuple(self.corpus.speakers[first:end])
         # What nobody speaks may be told of the person asked about.
-        about = speakers & (query.about | {0}) if query.about else query.about
-        asked = _Asked(about, speakers & query.others, query.asks_when or self._bare, self._bare)
-        return _most_shares(
-            tuple(file.marks), tuple(corpus.speakers[first:end]), bytes(corpus.lengths[first:end]), asked
-        )
+        about = query.about.union((0,)).intersection(speakers) if query.about else query.about
+        asked = _Asked(about, query.others.intersection(speakers), query.asks_when or self._bare, self._bare)
+        return _most_shares(tuple(marks), speakers, bytes(self.corpus.lengths[first:end]), asked)
 
     def _words(self, file: _File, number: int) -> _Words:
         """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
@@ -338,10 +337,11 @@ class _Scorer:
 
     def _score(self, file: _File, words: _Words, number: int) -> float:
         total = sum(words.values())
-        more, weight = file.session, self._sure(total)
-        for _, share in self._signs(file, number):
-            more += weight * share
-        return max(total + more, FLOOR) * file.worth * self.own(number)
+        if len(file.entry.days) < 2 and (self.corpus.speakers[number] or not self.query.about):
+            share = file.shares[number - file.entry.first] + (file.dated[0][1] if file.dated else 0.0)
+        else:
+            share = sum([share for _, share in self._signs(file, number)])
+        return max(total + file.session + self._sure(total) * share, FLOOR) * file.worth * self.own(number)
 
     def _sure(self, words: float) -> float:
         """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
