@@ -82,6 +82,16 @@ def test_what_somebody_else_said_is_no_strong_match_for_the_person_asked_about(t
     assert "; strong match" not in answer(user, "Did Ann adopt a parrot?")[0]
 
 
+def test_the_header_says_what_those_shown_have_together_and_who_said_it(tmp_path: Path) -> None:
+    said = talk("I adopted a parrot.", "Lovely.", "Lap one is done, parrot!", "I repaired the sail.")
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-x.md": said, **FILLER})
+    assert "has every word" in answer(user, "parrot and sail")[0]
+    assert "; said by ann, not Ben" in answer(user, "Did Ben adopt a parrot?")[0]
+    assert "said by" not in answer(user, "Did Ann adopt a parrot?")[0]
+    lines = answer(user, "Did Ann adopt a zyzzyva?")
+    assert "zyzzyva" in lines[1] and "has every word" not in lines[0]
+
+
 def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Path) -> None:
     user = write(
         tmp_path,

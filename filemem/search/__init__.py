@@ -60,22 +60,18 @@ def search_files(
     parsed = _parsed(query, anchor, today, corpus)
     reader = Reader(index, corpus, parsed, today, current)
     worth = asked.worth(today, past=parsed.past)
-    scored = ranking.rank(
-        parsed,
-        corpus,
-        limit=2 * limit + MARGIN if limit else MOST,
-        worth=worth,
-        speakers=asked.speakers,
-        days=asked.days,
-    )
+    most = 2 * limit + MARGIN if limit else MOST
+    scored = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
     hits = _hits(reader, scored, asked, past=parsed.past)
     shown, more = selection.chosen(hits, limit, parsed)
     chosen = [hit for candidate in shown if (hit := candidate.hit())]
-    notes = _unknown(corpus, parsed) + _undated(corpus, parsed)
+    unknown = _unknown(corpus, parsed)
+    notes = unknown + _undated(corpus, parsed)
     if not hits:
-        given = {"path": path, "speaker": speaker, "after": after, "before": before}
-        notes += _nothing(reader, corpus, parsed, given, everywhere=asked.test is None)
-    return Found(chosen, asked.files, _strength(chosen, parsed), notes, more)
+        notes += _nothing(
+            reader, corpus, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked
+        )
+    return Found(chosen, asked.files, _strength(chosen, parsed, corpus, known=not unknown), notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -174,23 +170,35 @@ def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) 
 # -- what the answer says ----------------------------------------------------------------------------------------
 
 
-def _strength(hits: list[Hit], parsed: Query) -> str:
-    """How well the best hit answers, in a way that compares across questions."""
+def _strength(hits: list[Hit], parsed: Query, corpus: Corpus, *, known: bool) -> str:
+    """How well the best hit answers, in a way that compares across questions, and what those shown have together; `known`
+    says that every word of the question stands somewhere."""
     if not hits:
         return ""
-    best = max(hits, key=lambda hit: hit.strength)
+    best = max((hit.strength for hit in hits), default=0.0)
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
     if parsed.bare and (parsed.spans or parsed.about or parsed.others):
         return f"; found by names and dates alone{order}"
     words = [(evidence.STRONG, "strong match"), (evidence.PARTIAL, "partial match"), (0.0, "no strong match")]
-    word = next(word for least, word in words if best.strength >= least)
-    has = ", ".join(dict.fromkeys([*best.has, *best.near])) or "none of the words"
-    holds = f"has {has}; lacks {', '.join(best.lacks)}" if best.lacks else "has every word"
-    return f"; {word}: {best.strength:.0%}, {holds}{order}"
+    word = next(word for least, word in words if best >= least)
+    has = dict.fromkeys(text for hit in hits for text in (*hit.has, *hit.near))
+    lacks = dict.fromkeys(text for hit in hits for text in hit.lacks if text not in has)
+    named = f"has {', '.join(has) or 'none of the words'}"
+    holds = f"{named}; lacks {', '.join(lacks)}" if lacks else "has every word" if known else named
+    return f"; {word}: {best:.0%}, {holds}{_said_by_another(hits, parsed, corpus)}{order}"
+
+
+def _said_by_another(hits: list[Hit], parsed: Query, corpus: Corpus) -> str:
+    """That what matches best is said by somebody else than the person asked about, where it is."""
+    asked = [corpus.speaker_names[place] for place in sorted(parsed.about)]
+    best = max(hits, key=lambda hit: hit.strength)
+    if not asked or not best.speaker or terms.fold(best.speaker) in asked or best.lacks:
+        return ""
+    return f"; said by {one_line(best.speaker, 60)}, not {one_line(' or '.join(name.title() for name in asked), 60)}"
 
 
 def _nothing(
-    reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str | None], *, everywhere: bool
+    reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str | None], asked: filters.Asked
 ) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
@@ -201,7 +209,7 @@ def _nothing(
             f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
         )
         notes.append(f"Searched by {limits}; without that {best}.")
-    if everywhere and corpus.archived:
+    if asked.test is None and corpus.archived:
         notes.append(
             f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
         )
