@@ -72,6 +72,8 @@ class Ledger:
         except FilememError:
             return
         with open(place, "rb") as file:
+            if os.fstat(place).st_size > disk.MOST:
+                raise disk.too_large(self.folder.bookkeeping(NAME))
             self._end = self._end if self._end <= os.fstat(place).st_size else 0  # somebody made it shorter
             file.seek(self._end)
             data = file.read()
