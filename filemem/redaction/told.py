@@ -220,7 +220,8 @@ def _made_up_too(match: re.Match[str]) -> bool:
 
 def _behind_name(match: re.Match[str]) -> bool:
     """Made up, behind a name that has signs or digits; behind an address with letters and digits."""
-    return _made_up_too(match) or ("@" in match[0].split()[0] and _mixed(match) and not usual_name(value_of(match)))
+    address = "@" in re.split(r"[\s,/]", match[0])[0]
+    return (_made_up_too(match) or address) and _mixed(match) and not usual_name(value_of(match))
 
 
 def _pair(match: re.Match[str]) -> bool:
@@ -359,7 +360,7 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     (
         PASSWORD,
         "and und y e et /",
-        r"(?<!\S)(?=[\w.@+-]{0,40}[_.@\d])[\w.@+-]{1,64}(?:\s‹and›\s|\s?/\s?|,\s)‹whose›‹beside›",
+        r"(?<!\S)(?=[\w.@+-]{0,40}[_.@\d])[\w.@+-]{1,64}(?:\s‹and›\s|\s?/\s?|,?\s)‹whose›‹beside›",
         _behind_name,
     ),
     (
@@ -370,13 +371,6 @@ _FINDERS: list[tuple[str, str, str, Accepts]] = [
     ),
     (CODE, "按 输", r"[门锁柜箱禁][^，。！？\n\0]{0,6}[按输打](?:入|的?是|个)?\s?([0-9]{3,8}#?)(?![0-9])", _zh_code),
     (PASSWORD, "login network", r"(?<![A-Za-z])‹any login›‹within›{1,60}?[\s,;]‹noun›\s{1,3}‹value›", _password),
-    (PASSWORD, "@", r"(?<![\w.+-])[\w.+-]{1,64}@[\w.-]{1,100}[\s,]\s?‹beside›", _made_up),
-    (
-        PASSWORD,
-        " ",
-        r"(?:^|\n)[^\n\0]{2,30}?\s?[:|–-]\s(?=[\w.@+-]{0,40}[_.@\d])[\w.@+-]{1,64}\s[–|/-]\s(?=[^\s\d]{3})‹beside›(?=\s*(?:$|\n))",
-        _mixed,
-    ),
     (
         PASSWORD,
         "admin root guest",
