@@ -9,9 +9,10 @@ import filemem
 from filemem.search.lookup import REACH
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/search.md").read_text(encoding="utf-8")
-ROOMS = ("filemem.search", "filemem.grep", "filemem.index", "filemem.answers", "filemem.terms")
+ROOMS = ("filemem.search", "filemem.grep", "filemem.index", "filemem.answers", "filemem.terms", "filemem.passages")
 IN_WORDS = set(
-    "ALONE ANOTHER DAY_ALONE DEARER HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES RETELLS SLIGHT".split()
+    "ALONE ANOTHER DAY_ALONE DEARER HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES RETELLS "
+    "SHARP SLIGHT WINDOWS".split()
 )
 """Constants that the document states in words or in other units."""
 NUMBER = re.compile(r"(?<![\w.])[−+]?\d[\d,]*(?:\.\d+)?")
