@@ -21,6 +21,8 @@ from filemem.tools import Toolbox
 from filemem.trace import Trace
 from filemem.transcript import ASSISTANT, INTERRUPTED, Transcript
 
+_LEFT_OUT = re.compile(r"\n[\d,]+ weaker passages? left out[^\n]*$")  # a limit is of no use where no tool is called
+
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
 PASSAGE_TOKENS = 1200  # of the memory, for a message to a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
@@ -262,7 +264,7 @@ class Conversation:
             half = LONGEST_QUERY // 2
             query = text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
             call = ToolCall("passages", "search_files", json.dumps({"query": query}, ensure_ascii=False))
-            answer = str(self._run(call, listen)["content"]).partition("\nWeaker passages were left out")[0]
+            answer = _LEFT_OUT.sub("", str(self._run(call, listen)["content"]))
             kept = tokens.clip(answer, PASSAGE_TOKENS)
             self._passages = answer if kept == answer else kept.rpartition("\n")[0]
         return [prompt.Section("passages", prompt.data("search_files", self._passages))]
