@@ -16,10 +16,7 @@ from filemem.search.question import Query
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = (
-    300,
-    20,
-)  # passages looked at where no limit is given; and beyond twice a limit, for those that are left out
+MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
