@@ -7,7 +7,7 @@ import pytest
 
 from filemem import Store, User
 from filemem.index import shelf
-from filemem.index.shelf import Shelf
+from filemem.index.shelf import MemoryCache
 
 OLD = 1_700_000_000_000_000_000  # nanoseconds: long ago
 PATH = "sessions/2026-05-04-tea.md"
@@ -33,7 +33,7 @@ def test_an_edit_that_keeps_size_and_time_is_shown(store: Store, tmp_path: Path)
 
 
 def test_what_changed_a_moment_ago_is_read_again(store: Store) -> None:
-    user, kept = store.user("ann").folder, Shelf()
+    user, kept = store.user("ann").folder, MemoryCache()
     found = user.root + "/" + PATH
     stats = (OLD, os.stat(found).st_ctime_ns, os.stat(found).st_size, os.stat(found).st_ino)
     assert kept.memory(user, PATH, stats) is not kept.memory(user, PATH, stats)
@@ -43,7 +43,7 @@ def test_what_changed_a_moment_ago_is_read_again(store: Store) -> None:
 
 
 def test_the_files_used_last_are_kept_up_to_a_size(store: Store, tmp_path: Path) -> None:
-    user, kept = store.user("ann").folder, Shelf()
+    user, kept = store.user("ann").folder, MemoryCache()
     size = shelf.MOST // 3 - 10
 
     def asked(name: str) -> object:

@@ -32,7 +32,7 @@ from filemem.index.building import Helper, Wanted
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Damaged, Segment
-from filemem.index.shelf import Shelf
+from filemem.index.shelf import MemoryCache
 from filemem.index.watching import Listing, Watch
 from filemem.places import Reach, names_in
 
@@ -122,7 +122,7 @@ class Index:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self.shelf = Shelf()
+        self.shelf = MemoryCache()
         self.progress: Progress = lambda done, total: None  # told the number of files read and to read
         self._where = folder.bookkeeping(FOLDER)
         self._thread_lock = threading.Lock()
@@ -153,7 +153,7 @@ class Index:
         """
         with self._thread_lock:
             self._state, self._stamp, self._corpus = _State(), (), None
-            self.shelf = Shelf()
+            self.shelf = MemoryCache()
             if disk.exists(self._where):
                 with self._writing(10.0):
                     for name in names_in(self._where):

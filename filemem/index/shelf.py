@@ -12,7 +12,7 @@ SETTLED = 2_000_000_000  # nanoseconds: a file that changed so shortly before it
 Stats = tuple[int, ...]  # of a file as `watching.listing` has them: times of modification and inode change, size, inode
 
 
-class Shelf:
+class MemoryCache:
     """The files read last. Safe to use from several threads."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ CHAIN = 10  # times that a memory is followed to what replaced it
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
-class Told(NamedTuple):
+class FileStatus(NamedTuple):
     """What all passages of a file have in common: why it may not hold, what replaced it, where it was said."""
 
     path: str
@@ -35,7 +35,7 @@ class Told(NamedTuple):
 class Candidate:
     """One passage, by its place in its file; see `Hit` for what its attributes mean."""
 
-    def __init__(self, reader: "Reader", told: Told, place: int, line: int, item: Scored) -> None:
+    def __init__(self, reader: "Reader", told: FileStatus, place: int, line: int, item: Scored) -> None:
         self.path, self.note, self.newer, self.sources = told
         self.line = line
         self.score = item.score
@@ -180,7 +180,7 @@ class Reader:
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already."""
-        corpus, told = self._corpus, dict[int, tuple[Told, int]]()
+        corpus, told = self._corpus, dict[int, tuple[FileStatus, int]]()
         found: dict[tuple[str, int], Candidate] = {}
         for item in scored:
             file = bisect.bisect_right(corpus.firsts, item.number)
@@ -196,12 +196,12 @@ class Reader:
                 found[known.path, line] = Candidate(self, known, item.number - first, line, item)
                 yield found[known.path, line]
 
-    def _told(self, entry: Entry) -> Told:
+    def _told(self, entry: Entry) -> FileStatus:
         more = entry.particulars
         if not more:
-            return Told(entry.path)
+            return FileStatus(entry.path)
         note, newer = filters.lapse(entry, self._today), filters.replaced(entry, self._today)
-        return Told(entry.path, note, newer, _listed(more.get("source")))
+        return FileStatus(entry.path, note, newer, _listed(more.get("source")))
 
     def _left_out(self, path: str, line: int) -> bool:
         """Does a passage stand in the prompt already, or is it withheld?"""
@@ -232,7 +232,7 @@ class Reader:
         for place, number in enumerate(lines):
             if number == int(line) and not self._left_out(path, number):
                 item = _like(fact, Held(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said")
-                return Candidate(self, Told(path), place, number, item)
+                return Candidate(self, FileStatus(path), place, number, item)
         return None
 
     def replacement(self, old: Candidate) -> Candidate | None:
@@ -251,7 +251,7 @@ class Reader:
         if memory is None or not memory.passages or path == old.path:
             return None
         line, item = memory.passages[0].line, _like(old, old.held, "replaces")
-        return None if self._left_out(path, line) else Candidate(self, Told(path), 0, line, item)
+        return None if self._left_out(path, line) else Candidate(self, FileStatus(path), 0, line, item)
 
 
 def _like(other: Candidate, held: Held, why: str) -> Scored:

@@ -1,0 +1,32 @@
+"""What neighbours give a passage at most is never less than what they give it, and hardly more."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filemem.search import nearby
+
+STEPS = st.lists(st.sampled_from([1, 2, 4, 11]), max_size=12)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[tuple[list[int], dict[int, float]]]:
+    """Places in files, and what some of the passages hold."""
+    found = []
+    for steps in draw(st.lists(STEPS, max_size=5)):
+        places = list(itertools.accumulate(steps, initial=0))
+        held = st.dictionaries(st.integers(0, len(places) - 1), st.floats(0, 1000))
+        found.append((places, draw(held)))
+    return found
+
+
+@given(files())
+def test_a_bound_is_what_all_in_reach_give_rounded_up_a_little(given: list[tuple[list[int], dict[int, float]]]) -> None:
+    most = max((value for _, held in given for value in held.values()), default=0.0)
+    for (places, held), totals in zip(given, nearby.totals(given), strict=True):
+        for at, total in enumerate(totals):
+            true = sum(held.get(place, 0.0) * share for place, share in nearby.around(places, at))
+            assert total >= true * (1 - 1e-12)
+            assert total == pytest.approx(true, rel=0.02, abs=1e-3 * most)
