@@ -22,8 +22,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from filemem import Store, User, consolidation, facts
-from filemem.folder import Folder
+from filemem import Store, User
+from filemem.files import facts
+from filemem.files.folder import Folder
+from filemem.remembering import consolidation
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 BUDGETS = (250, 500, 1000, 2000)

@@ -22,9 +22,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from filemem import Store, User, recalls
-from filemem.folder import Folder
-from filemem.maintenance import compact, sweep
+from filemem import Store, User
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.forgetting.maintenance import compact, sweep
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 COMMAND = (sys.executable, "-c", "from filemem.cli import main; main()")

@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from year import DAYS, START, Life, live  # noqa: E402  (the year that the test lives)
 
-from filemem.retention import DEFAULT, strength  # noqa: E402
+from filemem.text.retention import DEFAULT, strength  # noqa: E402
 
 STYLE = """\
 <style>

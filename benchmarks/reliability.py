@@ -29,16 +29,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import crash_driver
 from crash_driver import TALK, arm
 
-from filemem import Store, User, forget, said
+from filemem import Store, User
 from filemem import index as indexes
-from filemem.consolidation.remembering import remember
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.forget import erasure, journal
+from filemem.files import said
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.files.store import StoreFolder
+from filemem.files.transcript import Transcript
+from filemem.forgetting import deletion, erasure, journal
 from filemem.importers import import_file
-from filemem.memory import Memory
-from filemem.store import StoreFolder
-from filemem.transcript import Transcript
+from filemem.remembering.remembering import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 NEW = "sessions/2026/2026-11-19-0930-the-boat.md"
@@ -89,7 +90,7 @@ def _forgotten(user: Folder) -> None:
     if left:
         erasure.erase(user, left, AT)
         journal.end(user)
-    erasure.apply(user, forget.plan(user, forget.candidates(user, "Hannah"), "Hannah"), AT)
+    erasure.apply(user, deletion.plan(user, deletion.candidates(user, "Hannah"), "Hannah"), AT)
 
 
 JOBS: dict[str, Callable[[Folder], object]] = {

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from filemem.redaction import redact
+from filemem.text.redaction import redact
 
 HERE = Path(__file__).parent
 LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

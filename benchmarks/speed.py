@@ -33,7 +33,7 @@ from typing import Any
 import generate
 import real
 
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.grep import grep
 from filemem.index import Index
 from filemem.search import search_files
@@ -51,7 +51,7 @@ atexit.register(peak)
 """
 _BUILD = """
 import time
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.index import Index
 start, before = time.perf_counter(), sum(os.times()[:4])
 Index(Folder(sys.argv[1], "ann")).corpus()

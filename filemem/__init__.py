@@ -4,17 +4,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from filemem.agent import Called, Conversation, Notice, Text, Thought
     from filemem.api import Change, Store, User
-    from filemem.config import ConfigError
+    from filemem.chat.conversation import Called, Conversation, Notice, Text, Thought
     from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
+    from filemem.files.config import ConfigError
+    from filemem.files.memory import Memory
+    from filemem.files.problems import Problem
     from filemem.grep import Match
     from filemem.history.git import GitError
-    from filemem.memory import Memory
-    from filemem.model import ModelError
-    from filemem.problems import Problem
+    from filemem.models import ModelError
     from filemem.search import Hit
-    from filemem.tools import Toolbox
+    from filemem.tools.toolbox import Toolbox
 
 __all__ = [
     "Busy",
@@ -41,25 +41,25 @@ __all__ = [
 ]
 _HOMES = {
     "Busy": "errors",
-    "Called": "agent",
+    "Called": "chat.conversation",
     "Change": "api",
     "Changed": "errors",
-    "ConfigError": "config",
-    "Conversation": "agent",
+    "ConfigError": "files.config",
+    "Conversation": "chat.conversation",
     "FilememError": "errors",
     "GitError": "history.git",
     "Hit": "search",
     "Match": "grep",
-    "Memory": "memory",
-    "ModelError": "model",
+    "Memory": "files.memory",
+    "ModelError": "models",
     "NotFound": "errors",
-    "Notice": "agent",
-    "Problem": "problems",
+    "Notice": "chat.conversation",
+    "Problem": "files.problems",
     "Refused": "errors",
     "Store": "api",
-    "Text": "agent",
-    "Thought": "agent",
-    "Toolbox": "tools",
+    "Text": "chat.conversation",
+    "Thought": "chat.conversation",
+    "Toolbox": "tools.toolbox",
     "User": "api",
 }
 

@@ -9,24 +9,26 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from filemem import archive, config, consolidation, forget, index, maintenance
-from filemem.agent import Conversation
-from filemem.consolidation import Applied, remembering
-from filemem.consolidation.extraction import listener
+from filemem import index
+from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
-from filemem.folder import Folder
-from filemem.forget import erasure
+from filemem.files import archive, config
+from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE, Memory
+from filemem.files.store import StoreFolder
+from filemem.files.trust import Trust
+from filemem.forgetting import deletion, erasure, maintenance
+from filemem.forgetting.maintenance import JobDone
 from filemem.grep import Match, matches
 from filemem.history import asof
 from filemem.importers import intake
-from filemem.maintenance import Done
-from filemem.memory import PROFILE, Memory
-from filemem.model import Model, OpenAIModel
-from filemem.model.offline import OfflineModel
+from filemem.models import Model, OpenAIModel
+from filemem.models.offline import OfflineModel
+from filemem.remembering import consolidation, remembering
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.extraction import listener
 from filemem.search import Hit, search_files
-from filemem.store import StoreFolder
-from filemem.tools import Toolbox
-from filemem.trust import Trust
+from filemem.tools.toolbox import Toolbox
 
 
 class Change(NamedTuple):
@@ -102,7 +104,7 @@ class User:
         """
         listen = listener(self._model(model), lambda notice: None)
         done: list[Applied] = []
-        with archive.alone(self.folder):
+        with archive.job_lock(self.folder):
             done += [applied for _, applied in consolidation.run(self.folder, _local(at), listen)]
         return [
             Change(one.action, one.path, one.claim.text, one.replaces, one.reason)
@@ -164,7 +166,7 @@ class User:
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
-    def maintain(self, today: dt.date | None = None, *, model: Model | str | None = None) -> list[Done]:
+    def maintain(self, today: dt.date | None = None, *, model: Model | str | None = None) -> list[JobDone]:
         """Consolidate, summarise what is old, archive what has faded; returns what each job did.
 
         Raises Busy while another job works on these memories.
@@ -181,11 +183,11 @@ class User:
             raise FilememError("name either a memory's path or what to forget is about.")
         name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
         place = self.folder.locate(name) if path else ""
-        asked = [forget.at(self.folder, place, int(line) if line else None)] if path else []
-        asked = asked or forget.candidates(self.folder, about)
+        asked = [deletion.at(self.folder, place, int(line) if line else None)] if path else []
+        asked = asked or deletion.candidates(self.folder, about)
         if not asked:
             raise NotFound(f"nothing holds all the words of {about!r}.")
-        done = erasure.apply(self.folder, forget.plan(self.folder, asked, about), _local(None))
+        done = erasure.apply(self.folder, deletion.plan(self.folder, asked, about), _local(None))
         return [*done.deleted, *done.redacted]
 
     # -- the rest ------------------------------------------------------------------------------------------------

@@ -3,10 +3,11 @@
 import datetime as dt
 from collections.abc import Iterable
 
-from filemem import consolidation, transcript
-from filemem.consolidation import Decision
-from filemem.folder import Folder
-from filemem.passages import format_turn
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Decision
 
 
 def day(month: int, number: int) -> dt.datetime:

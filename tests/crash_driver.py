@@ -13,8 +13,11 @@ import os
 import shutil
 import sys
 
-from filemem import Store, consolidation, disk, maintenance
-from filemem.folder import Folder
+from filemem import Store
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.forgetting import maintenance
+from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")

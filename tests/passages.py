@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from filemem import terms
+from filemem.text import terms
 
 
 def indexed(text: str) -> tuple[dict[str, int], int]:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, User
-from filemem.folder import Folder
+from filemem.files.folder import Folder
+from filemem.files.trust import Trust
 from filemem.history import marks, set_up
 from filemem.history.repository import git_place
-from filemem.trust import Trust
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
-from filemem import FilememError, Store, tokens
-from filemem.agent import PASSAGE_TOKENS, Called, Conversation, Event, Notice, Text, Thought, call_line
-from filemem.model import ModelError, OpenAIModel
-from filemem.transcript import Transcript
+from filemem import FilememError, Store
+from filemem.chat.conversation import PASSAGE_TOKENS, Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.files.transcript import Transcript
+from filemem.models import ModelError, OpenAIModel
+from filemem.text import tokens
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 FACT = "facts/2026/2026-05-01-oolong.md"

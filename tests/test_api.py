@@ -12,7 +12,7 @@ import pytest
 
 import filemem
 from filemem import Busy, Change, FilememError, NotFound, Refused, Store, User
-from filemem.archive import alone
+from filemem.files.archive import job_lock
 
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
@@ -109,7 +109,7 @@ def test_forgetting_deletes_by_path_and_by_words(nora: User) -> None:
 def test_jobs_wait_for_no_other(nora: User) -> None:
     nora.remember("Keeps bees.", today=AT.date())
     assert [done.job for done in nora.maintain(AT.date())] == ["consolidate", "compact", "sweep", "tidy"]
-    with alone(nora.folder), pytest.raises(Busy):
+    with job_lock(nora.folder), pytest.raises(Busy):
         nora.maintain(AT.date())
 
 

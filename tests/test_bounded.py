@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem.bounded import Text, archive_only, invented
+from filemem.text.bounded import DatedText, archive_only, unsupported_details
 
 DAY = dt.date(2026, 5, 8)
 SAID = [
-    Text("Ann: Yesterday I saw Tom Baker in Ely, he is 41 and reads “Emma” by Jane Austen.", DAY),
-    Text("Ann: He paid 1,140 pounds for three loams, see https://ely.example/loam?x=1.", DAY),
-    Text("安：上周五我在苏州看了《牡丹亭》，王老师说门票90元。", DAY),
+    DatedText("Ann: Yesterday I saw Tom Baker in Ely, he is 41 and reads “Emma” by Jane Austen.", DAY),
+    DatedText("Ann: He paid 1,140 pounds for three loams, see https://ely.example/loam?x=1.", DAY),
+    DatedText("安：上周五我在苏州看了《牡丹亭》，王老师说门票90元。", DAY),
 ]
 
 
@@ -32,7 +32,7 @@ SAID = [
     ],
 )
 def test_what_the_sources_say_is_not_invented(line):
-    assert invented([line], SAID) == []
+    assert unsupported_details([line], SAID) == []
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_what_the_sources_say_is_not_invented(line):
     ],
 )
 def test_what_the_sources_do_not_say_is_invented(line, what):
-    assert what in invented([line], SAID)
+    assert what in unsupported_details([line], SAID)
 
 
 def test_what_the_summary_lacks_is_reported_as_it_was_written():
-    kept = [Text("Ann saw Tom Baker on 7 May 2026; the ticket was 90元.", DAY)]
+    kept = [DatedText("Ann saw Tom Baker on 7 May 2026; the ticket was 90元.", DAY)]
     lost = archive_only(SAID, kept)
     for detail in ("Ely", "41", "Emma", "Jane", "Austen", "1,140", "https://ely.example/loam?x=1", "牡丹亭"):
         assert detail in lost, detail
@@ -83,9 +83,9 @@ texts = st.lists(st.lists(words, min_size=1, max_size=12).map(" ".join), min_siz
 @settings(max_examples=150, deadline=None)
 @given(texts, st.data())
 def test_turns_quoted_as_they_are_invent_nothing_and_lose_nothing_unreported(said, data):
-    sources = [Text(text, DAY) for text in said]
+    sources = [DatedText(text, DAY) for text in said]
     kept = data.draw(st.lists(st.sampled_from(sources), unique=True))
-    assert invented([text for text, _ in kept], sources) == []
+    assert unsupported_details([text for text, _ in kept], sources) == []
     lost = " ".join(archive_only(sources, kept))
     shown = " ".join(text for text, _ in kept)
     for detail in ("Tom", "Ely", "Ruth", "Emma", "牡丹亭", "1,140", "41", "www.ely.example/x"):

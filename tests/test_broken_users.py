@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from filemem import Store
-from filemem.passages import turns
-from filemem.store import StoreFolder
+from filemem.files.passages import turns
+from filemem.files.store import StoreFolder
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah for 85 pounds.\n- **Bob** 09:31: Nice. Where?\n"
 TALK += "- **Bob** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"

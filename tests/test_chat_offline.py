@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from filemem import Store, User, consolidation, withheld
-from filemem.agent import Conversation, Notice
+from filemem import Store, User
+from filemem.chat.conversation import Conversation, Notice
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.maintenance import maintain, restore
-from filemem.model import Reply, Usage
-from filemem.model.offline import OfflineModel
-from filemem.transcript import Transcript
+from filemem.files import withheld
+from filemem.files.folder import Folder
+from filemem.files.transcript import Transcript
+from filemem.forgetting.maintenance import maintain, restore
+from filemem.models import Reply, Usage
+from filemem.models.offline import OfflineModel
+from filemem.remembering import consolidation
 
 DAY = dt.datetime(2026, 11, 2, 9, 30, tzinfo=dt.UTC)
 Chat = Callable[..., str]

@@ -20,9 +20,9 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from filemem import config, names
 from filemem.cli import COMMANDS, cli
 from filemem.errors import FilememError
+from filemem.files import config, names
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
@@ -588,7 +588,7 @@ def test_a_grep_loads_no_more_than_a_grep_needs(home: Path) -> None:
     assert "filemem.grep" in modules and "oolong" in done.stdout
     assert not modules & {
         "yaml",
-        "filemem.config",
+        "filemem.files.config",
         "filemem.index",
         "filemem.history",
         "difflib",

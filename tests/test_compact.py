@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, compaction, dates, maintenance, sections, tokens
-from filemem.passages import format_turn, turns
+from filemem import Store
+from filemem.files import sections
+from filemem.files.passages import format_turn, turns
+from filemem.forgetting import compaction, maintenance
+from filemem.text import dates, tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
 FRONT = "---\ndate: {0}T09:30:00\ntimezone: Europe/London\n---\n\n"
@@ -322,7 +325,7 @@ def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
         told = sum(tokens.count(read(user, f"archive/{source}")) for source in done.sources)
         assert 2 * tokens.count(read(user, done.summary)) < told
     assert Path(user.root, path).exists()
-    assert compaction.plan(user, AT.date()) == compaction.Plan([], [], AT.date())
+    assert compaction.plan(user, AT.date()) == compaction.CompactionPlan([], [], AT.date())
     write(user, path, read(user, path) + FILL.format("The miller gave us a tench.", "We fried it in butter."))
     compact(user)
     assert Path(user.root, "archive", path).exists()

@@ -8,8 +8,9 @@ import pytest
 from scripted_server import ScriptedServer, fail, say
 from test_compact import AT, FILL, write
 
-from filemem import Store, compaction
-from filemem.model import OpenAIModel
+from filemem import Store
+from filemem.forgetting import compaction
+from filemem.models import OpenAIModel
 
 EEL = "sessions/2026/2026-09-03-0930-the-eel.md"
 KILN = "sessions/2026/2026-09-17-1105-the-kiln.md"

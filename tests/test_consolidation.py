@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from conversations import day, remembered, talk, tree
 
-from filemem import Store, transcript
-from filemem.consolidation.remembering import remember
-from filemem.folder import Folder
+from filemem import Store
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.remembering.remembering import remember
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 SAID = "sessions/2026/2026-05-08-0930-talk.md"

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from crash_driver import AT, JOBS
 
-from filemem import Store, consolidation, index
-from filemem.check import problems
-from filemem.consolidation.ledger import NAME, Ledger
+from filemem import Store, index
+from filemem.overview.check import problems
+from filemem.remembering import consolidation
+from filemem.remembering.ledger import NAME, Ledger
 
 TALKS = {
     "sessions/2026/2026-09-03-0930-tea.md": ["My favourite tea is oolong."],

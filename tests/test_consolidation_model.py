@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from scripted_server import Answer, ScriptedServer, calls, cut, fail, raw, say
 
-from filemem import Store, User, consolidation, transcript
-from filemem.consolidation import Applied
-from filemem.consolidation.extraction import listener
-from filemem.folder import Folder
-from filemem.model import OpenAIModel
-from filemem.passages import format_turn
+from filemem import Store, User
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.models import OpenAIModel
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.extraction import listener
 
 MAY = dt.datetime(2023, 5, 8, 13, 56, tzinfo=dt.UTC)
 NONE = calls(("keep", {"facts": []}))

@@ -9,7 +9,14 @@ import filemem
 from filemem.search.lookup import REACH
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/search.md").read_text(encoding="utf-8")
-ROOMS = ("filemem.search", "filemem.grep", "filemem.index", "filemem.answers", "filemem.terms", "filemem.passages")
+ROOMS = (
+    "filemem.search",
+    "filemem.grep",
+    "filemem.index",
+    "filemem.tools.answers",
+    "filemem.text.terms",
+    "filemem.files.passages",
+)
 IN_WORDS = set(
     "ALONE ANOTHER DAY_ALONE DEARER HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES RETELLS "
     "SHARP SLIGHT WINDOWS".split()

@@ -14,10 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, check, disk
+from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.folder import Folder
-from filemem.plain import visible
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.overview import check
+from filemem.text.plain import escape_controls
 
 OUTSIDE = [
     "",
@@ -337,7 +339,7 @@ BAD_NAMES += [
 def test_bad_user_names(tmp_path: Path, name: str) -> None:
     with pytest.raises(Refused, match="cannot be a user's name") as refused:
         Store(tmp_path).user(name)
-    assert visible(str(refused.value)) == str(refused.value)
+    assert escape_controls(str(refused.value)) == str(refused.value)
 
 
 def test_user_names_are_one_in_every_normal_form(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from crash_driver import AT, JOBS, TALK
 
-from filemem import Store, index, maintenance, recalls
+from filemem import Store, index
+from filemem.files import recalls
+from filemem.forgetting import maintenance
 
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
 STORIES = {

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.dates import annotate, mentioned
-from filemem.dates.spans import WEEKDAYS
+from filemem.text.dates import annotate, mentioned
+from filemem.text.dates.spans import WEEKDAYS
 
 WEDNESDAY = date(2026, 3, 18)
 

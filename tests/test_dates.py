@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.dates import annotate, has_time_word, mentioned, parse_bound
-from filemem.dates.spans import one_day
+from filemem.text.dates import annotate, has_time_word, mentioned, parse_bound
+from filemem.text.dates.spans import one_day
 
 MONDAY = date(2023, 5, 8)
 

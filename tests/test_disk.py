@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import disk
 from filemem.errors import Busy, Changed, NotFound, Refused
-from filemem.folder import Folder
-from filemem.passages import format_turn, turns
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn, turns
 
 Save = Callable[[Path, bytes], None]
 fork = multiprocessing.get_context("fork")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from filemem import disk
+from filemem.files import disk
 
 
 def calls(act: Callable[[], Any]) -> list[str]:

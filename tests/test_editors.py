@@ -15,12 +15,12 @@ from repositories import START, git, plain_git  # noqa: F401
 from terminal import Terminal
 
 from filemem import Store, User
-from filemem.check import problems
 from filemem.cli import cli
 from filemem.cli.editing import _command
-from filemem.folder import Folder
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
 from filemem.history import set_up
-from filemem.memory import Memory
+from filemem.overview.check import problems
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-11-18-tea.md"

@@ -14,16 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store, User, forget, recalls
-from filemem.check import problems
+from filemem import Store, User
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.forget import cuts, erasure, journal
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.files.passages import format_turn, turns
+from filemem.files.store import StoreFolder
+from filemem.forgetting import cuts, deletion, erasure, journal
 from filemem.history import History, set_up
 from filemem.importers import import_file
-from filemem.memory import Memory
-from filemem.passages import format_turn, turns
-from filemem.store import StoreFolder
+from filemem.overview.check import problems
 
 PROJECT = Path(__file__).parents[1]
 WORD = "zyzzyva"
@@ -149,7 +150,7 @@ def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: Folder
 
 def planned(user: Folder, about: str) -> set[str]:
     """The places that forgetting what is about some words would reach, those of the words alone."""
-    found = forget.plan(user, forget.candidates(user, about), about)
+    found = deletion.plan(user, deletion.candidates(user, about), about)
     return {item.place for item in found.items if item.path in user.paths()}
 
 
@@ -321,7 +322,7 @@ def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: Folder, tmp
     mara.create(
         "facts/2026/a.md", "---\nsource: [../../outside.md:1, /etc/passwd:1, nowhere.md:3, profile.md, '%']\n---\nA\n"
     )
-    found = forget.plan(mara, [forget.at(mara, "facts/2026/a.md", None)])
+    found = deletion.plan(mara, [deletion.at(mara, "facts/2026/a.md", None)])
     assert [item.path for item in found.items] == ["facts/2026/a.md"]
     assert "profile.md is named" in found.notes[0]
     erasure.apply(mara, found, START)
@@ -342,7 +343,7 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
     for _ in range(20):
         shutil.rmtree(mara.store)
         shutil.copytree(saved, mara.store)
-        found = forget.plan(mara, [forget.at(mara, path, None)])
+        found = deletion.plan(mara, [deletion.at(mara, path, None)])
         process = fork.Process(target=erasure.apply, args=(mara, found, START))
         process.start()
         process.join(dice.random() * 0.06)
@@ -357,7 +358,7 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
 
 def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:
     path = "facts/2026/2026-11-18-the-word.md"
-    found = forget.plan(mara, [forget.at(mara, path, None)])
+    found = deletion.plan(mara, [deletion.at(mara, path, None)])
     Path(mara.root, path).write_text("Another text, just saved.\n")
     talk = Path(mara.root, TALK)
     talk.write_text("A line on top.\n" + talk.read_text())

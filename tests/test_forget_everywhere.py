@@ -11,10 +11,10 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import Store, User
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.forget.objects import every as objects
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.forgetting.objects import every as objects
 from filemem.history import History, set_up
-from filemem.passages import format_turn
 
 WORD = "zyzzyva"
 PLAIN = ["The cat sleeps in the tuba case.", "It rains on Tuesdays.", "外婆喜欢喝茶。", "She said: no, not today!"]

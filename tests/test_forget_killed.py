@@ -18,13 +18,13 @@ from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
 from repositories import SETTINGS, START, git, named, plain_git  # noqa: F401
 
-from filemem import FilememError, Store, forget
+from filemem import FilememError, Store
 from filemem.cli import cli
-from filemem.forget import erasure, journal
-from filemem.forget.journal import Job
+from filemem.files.passages import format_turn
+from filemem.forgetting import deletion, erasure, journal
+from filemem.forgetting.journal import DeletionJob
 from filemem.history import History, set_up
 from filemem.history.git import Git
-from filemem.passages import format_turn
 
 WORD = "zyzzyva"
 TALK = f"sessions/2026/2026-11-18-0900-a-{WORD}.md"
@@ -121,8 +121,8 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     """As it may lie in a store that somebody has sent. Where it belongs, nothing else is begun before it is finished."""
     mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
-    plan = forget.plan(mara, forget.candidates(mara, WORD), WORD)
-    journal.begin(mara, Job(plan))
+    plan = deletion.plan(mara, deletion.candidates(mara, WORD), WORD)
+    journal.begin(mara, DeletionJob(plan))
     with pytest.raises(FilememError, match="cut off"):
         erasure.apply(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, forget
-from filemem.folder import Folder
+from filemem import Store
+from filemem.files.folder import Folder
+from filemem.forgetting import deletion
 
 TALK = "sessions/2026/2026-11-18-0900-a-drawer.md"
 SAID = """\
@@ -50,12 +51,12 @@ def test_all_the_telling_words_and_what_was_made_of_it(
     mara: Folder, words: str, lines: set[int], files: set[str]
 ) -> None:
     before = {path: mara.read(path) for path in mara.paths()}
-    found = forget.mentions(mara, words)
+    found = deletion.mentions(mara, words)
     assert {item.line for item in found.items if item.path == TALK} == lines
     assert {path.rpartition("/")[2][11:-3] for path in found.whole} == files
     assert {path: mara.read(path) for path in mara.paths()} == before
 
 
 def test_a_name_in_a_language_without_spaces_is_not_found_by_half_of_it(mara: Folder) -> None:
-    assert [item.line for item in forget.mentions(mara, "催生").items] == [5, 10]
-    assert forget.mentions(mara, "催婚").items == []
+    assert [item.line for item in deletion.mentions(mara, "催生").items] == [5, 10]
+    assert deletion.mentions(mara, "催婚").items == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
-from filemem.passages import format_turn
+from filemem.files.passages import format_turn
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 QUIET = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM_", "OPENAI_", "GIT_"))}

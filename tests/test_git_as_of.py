@@ -13,7 +13,7 @@ from repositories import START, git, named, plain_git, state, store  # noqa: F40
 
 from filemem import FilememError, Store, Toolbox, User
 from filemem.errors import NotFound, Refused
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.history import History, asof
 from filemem.history.asof import drop_all
 

@@ -11,10 +11,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store
-from filemem.consolidation import remembering
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.history import History, conflicts
 from filemem.history.sync import sync
+from filemem.remembering import remembering
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"

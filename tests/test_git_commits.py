@@ -17,12 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, maintenance, recalls, sections
-from filemem.consolidation import ledger
-from filemem.folder import BOOKKEEPING, Folder
+from filemem import FilememError, Store, User
+from filemem.files import origins, recalls, sections
+from filemem.files.folder import BOOKKEEPING, Folder
+from filemem.forgetting import maintenance
 from filemem.history import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
 from filemem.history.repository import LOGS
-from filemem.importers import origins
+from filemem.remembering import ledger
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{ledger.NAME}"  # what `remember` notes beside the memory

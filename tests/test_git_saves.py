@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
-from filemem import FilememError, Store, disk
-from filemem.folder import Folder
+from filemem import FilememError, Store
+from filemem.files import disk
+from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.history.sync import sync
 from filemem.history.undo import undo

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, check, config, maintenance
-from filemem.consolidation import remembering
-from filemem.folder import Folder
+from filemem import FilememError, Store, User
+from filemem.files import config
+from filemem.files.folder import Folder
+from filemem.forgetting import maintenance
 from filemem.history import History, set_up
 from filemem.history.sync import Synced, sync
+from filemem.overview import check
+from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, User, sweeper
-from filemem.consolidation import remembering
-from filemem.folder import Folder
+from filemem import FilememError, Store, User
+from filemem.files.folder import Folder
+from filemem.forgetting import sweeper
 from filemem.history import History, log
 from filemem.history.undo import undo
+from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from filemem.globs import GlobError, matcher
+from filemem.files.globs import GlobError, matcher
 
 CASES = [
     ("facts/**", "facts/2026/a.md", True),

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 FILES = {

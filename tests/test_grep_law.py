@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.grep import Bare, matches
 from filemem.index import Index
 

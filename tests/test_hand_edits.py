@@ -7,8 +7,8 @@ import pytest
 from conversations import day, remembered, talk, tree
 
 from filemem import Store
-from filemem.consolidation.ledger import NAME
-from filemem.folder import Folder
+from filemem.files.folder import Folder
+from filemem.remembering.ledger import NAME
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"

@@ -81,19 +81,19 @@ def test_nothing_is_imported_that_the_project_does_not_name() -> None:
 def test_only_the_model_imports_openai_and_only_the_command_line_imports_click() -> None:
     for name in MODULES:
         tops = {found.partition(".")[0] for found in imports_of(name, typing_too=True)}
-        assert "openai" not in tops or name == "filemem.model", name
+        assert "openai" not in tops or name == "filemem.models.endpoint", name
         inside = name.startswith("filemem.cli")
         assert "click" not in tops or inside, name
         assert inside or not any(found.startswith("filemem.cli") for found in reached(name)), name
 
 
-BY_STRING = {"filemem", "filemem.cli", "filemem.model", "filemem.answers"}
+BY_STRING = {"filemem", "filemem.cli.commands", "filemem.models.endpoint", "filemem.tools.answers"}
 """What imports by string: the public names, the command table, openai, and dates where answers need them."""
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     for name in MODULES:
-        assert name not in reached(name) or name in ("filemem", "filemem.cli"), name
+        assert name not in reached(name) or name in ("filemem", "filemem.cli.commands"), name
 
 
 def test_only_the_tables_import_by_string() -> None:
@@ -108,20 +108,41 @@ def test_the_command_line_prints_asks_and_reads_the_clock_in_one_place_each() ->
         text = path.read_text()
         prints = re.search(r"click\.(echo|secho|prompt|confirm)\(|\bprint\(", text)
         if name.startswith("filemem.cli"):
-            assert not prints or name in ("filemem.cli", "filemem.cli.screen"), name
+            assert not prints or name in ("filemem.cli.commands", "filemem.cli.screen"), name
             assert name == "filemem.cli.common" or not re.search(
                 r"\.(now|today|utcnow)\(\)", text.replace("_talk.now()", "")
             )
 
 
 def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
-    """Each module or package of docs/code.md, which names them all, imports only what stands above it there."""
-    house = re.findall(r"^- `(\w+)`: ", (PROJECT / "docs/code.md").read_text(), re.MULTILINE)
+    """Each room of docs/code.md, which names them all, imports only from those above it there; the document's names exist."""
+    text = (PROJECT / "docs/code.md").read_text()
+    house = re.findall(r"^- `(\w+)`: ", text, re.MULTILINE)
     assert sorted(house) == sorted({name.split(".")[1] for name in MODULES if "." in name})
     for name in MODULES:
         for found in own(name):
             if "." in name and "." in found:
                 assert house.index(found.split(".")[1]) <= house.index(name.split(".")[1]), f"{name} imports {found}"
+    for named in re.findall(rf"`((?:{'|'.join(house)})(?:\.\w+)+)`", text):
+        room = [name for name in MODULES if f"filemem.{named}".startswith(name) and name.count(".") > 1]
+        assert room, f"docs/code.md names {named}"
+
+
+def test_a_room_s_own_module_only_names_what_is_public() -> None:
+    for name in {name for name in MODULES if name.count(".") == 1 and MODULES[name].name == "__init__.py"}:
+        body = ast.parse(MODULES[name].read_text()).body
+        assert all(
+            isinstance(node, ast.ImportFrom | ast.Expr) or ast.unparse(node).startswith("__all__") for node in body
+        ), name
+
+
+def test_no_class_has_the_name_of_another() -> None:
+    seen: dict[str, str] = {}
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                other = seen.setdefault(node.name.lstrip("_"), name)
+                assert other == name, f"{node.name} stands in {other} and {name}"
 
 
 def test_no_module_or_function_is_too_long_to_read() -> None:

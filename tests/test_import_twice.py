@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.importers import FORMATS, Report, import_file
-from filemem.importers.origins import forget
-from filemem.memory import Memory
-from filemem.passages import turns
-from filemem.store import StoreFolder
+from filemem.files.memory import Memory
+from filemem.files.origins import forget
+from filemem.files.passages import turns
+from filemem.files.store import StoreFolder
+from filemem.importers import FORMATS, ImportReport, import_file
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 RECORD = ".filemem/imports.jsonl"
 
 
-def run(root: Path, format: str, path: Path, **more: Any) -> Report:
+def run(root: Path, format: str, path: Path, **more: Any) -> ImportReport:
     """One import into the store at `root`, for mara."""
     return import_file(StoreFolder(root), format, str(path), user="mara", zone=timezone(timedelta(hours=2)), **more)
 

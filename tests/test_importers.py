@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
-from filemem.importers.shapes import Conversation, Item, Note, Skipped, moment
+from filemem.importers.shapes import ImportedConversation, ImportedNote, Item, Skipped, moment
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 ZONE = timezone(timedelta(hours=2))
@@ -24,10 +24,10 @@ PARSERS = [locomo.parse, chatgpt.parse, claude.parse, openai_jsonl.parse]
 Parse = Callable[[str, tzinfo | None, Callable[[int, int], None]], Iterator[Item]]
 
 
-def parsed(parse: Parse, path: Path) -> tuple[list[Conversation], list[Skipped]]:
+def parsed(parse: Parse, path: Path) -> tuple[list[ImportedConversation], list[Skipped]]:
     """What a parser yields for a file, sorted by shape."""
     found = list(parse(str(path), ZONE, lambda done, of: None))
-    conversations = [item for item in found if isinstance(item, Conversation)]
+    conversations = [item for item in found if isinstance(item, ImportedConversation)]
     return conversations, [item for item in found if isinstance(item, Skipped)]
 
 
@@ -37,7 +37,7 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-def said(conversation: Conversation) -> list[tuple[str, str]]:
+def said(conversation: ImportedConversation) -> list[tuple[str, str]]:
     """Speaker and text of each turn."""
     return [(turn.speaker, turn.text) for turn in conversation.turns]
 
@@ -329,9 +329,9 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_pat
     (vault / "loop").symlink_to(vault)
     os.mkfifo(vault / "pipe.md")
     found = list(markdown.parse(str(vault), ZONE, lambda done, of: None))
-    assert [item for item in found if isinstance(item, Note)] == [
-        Note("Daily/2026-11-20.md", b"\xef\xbb\xbfTea\r\nno end"),
-        Note("plain", b"caf\xe9"),
+    assert [item for item in found if isinstance(item, ImportedNote)] == [
+        ImportedNote("Daily/2026-11-20.md", b"\xef\xbb\xbfTea\r\nno end"),
+        ImportedNote("plain", b"caf\xe9"),
     ]
     why = {item.what: item.why for item in found if isinstance(item, Skipped)}
     assert sorted(why) == sorted(
@@ -342,7 +342,9 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_pat
 
 def test_markdown_takes_a_single_file(tmp_path: Path) -> None:
     (tmp_path / "tea.md").write_text("Oolong.")
-    assert list(markdown.parse(str(tmp_path / "tea.md"), ZONE, lambda done, of: None)) == [Note("tea.md", b"Oolong.")]
+    assert list(markdown.parse(str(tmp_path / "tea.md"), ZONE, lambda done, of: None)) == [
+        ImportedNote("tea.md", b"Oolong.")
+    ]
 
 
 # -- damage and malice -----------------------------------------------------------------------------------------------

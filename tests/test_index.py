@@ -15,15 +15,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from passages import indexed
 
-from filemem import disk, terms
-from filemem.folder import Folder
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, Memory
+from filemem.files.passages import Passage, pauses
 from filemem.grep.expression import fold
 from filemem.index import Index
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Segment
-from filemem.memory import LARGEST, Memory
-from filemem.passages import Passage, pauses
+from filemem.text import terms
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
 
@@ -278,7 +279,7 @@ def test_progress_is_told(folder: Folder) -> None:
 _CHILD = """
 import sys
 from pathlib import Path
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.index import Index
 folder = Folder(sys.argv[1], "ann")
 print("ready", flush=True)

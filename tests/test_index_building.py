@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from filemem.files.places import Place, Reach
 from filemem.index import building
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder
-from filemem.places import Place, Reach
 
 ASK = """
 import json, sys
 sys.executable = sys.argv[2]
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.index import Index
 told = []
 corpus = Index(Folder(sys.argv[1], "ann")).corpus(lambda done, total: told.append((done, total)))

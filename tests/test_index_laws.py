@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from passages import indexed
 
-from filemem import terms
-from filemem.folder import Folder
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, Memory
+from filemem.files.passages import pauses
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.memory import LARGEST, Memory
-from filemem.passages import pauses
+from filemem.text import terms
 
 PATHS = [
     "sessions/2026/2026-05-04-0930-tea.md",

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.consolidation import injection
-from filemem.consolidation.injection import (
+from filemem.remembering import injection
+from filemem.remembering.injection import (
     ADDRESSED,
     HIDDEN,
     IGNORE,
@@ -211,7 +211,7 @@ HOSTILE = [
 def test_no_long_text_holds_it_up() -> None:
     """Worse than linear, and the search would take minutes: a process of its own can be stopped."""
     program = (
-        "import json, sys; from filemem.consolidation.injection import suspicious\n"
+        "import json, sys; from filemem.remembering.injection import suspicious\n"
         "for piece in json.load(sys.stdin): suspicious((piece * 30_000)[:30_000] + 'x')"
     )
     subprocess.run([sys.executable, "-c", program], input=json.dumps(HOSTILE), text=True, check=True, timeout=60)

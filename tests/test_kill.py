@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from filemem import disk, recalls
-from filemem.folder import Folder
-from filemem.frontedit import set_front
-from filemem.passages import Passage
-from filemem.transcript import Transcript
+from filemem.files import disk, recalls
+from filemem.files.folder import Folder
+from filemem.files.frontedit import set_front
+from filemem.files.passages import Passage
+from filemem.files.transcript import Transcript
 
 fork = multiprocessing.get_context("fork")
 RUNS = 100  # of each kind

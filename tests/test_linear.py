@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User, consolidation, maintenance
-from filemem.check import problems
-from filemem.folder import Folder
-from filemem.passages import format_turn
-from filemem.transcript import create
+from filemem import Store, User
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.files.transcript import create
+from filemem.forgetting import maintenance
+from filemem.overview.check import problems
+from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 OLD = dt.datetime(2026, 5, 20, 9, 30, tzinfo=dt.UTC)

@@ -9,11 +9,12 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from filemem import check, facts
-from filemem.folder import Folder
-from filemem.front import quoted
-from filemem.memory import LARGEST, Memory, When, slug, when_of
-from filemem.passages import Passage
+from filemem.files import facts
+from filemem.files.folder import Folder
+from filemem.files.front import quoted
+from filemem.files.memory import LARGEST, Memory, When, slug, when_of
+from filemem.files.passages import Passage
+from filemem.overview import check
 
 
 def memory(text: str | bytes, path: str = "facts/2026/2026-11-20-tea.md") -> Memory:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_server import ScriptedServer, Step, calls, cut, deltas, fail, hang, raw, say
 
-from filemem.model import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
+from filemem.models import ModelError, OpenAIModel, Reply, ToolCall, ToolsRefused, Usage
 
 KEY = "sk-a-secret-that-nobody-may-see"
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "What tea does she like? 喝什么茶？"}]
@@ -383,7 +383,7 @@ def test_the_environment_does_not_redirect_a_request(monkeypatch: pytest.MonkeyP
 def test_openai_is_imported_only_when_a_model_is_asked() -> None:
     code = """
 import sys
-from filemem.model import ModelError, OpenAIModel
+from filemem.models import ModelError, OpenAIModel
 model = OpenAIModel("gpt-x", "http://127.0.0.1:1/v1")
 assert "openai" not in sys.modules and "ssl" not in sys.modules
 try:

@@ -11,7 +11,7 @@ import pytest
 from scripted_server import STREAM, ScriptedServer, Step, calls, flood, raw, say, sent_on
 from test_model import MESSAGES, TOOLS
 
-from filemem.model import ModelError, OpenAIModel, reply, wire
+from filemem.models import ModelError, OpenAIModel, reply, wire
 
 CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scripted_server import ScriptedServer, deltas, say
 from test_model import MESSAGES, TOOLS
 
-from filemem.model import OpenAIModel
-from filemem.model.thinking import Thinking
+from filemem.models import OpenAIModel
+from filemem.models.thinking import Thinking
 
 
 def sorted_out(*pieces: str) -> tuple[str, str]:

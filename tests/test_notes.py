@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, Toolbox
-from filemem.memory import Memory
+from filemem.files.memory import Memory
 
 NOW = dt.datetime(2026, 11, 20, 9, 30)
 NOTES = {

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, consolidation
-from filemem.agent import Conversation
-from filemem.model.offline import OfflineModel
+from filemem import Store
+from filemem.chat.conversation import Conversation
+from filemem.models.offline import OfflineModel
+from filemem.remembering import consolidation
 
 DAY = dt.datetime(2026, 3, 2, 9, 30, tzinfo=dt.UTC)
 

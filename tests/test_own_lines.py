@@ -9,10 +9,10 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from filemem import disk, front
-from filemem.frontedit import set_front
-from filemem.memory import Memory
-from filemem.passages import format_turn, turns
+from filemem.files import disk, front
+from filemem.files.frontedit import set_front
+from filemem.files.memory import Memory
+from filemem.files.passages import format_turn, turns
 
 STORE = Path(__file__).parents[1] / "memory_store"
 SAMPLES = sorted(

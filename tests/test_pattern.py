@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.child import MATCHER, MEMORY, Child
+from filemem.files.child import MATCHER, MEMORY, Child
 from filemem.grep.expression import cost, fold, longest_line, parse
 from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
 

@@ -8,11 +8,12 @@ from conversations import day, remembered, talk
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store, User, consolidation, tokens
-from filemem.consolidation import grounds, profile
-from filemem.consolidation.profile import HEADINGS, Change, line, marked, revised
-from filemem.folder import Folder
-from filemem.statements import table
+from filemem import Store, User
+from filemem.files.folder import Folder
+from filemem.remembering import consolidation, profile, stale_sources
+from filemem.remembering.profile import HEADINGS, ProfileChange, line, marked, revised
+from filemem.text import tokens
+from filemem.text.statements import table
 
 MAY, JUNE = day(5, 8), day(6, 2)
 TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
@@ -79,12 +80,12 @@ def test_a_line_follows_what_a_person_did_to_the_memory_behind_it(user: Folder) 
     tea.write_text(tea.read_text().replace("oolong", "pu-erh"))
     os.utime(tea, (MAY.timestamp(), MAY.timestamp()))
     Path(user.root, "facts/2026/2026-05-08-i-live-in-ghent.md").unlink()
-    [problem] = grounds.problems(user)
+    [problem] = stale_sources.problems(user)
     assert problem.line == 7 and "which is gone" in problem.what
     [(_, done)] = consolidation.run(user, JUNE)
     assert done.paths == ["profile.md"] and len(done.notes) == 2
     assert shown(user) == f'# Nora\n\n- Whistles.\n\n## Home\n\n\n## Likes\n\n- "My favourite tea is pu-erh." {MARK}\n'
-    assert not list(grounds.problems(user)) and not list(consolidation.run(user, JUNE))
+    assert not list(stale_sources.problems(user)) and not list(consolidation.run(user, JUNE))
     assert tell(user, JUNE, "My favourite tea is sencha now.") == ["SUPERSEDE"]
     assert "pu-erh" not in shown(user) and "sencha" in shown(user)
 
@@ -124,7 +125,7 @@ PATHS = st.integers(1, 5).map(lambda n: f"facts/2026/2026-05-0{n}-a.md")
 WORDS = st.sampled_from(["Nora likes tea.", "Nora住在根特。", "Nora has a cat", "x" * 300, "a\tb", "—"])
 CHANGES = st.lists(
     st.builds(
-        lambda path, heading, text, old: Change(
+        lambda path, heading, text, old: ProfileChange(
             path, heading, line(text, path, quoted=False), tuple(o for o in old if o != path)
         ),
         PATHS, st.none() | st.integers(0, len(HEADINGS) - 1), WORDS, st.lists(PATHS, max_size=2),
@@ -140,7 +141,7 @@ TEXTS = st.builds(lambda lines, end: end.join(lines), st.lists(LINES, max_size=1
 
 
 @given(TEXTS, CHANGES, st.integers(0, 400))
-def test_no_line_of_a_persons_is_ever_touched(text: str, changes: list[Change], budget: int) -> None:
+def test_no_line_of_a_persons_is_ever_touched(text: str, changes: list[ProfileChange], budget: int) -> None:
     """Where the program owns none of the lines that were there, every one of them is there still, in order."""
     own = {(change.path, change.line) for change in changes}
     found = revised(text, changes, lambda path, said: (path, said) in own, budget).text
@@ -153,7 +154,7 @@ def test_no_line_of_a_persons_is_ever_touched(text: str, changes: list[Change], 
 
 
 @given(TEXTS, CHANGES)
-def test_done_twice_it_is_done_once(text: str, changes: list[Change]) -> None:
+def test_done_twice_it_is_done_once(text: str, changes: list[ProfileChange]) -> None:
     def own(path: str, said: str) -> bool:
         return True
 
@@ -162,7 +163,7 @@ def test_done_twice_it_is_done_once(text: str, changes: list[Change]) -> None:
 
 
 @given(TEXTS, CHANGES, st.integers(0, 400))
-def test_what_is_over_the_budget_is_only_a_persons(text: str, changes: list[Change], budget: int) -> None:
+def test_what_is_over_the_budget_is_only_a_persons(text: str, changes: list[ProfileChange], budget: int) -> None:
     found = revised(text, changes, lambda path, said: True, budget).text
     assert tokens.count(found) <= budget or not marked(found)
 

@@ -11,13 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import FilememError, Store, User, recalls
+from filemem import FilememError, Store, User
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.forget.objects import every as objects
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.forgetting.objects import every as objects
 from filemem.history import History, set_up
 from filemem.history.sync import sync
-from filemem.passages import format_turn
 
 WORD = "zyzzyva"
 TALK = "sessions/2026/2026-11-18-0900-a-beetle.md"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from passages import indexed
 
-from filemem import terms
 from filemem.search import ranking
-from filemem.search.evidence import Held
+from filemem.search.evidence import TermCoverage
 from filemem.search.question import parse
+from filemem.text import terms
 
 DAY = dt.date(2026, 5, 4).toordinal()
 
@@ -102,7 +102,7 @@ def best(corpus: MemoryCorpus, question: str, limit: int = 10, **options) -> lis
     return [corpus.texts[found.number] for found in ranking.rank(query, corpus, limit=limit, **options)]
 
 
-def held(question: str, corpus: MemoryCorpus, limit: int) -> list[Held]:
+def held(question: str, corpus: MemoryCorpus, limit: int) -> list[TermCoverage]:
     """What the passages found hold of the question, the best passage first."""
     return [found.held() for found in ranking.rank(parse(question), corpus, limit=limit)]
 

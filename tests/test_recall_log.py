@@ -5,7 +5,9 @@ import datetime as dt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, recalls, retention
+from filemem import Store
+from filemem.files import recalls
+from filemem.text import retention
 
 BORN = dt.date(2026, 1, 1)
 paths = st.sampled_from(["facts/2026-01-01-a.md", "facts/2026-01-01-茶.md", "sessions/2026-01-01 b.md"])

@@ -4,9 +4,9 @@ import datetime as dt
 import multiprocessing
 from pathlib import Path
 
-from filemem import recalls
-from filemem.folder import Folder
-from filemem.trace import Trace
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.files.trace import Trace
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
 

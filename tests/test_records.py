@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, consolidation
-from filemem.consolidation import sessions
+from filemem import Store
+from filemem.files.passages import format_turn
+from filemem.files.store import StoreFolder
+from filemem.files.transcript import create
+from filemem.files.withheld import Withheld
 from filemem.importers import import_file
-from filemem.passages import format_turn
-from filemem.store import StoreFolder
-from filemem.transcript import create
-from filemem.withheld import Withheld
+from filemem.remembering import consolidation, sessions
 
 AT = dt.datetime(2026, 3, 2, 9, 30, tzinfo=dt.UTC)
 TOLD = ("bank", "Your salary of 3,100 was paid into the account ending 5678."), ("Tom", "I moved to Ghent on 3 May.")

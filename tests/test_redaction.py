@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.redaction import KINDS, redact
+from filemem.text.redaction import KINDS, redact
 
 
 def mixed(size: int) -> str:
@@ -449,5 +449,7 @@ def test_nor_does_one_long_word(piece: str) -> None:
 
 def searched(texts: list[str]) -> None:
     """Look for secrets in each text, all within two minutes."""
-    program = "import json, sys; from filemem.redaction import redact\nfor text in json.load(sys.stdin): redact(text)"
+    program = (
+        "import json, sys; from filemem.text.redaction import redact\nfor text in json.load(sys.stdin): redact(text)"
+    )
     subprocess.run([sys.executable, "-c", program], input=json.dumps(texts), text=True, check=True, timeout=120)

@@ -21,13 +21,16 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store, check, maintenance, recalls, report, status
+from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.plain import visible
-from filemem.report import page
-from filemem.report.markup import element
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.forgetting import maintenance
+from filemem.overview import check, report, status
+from filemem.overview.report import page
+from filemem.overview.report.markup import element
+from filemem.text.plain import escape_controls
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
 STYLE = (Path(page.__file__).parent / "report.css").read_text(encoding="utf-8")
@@ -221,7 +224,7 @@ def test_contrast_suffices_in_light_and_dark_and_on_paper() -> None:
 def test_any_text_comes_back_as_text(said: str) -> None:
     """In an element and in an attribute, but for what no page may hold, and for what is spelt out."""
     found = Page(str(element("p", said, title=said)))
-    expected = re.sub("[\ufdd0-\ufdef]|[^\0-\ufffd\U00010000-\U0010ffff]", "\ufffd", visible(said))
+    expected = re.sub("[\ufdd0-\ufdef]|[^\0-\ufffd\U00010000-\U0010ffff]", "\ufffd", escape_controls(said))
     expected = "".join("\ufffd" if ord(c) & 0xFFFE == 0xFFFE else c for c in expected)
     assert "".join(found.texts) == expected
     assert found.tags == [("p", {"title": expected})]

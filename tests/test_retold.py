@@ -7,10 +7,10 @@ from click.testing import CliRunner
 from conversations import day, remembered, talk, tree
 
 from filemem import Store
-from filemem.check import problems
 from filemem.cli import cli
-from filemem.consolidation.ledger import Ledger, digest
-from filemem.folder import Folder
+from filemem.files.folder import Folder
+from filemem.overview.check import problems
+from filemem.remembering.ledger import Ledger, digest
 
 MAY = day(5, 8)
 FACT = "facts/2026/2026-05-08-moved-to-3.md"

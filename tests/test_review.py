@@ -9,13 +9,15 @@ import pytest
 from click.testing import CliRunner
 from scripted_server import ScriptedServer, calls
 
-from filemem import Store, User, consolidation, transcript
+from filemem import Store, User
 from filemem.cli import cli
-from filemem.consolidation.extraction import listener
-from filemem.consolidation.review import Review
-from filemem.folder import Folder
-from filemem.model import OpenAIModel
-from filemem.passages import format_turn
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.models import OpenAIModel
+from filemem.remembering import consolidation
+from filemem.remembering.extraction import listener
+from filemem.remembering.review import Review
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)

@@ -11,13 +11,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import Store, said
-from filemem.agent import Conversation
-from filemem.check import problems
+from filemem import Store
+from filemem.chat.conversation import Conversation
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.model.offline import OfflineModel
-from filemem.transcript import Transcript
+from filemem.files import said
+from filemem.files.folder import Folder
+from filemem.files.transcript import Transcript
+from filemem.models.offline import OfflineModel
+from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 

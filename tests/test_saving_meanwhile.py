@@ -18,16 +18,17 @@ from typing import Any
 
 import pytest
 
-from filemem import Store, User, compaction, consolidation, forget, sweeper
-from filemem.archive import archived
+from filemem import Store, User
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.forget import erasure
-from filemem.frontedit import set_front
+from filemem.files.archive import archived
+from filemem.files.folder import Folder
+from filemem.files.frontedit import set_front
+from filemem.files.passages import format_turn
+from filemem.files.store import StoreFolder
+from filemem.files.transcript import Transcript
+from filemem.forgetting import compaction, deletion, erasure, sweeper
 from filemem.importers import import_file
-from filemem.passages import format_turn
-from filemem.store import StoreFolder
-from filemem.transcript import Transcript
+from filemem.remembering import consolidation
 
 fork = multiprocessing.get_context("fork")
 ROUNDS = int(os.environ.get("SAVING_ROUNDS", "64"))  # saves in each of eight jobs, 512 in all
@@ -187,7 +188,7 @@ def test_while_turns_are_forgotten(mara: Folder) -> None:
     def job(number: int) -> None:
         path = paths[number % FILES]
         line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
-        found = forget.plan(mara, [forget.at(mara, path, line)])
+        found = deletion.plan(mara, [deletion.at(mara, path, line)])
         erasure.apply(mara, found, AT)
 
     done, _ = run(mara, paths, job)

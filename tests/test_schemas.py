@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem import config, memory
 from filemem.cli import cli
-from filemem.config import Config, ConfigError
-from filemem.memory import Memory
+from filemem.files import config, memory
+from filemem.files.config import Config, ConfigError
+from filemem.files.memory import Memory
 
-SCHEMAS = Path(memory.__file__).parent / "schemas"
+SCHEMAS = Path(memory.__file__).parents[1] / "schemas"
 TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 MORE: dict[str, dict[str, Any]] = {
     "threshold": {"exclusiveMaximum": 1},
@@ -132,7 +132,7 @@ def test_the_schema_takes_the_settings_that_the_program_takes(
 
 def test_every_key_that_means_something_is_in_the_schema_of_front_matter() -> None:
     known = schema("memory")["properties"]
-    assert set(memory._CHECKS) | memory.PARTICULARS <= set(known)
+    assert set(memory._CHECKS) | memory.METADATA_KEYS <= set(known)
     assert schema("memory")["additionalProperties"] is True
 
 

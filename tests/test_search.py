@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store, Toolbox, User
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.search.hits import Hit
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)

@@ -16,10 +16,10 @@ from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
 from filemem import Store, User
-from filemem.agent import Conversation, Notice
+from filemem.chat.conversation import Conversation, Notice
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.model.offline import OfflineModel
+from filemem.models.offline import OfflineModel
 
 SECRET = "Tulip-Garden-42"
 TOLD = f"My wifi password is {SECRET} and the router is upstairs."

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from scripted_server import ScriptedServer, hang
 
-from filemem import Store, archive
-from filemem.passages import format_turn
-from filemem.transcript import Transcript
+from filemem import Store
+from filemem.files import archive
+from filemem.files.passages import format_turn
+from filemem.files.transcript import Transcript
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 QUIET = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM_", "OPENAI_", "GIT_"))}
@@ -94,7 +95,7 @@ def memories(store: Path) -> dict[str, bytes]:
 def free(store: Path) -> bool:
     """Can both locks be had at once?"""
     user = Store(store).user("ann").folder
-    with archive.alone(user, 0.1), user.locked(0.1):
+    with archive.job_lock(user, 0.1), user.locked(0.1):
         return True
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, check, config, places
+from filemem import Store
 from filemem.errors import Refused
-from filemem.places import Place
+from filemem.files import config, places
+from filemem.files.places import Place
+from filemem.overview import check
 
 GB = 1 << 30
 DRIVER = """\

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.statements import Told, Turn, relations, told
-from filemem.statements.sentences import own_sentences, sentences
+from filemem.text.statements import Told, Utterance, relations, told
+from filemem.text.statements.sentences import own_sentences, sentences
 
 DAY = dt.date(2026, 3, 10)  # a Tuesday
 
 
 def hear(text: str, *, to_assistant: bool = True) -> Told:
-    return told(Turn("Mara", text), DAY, to_assistant=to_assistant)
+    return told(Utterance("Mara", text), DAY, to_assistant=to_assistant)
 
 
 def kept(text: str, *, to_assistant: bool = True) -> list[str]:

@@ -11,13 +11,14 @@ import pytest
 from click.testing import CliRunner
 from scripted_server import ScriptedServer, calls
 
-from filemem import Store, consolidation
+from filemem import Store
 from filemem.cli import cli
-from filemem.consolidation.extraction import listener
-from filemem.folder import Folder
-from filemem.model import OpenAIModel
-from filemem.passages import format_turn
-from filemem.transcript import create
+from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
+from filemem.files.transcript import create
+from filemem.models import OpenAIModel
+from filemem.remembering import consolidation
+from filemem.remembering.extraction import listener
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 EN = [

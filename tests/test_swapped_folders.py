@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User, disk, index, recalls
+from filemem import Store, User, index
 from filemem.errors import FilememError
-from filemem.folder import Folder
+from filemem.files import disk, recalls
+from filemem.files.folder import Folder
 
 fork = multiprocessing.get_context("fork")
 ROUNDS = int(os.environ.get("SWAPPED_ROUNDS", "400"))

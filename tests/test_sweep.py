@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, Toolbox, User, archive, fading, maintenance, recalls, sections, status, sweeper
-from filemem.config import ConfigError
+from filemem import Store, Toolbox, User
 from filemem.errors import Busy, NotFound
+from filemem.files import archive, recalls, sections
+from filemem.files.config import ConfigError
+from filemem.forgetting import fading, maintenance, sweeper
+from filemem.overview import status
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own
 TODAY = dt.date(2026, 11, 20)
@@ -286,8 +289,8 @@ def test_status_counts_every_memory_once(user):
     write(user, "archive/facts/2026/2026-01-30-c.md", "Liked rum.\n")
     write(user, "profile.md", "Ann.\n")
     found = status.status(user, AT)
-    assert found.kinds["facts"] == status.Kind(3, 71, 1, 11)
-    assert found.kinds["profile"] == status.Kind(1, 5, 0, 0)
+    assert found.kinds["facts"] == status.KindCount(3, 71, 1, 11)
+    assert found.kinds["profile"] == status.KindCount(1, 5, 0, 0)
     assert sum(found.spread) == 2
     assert (found.spread[9], found.spread[3]) == (1, 1)
     assert found.staying == {"profile": 1, "standing": 1}
@@ -297,7 +300,7 @@ def test_status_counts_every_memory_once(user):
 
 def test_one_job_at_a_time_and_a_conversation_goes_on(user):
     write(user, "facts/2020-01-01-x.md", EVENT)
-    with archive.alone(user):
+    with archive.job_lock(user):
         with pytest.raises(Busy, match="another job is at work on ann's memories"):
             maintenance.sweep(user, AT)
         User(user).remember("Keeps bees.", today=TODAY)

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from ten_sessions import CHINESE, ENGLISH, Question, Script
 
-from filemem import Store, User, consolidation, transcript
-from filemem.agent import Conversation
-from filemem.check import problems
-from filemem.folder import Folder
-from filemem.memory import Memory
-from filemem.model.offline import OfflineModel
+from filemem import Store, User
+from filemem.chat.conversation import Conversation
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.models.offline import OfflineModel
+from filemem.overview.check import problems
+from filemem.remembering import consolidation
 
 LIMIT = 20
 

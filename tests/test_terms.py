@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import terms
+from filemem.text import terms
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from filemem import transcript
 from filemem.errors import NotFound
-from filemem.folder import Folder
-from filemem.memory import Memory
-from filemem.transcript import Transcript, latest
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.files.transcript import Transcript, latest
 
 LISBON = ZoneInfo("Europe/Lisbon")
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=LISBON)

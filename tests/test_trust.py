@@ -15,10 +15,11 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
-from filemem import Store, config
+from filemem import Store
+from filemem.files import config
+from filemem.files.trust import Trust
 from filemem.history import History
 from filemem.history.sync import sync
-from filemem.trust import Trust
 
 FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 KEY = "sk-the-persons-own-key"

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from filemem import Store, Toolbox, User
 from filemem.cli import cli
-from filemem.folder import Folder
-from filemem.memory import Memory
-from filemem.passages import format_turn, turn_days, turns
-from filemem.timeline import timeline
-from filemem.transcript import Transcript
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.files.passages import format_turn, turn_days, turns
+from filemem.files.transcript import Transcript
+from filemem.overview.timeline import timeline
 
 NOW = dt.datetime(2026, 12, 1, 9, 30)
 EVENING = dt.datetime(2026, 11, 20, 23, 55)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
-from filemem.folder import Folder
-from filemem.follow import Watch
+from filemem.files.folder import Folder
+from filemem.files.follow import MemoryWatch
 
 PROJECT = Path(__file__).parents[1]
 
@@ -79,7 +79,7 @@ def test_ctrl_c_ends_it_cleanly(mara: Folder, watching: "subprocess.Popen[str]")
 
 
 def test_what_is_told_has_bounds(mara: Folder) -> None:
-    watch = Watch(mara)
+    watch = MemoryWatch(mara)
     mara.create("facts/long.md", "".join(f"line {n}\n" for n in range(1000)))
     mara.create("facts/large.md", "word " * 300_000)
     found = []

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from year import DAYS, START, live
 
-from filemem import Store, fading, maintenance, recalls
+from filemem import Store
+from filemem.files import recalls
+from filemem.forgetting import fading, maintenance
 
 STANDING = ("standing", "lesson", "matter", "pinned", "source")
 

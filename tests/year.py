@@ -9,8 +9,10 @@ import datetime as dt
 import random
 from typing import NamedTuple
 
-from filemem import Store, maintenance, recalls
-from filemem.folder import Folder
+from filemem import Store
+from filemem.files import recalls
+from filemem.files.folder import Folder
+from filemem.forgetting import maintenance
 
 START = dt.date(2026, 1, 5)  # a Monday
 DAYS = 364

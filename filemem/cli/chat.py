@@ -12,10 +12,10 @@ from typing import TextIO
 
 import click
 
-from filemem import disk, forget, index, prompt, tokens
-from filemem.agent import Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem import index
+from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli import sessions
-from filemem.cli.behind import Behind
+from filemem.cli.background import BackgroundConsolidation
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
@@ -23,14 +23,16 @@ from filemem.cli.screen import colours, confirmed, dim, progress, put, say, say_
 from filemem.cli.telling import aside, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError, NotFound, in_words
-from filemem.forget import erasure
-from filemem.forget.wording import Wording
-from filemem.memory import LARGEST
-from filemem.model import Model, OpenAIModel
-from filemem.model.offline import NOTICE
-from filemem.places import Place
-from filemem.plain import one_line, visible
-from filemem.redaction import redact
+from filemem.files import disk
+from filemem.files.memory import LARGEST
+from filemem.files.places import Place
+from filemem.forgetting import deletion, erasure
+from filemem.forgetting.wording import Wording
+from filemem.models import Model, OpenAIModel, prompt
+from filemem.models.offline import NOTICE
+from filemem.text import tokens
+from filemem.text.plain import escape_controls, one_line
+from filemem.text.redaction import redact
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
@@ -65,7 +67,7 @@ class Chat:
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
-        self._behind = Behind(talk, as_json=as_json)
+        self._behind = BackgroundConsolidation(talk, as_json=as_json)
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/search": self._search,
@@ -180,7 +182,7 @@ class Chat:
         if self._as_json:
             say_json({"event": "error", "text": sentence})
         else:
-            shown = _fitted(visible(sentence), sys.stderr)
+            shown = _fitted(escape_controls(sentence), sys.stderr)
             put(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
 
     def _answer(self, message: str) -> None:
@@ -224,7 +226,7 @@ class Chat:
         self._held = text[len(shown) :]
         if shown:
             self._open_line = True
-            fitted = self._wrapper.feed(visible(shown)) if sys.stdout.isatty() else visible(shown)
+            fitted = self._wrapper.feed(escape_controls(shown)) if sys.stdout.isatty() else escape_controls(shown)
             put(dim(fitted) if thinking and fitted else fitted, nl=False)
             sys.stdout.flush()
 
@@ -240,7 +242,7 @@ class Chat:
         if self._as_json:
             say_json({"event": "notice", "text": text})
         else:
-            say(_fitted(visible(text), sys.stdout))
+            say(_fitted(escape_controls(text), sys.stdout))
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
@@ -281,10 +283,10 @@ class Chat:
         user = self._talk.user
         word, _, about = path.partition(" ")
         if word == "--about" and (about := about.strip().strip('"“”')):
-            found = forget.mentions(user, about)
+            found = deletion.mentions(user, about)
         else:
             name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
-            found = forget.plan(user, [forget.at(user, user.locate(name), line)])
+            found = deletion.plan(user, [deletion.at(user, user.locate(name), line)])
         self._say("\n".join(show_plan(found)))
         if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
@@ -330,7 +332,7 @@ def _fitted(text: str, stream: TextIO) -> str:
 
 def _aside(text: str) -> None:
     """Say what is no answer."""
-    say_dim(_fitted(visible(text), sys.stderr))
+    say_dim(_fitted(escape_controls(text), sys.stderr))
 
 
 def _needed(argument: str, example: str) -> str:

@@ -11,15 +11,15 @@ import sys
 
 import click
 
-from filemem import disk
 from filemem.cli.options import chosen, kept, store_path
 from filemem.cli.screen import confirmed, put, say_dim
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.names import mistyped
-from filemem.plain import few, visible
-from filemem.store import StoreFolder
-from filemem.trust import Trust
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.names import mistyped
+from filemem.files.store import StoreFolder
+from filemem.files.trust import Trust
+from filemem.text.plain import escape_controls, few
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -37,7 +37,7 @@ def _somebody() -> bool:
 
 def _ask(question: str) -> bool:
     """Ask on the terminal; without an answer it is no."""
-    put(visible(question), err=True)
+    put(escape_controls(question), err=True)
     return confirmed("Trust it from now on?", err=True)
 
 
@@ -73,11 +73,11 @@ def reader() -> Folder:
         if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(disk.read(settings)):
             return user
     try:
-        from filemem import config  # noqa: PLC0415  loads YAML
+        from filemem.files import config  # noqa: PLC0415  loads YAML
 
         config.of(user)
     except FilememError as error:
-        put(f"filemem: {visible(str(error))}", err=True)
+        put(f"filemem: {escape_controls(str(error))}", err=True)
     return user
 
 

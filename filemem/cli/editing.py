@@ -12,9 +12,9 @@ from filemem.cli.common import complete_path, split_line, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.screen import confirmed, put, say
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.memory import Memory
-from filemem.problems import Problem
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.files.problems import Problem
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12

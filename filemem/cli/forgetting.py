@@ -7,21 +7,21 @@ from collections.abc import Iterable
 
 import click
 
-from filemem import forget
-from filemem.archive import live
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import chosen, json_option, shared_options
 from filemem.cli.screen import ask, confirmed, progress, say, say_aside, say_json, say_working
 from filemem.errors import FilememError, NotFound
-from filemem.folder import Folder
-from filemem.forget import Item, Plan, erasure, journal, purge
-from filemem.forget.erasure import Done
-from filemem.forget.journal import Job
-from filemem.forget.purge import Held
-from filemem.forget.rewriting import Target
-from filemem.forget.wording import SENTENCE, Wording
+from filemem.files.archive import live
+from filemem.files.folder import Folder
+from filemem.forgetting import deletion, erasure, journal, purge
+from filemem.forgetting.deletion import DeletionPlan, Item
+from filemem.forgetting.erasure import Erased
+from filemem.forgetting.journal import DeletionJob
+from filemem.forgetting.purge import StillHeld
+from filemem.forgetting.rewriting import Target
+from filemem.forgetting.wording import SENTENCE, Wording
 from filemem.history import Before, History
-from filemem.plain import few, one_line
+from filemem.text.plain import few, one_line
 
 SHOWN = 10  # places that still say it
 NOWHERE = "No file of the store says it any more."
@@ -60,9 +60,9 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
         return cut_off if cut_off is not None and not user.exists() else _forget_user(user, how)
     with progress("looking") as show:
         asked, gone = _named(user, path, how, cut_off) if path else ([], "")
-        wanted = forget.candidates(user, about, show) if about else asked
+        wanted = deletion.candidates(user, about, show) if about else asked
     asked = _choose(wanted, how) if about else asked
-    found = forget.plan(user, asked, about or "")
+    found = deletion.plan(user, asked, about or "")
     every = len(asked) == len(wanted)
     past = set[str]()
     if how["purge_history"] and every:
@@ -72,7 +72,7 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
         if cut_off is None:
             say("Nothing was deleted." if wanted else "Nothing was found.")
         return 1 if cut_off is None else cut_off
-    return _carry_out(user, Job(found, False, every, how["purge_history"]), past, how)
+    return _carry_out(user, DeletionJob(found, False, every, how["purge_history"]), past, how)
 
 
 def _finish_earlier(user: Folder, how: dict[str, bool]) -> int | None:
@@ -88,7 +88,7 @@ def _finish_earlier(user: Folder, how: dict[str, bool]) -> int | None:
     return _do(user, job, None, how)
 
 
-def _beside(user: Folder, found: Plan) -> bool:
+def _beside(user: Folder, found: DeletionPlan) -> bool:
     """Does a record or a cache of the user's still say it, though no memory does?"""
     return any(line.startswith(f"{user.name}/") for line in erasure.remaining(user, found.wording))
 
@@ -97,7 +97,7 @@ def _named(user: Folder, given: str, how: dict[str, bool], cut_off: int | None) 
     """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
     name, line = split_line(user, given)
     try:
-        return [forget.at(user, user.locate(name), line)], ""
+        return [deletion.at(user, user.locate(name), line)], ""
     except NotFound:
         if cut_off is None and (line is not None or not how["purge_history"]):
             raise
@@ -130,7 +130,7 @@ def _numbers(answer: str, most: int) -> set[int]:
     return found
 
 
-def show_plan(found: Plan) -> Iterable[str]:
+def show_plan(found: DeletionPlan) -> Iterable[str]:
     """What would go, a line each."""
     whole = [item for item in found.items if not item.line]
     lines = [item for item in found.items if item.line]
@@ -145,7 +145,7 @@ def show_plan(found: Plan) -> Iterable[str]:
     yield from found.notes
 
 
-def _carry_out(user: Folder, job: Job, past: set[str], how: dict[str, bool]) -> int:
+def _carry_out(user: Folder, job: DeletionJob, past: set[str], how: dict[str, bool]) -> int:
     """Show, ask, delete, report; `past` is what the history tells it in."""
     found = job.plan
     if how["as_json"]:
@@ -174,7 +174,7 @@ def _confirmed(question: str, user: Folder, how: dict[str, bool], whole: bool = 
     return False
 
 
-def _do(user: Folder, job: Job, before: Before | None, how: dict[str, bool]) -> int:
+def _do(user: Folder, job: DeletionJob, before: Before | None, how: dict[str, bool]) -> int:
     """Carry a job out, from the start or from where it was cut off, search for what is left, and report."""
     wording = job.plan.wording
     owned = job.all and os.path.lexists(os.path.join(user.root, ".git"))
@@ -204,7 +204,7 @@ def _past(paths: set[str]) -> Iterable[str]:
     yield from (f"  {one_line(path)}" for path in sorted(paths))
 
 
-def _report(done: Done, still: list[str], said: list[str], held: Held | None, how: dict[str, bool]) -> None:
+def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | None, how: dict[str, bool]) -> None:
     """What went, what stayed, what still says it."""
     lines = [*said, *(_held(held) if held and done.sought else ()), "Backups, where there are any, have it too."]
     if how["as_json"]:
@@ -215,7 +215,7 @@ def _report(done: Done, still: list[str], said: list[str], held: Held | None, ho
         say_json({"event": "notice", "text": line})
 
 
-def report(done: Done, still: list[str]) -> Iterable[str]:
+def report(done: Erased, still: list[str]) -> Iterable[str]:
     """Sentences on what was deleted, and what of it is still to be found."""
     yield from (f"Deleted {path}." for path in done.deleted)
     if done.redacted:
@@ -229,7 +229,7 @@ def report(done: Done, still: list[str]) -> Iterable[str]:
         yield NOWHERE if done.sought else TOO_SHORT
 
 
-def _held(held: Held) -> Iterable[str]:
+def _held(held: StillHeld) -> Iterable[str]:
     """What a search of the whole repository has shown."""
     for line in held.own[:SHOWN]:
         yield f"Git still says it: {line}"
@@ -264,7 +264,7 @@ def _forget_user(user: Folder, how: dict[str, bool]) -> int:
     wording = _wording(user, paths)
     if how["purge_history"] and not owned:
         purge.learn_all(Target(history, wording, True))
-    job = Job(Plan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, how["purge_history"])
+    job = DeletionJob(DeletionPlan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, how["purge_history"])
     return _do(user, *erasure.begin(user, job, now()), how)
 
 
@@ -279,7 +279,7 @@ def _forget_gone(user: Folder, history: History, how: dict[str, bool]) -> int:
         return 0
     purge.require(history)
     purge.learn_all(target)
-    job = Job(Plan([], {}, {}, {}, target.wording, []), True, True, True)
+    job = DeletionJob(DeletionPlan([], {}, {}, {}, target.wording, []), True, True, True)
     return _do(user, *erasure.begin(user, job, now()), how) if _confirmed("Purge it?", user, how) else 1
 
 
@@ -287,7 +287,7 @@ def _wording(user: Folder, paths: list[str]) -> Wording:
     """What the memories of a user say, to look for it elsewhere."""
     wording = Wording()
     for path in paths:
-        memory = forget.bounded(user, path)
+        memory = deletion.bounded(user, path)
         for passage in memory.passages:
             wording.add(passage.text, SENTENCE)
     return wording

@@ -15,7 +15,7 @@ from filemem.history import History, log, undo
 from filemem.history.git import GitError
 from filemem.history.log import Commit
 from filemem.history.sync import sync
-from filemem.plain import one_line, visible
+from filemem.text.plain import escape_controls, one_line
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 
@@ -82,7 +82,7 @@ def _show(diff: str) -> None:
     for line in diff.rstrip("\n").split("\n") if diff else ():
         head = line.startswith("diff --git ") or (head and not line.startswith("@@ "))
         style = {"bold": True} if head else {"fg": {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])}
-        put(click.style(visible(line), **style) if colours() else visible(line))
+        put(click.style(escape_controls(line), **style) if colours() else escape_controls(line))
 
 
 def _path(history: History, path: str) -> str:

@@ -9,7 +9,7 @@ from filemem.cli.options import new_user_option, shared_options
 from filemem.cli.screen import progress, say, say_aside, say_json
 from filemem.cli.trusting import settled
 from filemem.history import History
-from filemem.importers import FORMATS, Report, import_file
+from filemem.importers import FORMATS, ImportReport, import_file
 
 SHOWN = 10  # lines of each list in the report
 
@@ -48,7 +48,7 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_s
     return 0 if report.added or report.updated or report.unchanged else 1
 
 
-def _record(report: Report, format_: str, file: str) -> None:
+def _record(report: ImportReport, format_: str, file: str) -> None:
     """Commit what was taken in, user by user, where their memories are kept in git."""
     taken: dict[str, list[str]] = {}
     for entry in (*report.added, *report.updated):
@@ -59,7 +59,7 @@ def _record(report: Report, format_: str, file: str) -> None:
         say_aside(History(the_store().folder(name)).record(subject, paths, trailers, now()).note)
 
 
-def _show(report: Report, *, dry_run: bool) -> None:
+def _show(report: ImportReport, *, dry_run: bool) -> None:
     """The report in words; of long lists the beginning."""
     words = ("would add", "would update", "to be taken in") if dry_run else ("added", "updated", "taken in")
     for word, taken in zip(words, (report.added, report.updated), strict=False):

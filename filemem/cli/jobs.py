@@ -7,22 +7,24 @@ from typing import Any
 
 import click
 
-from filemem import fading, maintenance, said, status
 from filemem.cli.common import complete_path, now, split_line, the_store, the_user
 from filemem.cli.options import chosen, json_option, model_option, shared_options
 from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, in_words
-from filemem.folder import Folder
-from filemem.maintenance import Done
-from filemem.model import Model
-from filemem.model.weary import Weary
+from filemem.files import said
+from filemem.files.folder import Folder
+from filemem.forgetting import fading, maintenance
+from filemem.forgetting.maintenance import JobDone
+from filemem.models import Model
+from filemem.models.failfast import FailFastModel
+from filemem.overview import status
 
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 SHOWN = 12  # lines of a job for one of many users
 Show = Callable[[int, int], None]
-Job = Callable[[Folder, Show], list[Done]]
+Job = Callable[[Folder, Show], list[JobDone]]
 
 
 class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
@@ -54,7 +56,7 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
 
     asked = _one(model)
 
-    def work(user: Folder, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[JobDone]:
         return [maintenance.compact(user, now(), asked(user), older_than, _finer(show), dry=dry_run)]
 
     return _run(work, all_users=all_users, as_json=as_json, label="compacting")
@@ -74,7 +76,7 @@ def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
     Example: filemem sweep --dry-run
     """
 
-    def work(user: Folder, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[JobDone]:
         return [maintenance.sweep(user, now(), show, dry=dry_run)]
 
     return _run(work, all_users=all_users, as_json=as_json, label="sweeping")
@@ -94,7 +96,7 @@ def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json:
 
     asked = _one(model)
 
-    def work(user: Folder, show: Show) -> list[Done]:
+    def work(user: Folder, show: Show) -> list[JobDone]:
         return maintenance.maintain(user, now(), asked(user), _finer(show), dry=dry_run)
 
     return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
@@ -162,7 +164,7 @@ def _one(name: str | None) -> Callable[[Folder], Model]:
 
     def asked(user: Folder) -> Model:
         if not found:
-            found.append(Weary(the_model(user, name)))
+            found.append(FailFastModel(the_model(user, name)))
         return found[0]
 
     return asked
@@ -213,7 +215,7 @@ def _finer(show: Show) -> Show:
     return lambda done, total: show(1000 * done, 1000 * total)
 
 
-def _report(name: str, done: list[Done], *, as_json: bool, quiet: bool = False) -> None:
+def _report(name: str, done: list[JobDone], *, as_json: bool, quiet: bool = False) -> None:
     """What the jobs did; `quiet`: only where there was something to do, the first lines, each with the user in front."""
     for job in done:
         if as_json:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from filemem import names
+from filemem.files import names
 
 F = TypeVar("F", bound=Callable[..., Any])
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")

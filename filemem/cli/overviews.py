@@ -5,19 +5,21 @@ from collections.abc import Iterator
 
 import click
 
-from filemem import archive, globs, index, terms
-from filemem import graph as graphs
-from filemem import timeline as times
+from filemem import index
 from filemem.cli.common import complete_path, completing, now, reader
 from filemem.cli.options import after_option, as_of_option, before_option, json_option, shared_options
 from filemem.cli.screen import dim, put, say, say_json
-from filemem.consolidation.comparison import display
-from filemem.dates import parse_bound
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.graph import Graph, Place
-from filemem.plain import nearest, one_line, visible
-from filemem.transcript import ASSISTANT
+from filemem.files import archive, globs
+from filemem.files.folder import Folder
+from filemem.files.transcript import ASSISTANT
+from filemem.overview import graph as graphs
+from filemem.overview import timeline as times
+from filemem.overview.graph import Graph, Naming
+from filemem.remembering.comparison import display
+from filemem.text import terms
+from filemem.text.dates import parse_bound
+from filemem.text.plain import escape_controls, nearest, one_line
 
 SHOWN = 8  # names beside one in the list of all
 
@@ -85,19 +87,19 @@ def _of_all(drawn: Graph) -> Iterator[str]:
         beside = drawn.beside(name)
         more = f" and {len(beside) - SHOWN} more" if len(beside) > SHOWN else ""
         near = ", ".join(other for other, _ in beside[:SHOWN]) + more
-        yield f"{visible(name)}  {len(places)}" + (f"  {dim(visible(near))}" if near else "")
+        yield f"{escape_controls(name)}  {len(places)}" + (f"  {dim(escape_controls(near))}" if near else "")
 
 
 def _of_one(drawn: Graph, name: str) -> Iterator[str]:
     beside = ", ".join(f"{other} {count}" for other, count in drawn.beside(name))
     count = len(drawn.names[name])
-    yield visible(f"{name}  {count} passage{'s' * (count != 1)}{', beside ' * bool(beside)}{beside}")
+    yield escape_controls(f"{name}  {count} passage{'s' * (count != 1)}{', beside ' * bool(beside)}{beside}")
     for place in drawn.names[name]:
-        where = dim(visible(f"{place.path}:{place.line}"))
-        yield f"{place.date or ''!s:10}  {visible(one_line(place.text, 160))}{_ended(place)}  {where}"
+        where = dim(escape_controls(f"{place.path}:{place.line}"))
+        yield f"{place.date or ''!s:10}  {escape_controls(one_line(place.text, 160))}{_ended(place)}  {where}"
 
 
-def _ended(place: Place) -> str:
+def _ended(place: Naming) -> str:
     return f" (until {place.until})" if place.until else " (archived)" if place.archived else ""
 
 
@@ -125,8 +127,8 @@ def timeline_command(glob: str, after: str | None, before: str | None, as_json: 
             say_json(event.as_json())
             continue
         ended = f" (until {event.until})" if event.until else " (archived)" if event.archived else ""
-        where = dim(visible(f"{event.path}:{event.line}"))
-        put(f"{event.day():10}  {visible(one_line(event.text, 160))}{ended}  {where}")
+        where = dim(escape_controls(f"{event.path}:{event.line}"))
+        put(f"{event.day():10}  {escape_controls(one_line(event.text, 160))}{ended}  {where}")
     return 0 if events else 1
 
 

@@ -6,16 +6,17 @@ from typing import Any
 
 import click
 
-from filemem import answers, globs
 from filemem.cli.common import complete_path, reader, split_line
 from filemem.cli.options import as_of_option, json_option, path_option, shared_options
 from filemem.cli.screen import colours, say, say_answer, say_dim, say_json
 from filemem.errors import FilememError
-from filemem.folder import Folder, Stat
+from filemem.files import globs
+from filemem.files.folder import Folder, Stat
+from filemem.files.memory import Memory, is_archived, kind_of, when_of
+from filemem.files.places import listed
 from filemem.grep import Bare, Listed, grep, newest_first
-from filemem.memory import Memory, is_archived, kind_of, when_of
-from filemem.places import listed
-from filemem.plain import one_line
+from filemem.text.plain import one_line
+from filemem.tools import answers
 
 WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 

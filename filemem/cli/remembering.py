@@ -5,19 +5,20 @@ from typing import Any
 
 import click
 
-from filemem import archive, consolidation
 from filemem.cli.common import a_user, now, the_store, the_user, welcome
 from filemem.cli.options import json_option, model_option, new_user_option, shared_options
 from filemem.cli.screen import progress, put, say, say_json
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, lines, remembered, waiting
-from filemem.consolidation import Applied, Decision
-from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.consolidation.extraction import listener
 from filemem.errors import FilememError
-from filemem.folder import Folder
+from filemem.files import archive
+from filemem.files.folder import Folder
 from filemem.history import History
+from filemem.remembering import consolidation
+from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.remembering.consolidation import Applied, Decision
+from filemem.remembering.extraction import listener
 
 
 @click.command("remember")
@@ -80,7 +81,7 @@ def _consolidate(user: Folder, model: str | None, *, dry_run: bool, review: bool
     listen = listener(the_model(user, model), lambda sentence: put(sentence, err=True))
     label = f"remembering {user.name}" if named else "remembering"
     found: list[Applied] = []
-    with contextlib.nullcontext() if dry_run else archive.alone(user), progress(label) as show:
+    with contextlib.nullcontext() if dry_run else archive.job_lock(user), progress(label) as show:
         if dry_run:
             for plan in consolidation.plan(user, now(), listen, None, show):
                 found.append(Applied(list(plan.decisions), [], list(plan.notes)))

@@ -4,14 +4,15 @@ import os
 
 import click
 
-from filemem import disk, report
 from filemem.cli.common import now, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.screen import progress, say
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.plain import one_line
-from filemem.report import page
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.overview import report
+from filemem.overview.report import page
+from filemem.text.plain import one_line
 
 _BEGINNING = 2_000  # bytes, in which a page says whose it is
 

@@ -9,13 +9,14 @@ from filemem.cli.common import now, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.screen import ask, dim, put, say, say_json
 from filemem.cli.telling import committed, lines
-from filemem.consolidation import Applied, retold
-from filemem.consolidation.comparison import SUPERSEDE, UPDATE
-from filemem.consolidation.retold import Retold
-from filemem.consolidation.review import Proposal, Review
-from filemem.folder import Folder
+from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.plain import one_line, visible
+from filemem.remembering import retold
+from filemem.remembering.comparison import SUPERSEDE, UPDATE
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.retold import Retold
+from filemem.remembering.review import Proposal, Review
+from filemem.text.plain import escape_controls, one_line
 
 ASK_RETOLD = "[q]uote the turn, [k]eep, [d]rop, [s]kip, [e]nd"
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -114,7 +115,11 @@ def _asked_retold(one: Retold, place: str) -> str:
     """What the person wants done with a fact, which is shown beside the turns that it cites."""
     say(f"\n{place}\n  {one_line(one.text, 400)}\n  {one.memory.path}")
     for source, turn in one.turns:
-        put(dim(f"  {visible(source)}  {visible(turn.speaker)}: {visible(one_line(turn.text, 400))}"))
+        put(
+            dim(
+                f"  {escape_controls(source)}  {escape_controls(turn.speaker)}: {escape_controls(one_line(turn.text, 400))}"
+            )
+        )
     words = {word[0]: word for word in ("quote", "keep", "drop", "skip", "end")}
     while True:
         given = str(ask(ASK_RETOLD, prompt_suffix=": ", default="", show_default=False)).strip().lower()
@@ -165,15 +170,15 @@ def _shown(found: Proposal, place: str) -> Iterator[str]:
     """A proposal beside what it would replace and the turns that it comes from."""
     kind = "told again" if found.verdict.action == UPDATE else "a lesson" if found.claim.kind == "lessons" else "new"
     yield f"\n{place}, {kind}"
-    yield f"  {visible(found.claim.text)}"
+    yield f"  {escape_controls(found.claim.text)}"
     for fact in found.verdict.facts:
         how = "supersedes" if found.verdict.action == SUPERSEDE else "beside"
-        yield f"  {how} {visible(fact.path)}: {visible(one_line(fact.text, 200))}"
+        yield f"  {how} {escape_controls(fact.path)}: {escape_controls(one_line(fact.text, 200))}"
     if found.verdict.reason:
-        yield f"  {visible(found.verdict.reason)}"
+        yield f"  {escape_controls(found.verdict.reason)}"
     for turn in found.turns:
         said = f"{turn.speaker}: {one_line(turn.text, 400)}" if turn.text else "(the turn is gone)"
-        yield dim(f"  {visible(turn.source)}  {visible(said)}")
+        yield dim(f"  {escape_controls(turn.source)}  {escape_controls(said)}")
 
 
 def _as_json(found: Proposal) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from filemem.folder import Folder
-from filemem.plain import json_visible, visible
+from filemem.files.folder import Folder
+from filemem.text.plain import escape_controls, json_visible
 
 
 def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
@@ -20,7 +20,7 @@ def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
 
 def styled(text: str, **style: Any) -> str:
     """`text` made safe, in a style where colours are."""
-    return click.style(visible(text), **style) if colours() else visible(text)
+    return click.style(escape_controls(text), **style) if colours() else escape_controls(text)
 
 
 def confirmed(question: str, *, default: bool = False, err: bool = False) -> bool:
@@ -46,7 +46,7 @@ def dim(text: str, stream: Any = None) -> str:
 
 def say_dim(text: str) -> None:
     """Say in the background what is no answer: on standard error."""
-    put(dim(visible(text), sys.stderr), err=True)
+    put(dim(escape_controls(text), sys.stderr), err=True)
 
 
 def linked(user: Folder, path: str, text: str) -> str:
@@ -61,7 +61,7 @@ def linked(user: Folder, path: str, text: str) -> str:
 
 def say(text: str = "") -> None:
     """Print memory text, with whatever could command the terminal spelt out."""
-    put(visible(text))
+    put(escape_controls(text))
 
 
 def say_aside(note: str) -> None:
@@ -86,8 +86,8 @@ def say_answer(user: Folder, answer: str) -> None:
         if line[:1].isspace() or "/" not in path or " " in path:
             say(line)
         else:
-            shown = click.style(visible(path), fg="magenta", bold=True)
-            put(linked(user, path, shown) + visible(line[len(path) :]))
+            shown = click.style(escape_controls(path), fg="magenta", bold=True)
+            put(linked(user, path, shown) + escape_controls(line[len(path) :]))
 
 
 def say_json(value: Any) -> None:

@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
-from filemem import answers, index
+from filemem import index
 from filemem.cli.common import chosen_day, now, reader, the_user
 from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option, shared_options
 from filemem.cli.screen import progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
-from filemem.tools import Toolbox
+from filemem.tools import answers
+from filemem.tools.toolbox import Toolbox
 
 
 @click.command("search")

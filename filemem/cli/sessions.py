@@ -1,12 +1,12 @@
 """Which conversations there are, and which of them a person means."""
 
-from filemem import transcript
 from filemem.cli.common import split_line
 from filemem.errors import FilememError, NotFound
-from filemem.folder import Folder
-from filemem.memory import ARCHIVE, when_of
-from filemem.plain import few, one_line
-from filemem.transcript import Transcript
+from filemem.files import transcript
+from filemem.files.folder import Folder
+from filemem.files.memory import ARCHIVE, when_of
+from filemem.files.transcript import Transcript
+from filemem.text.plain import few, one_line
 
 LISTED = 10  # sessions that /sessions shows
 KINDS = ("sessions/", f"{ARCHIVE}/sessions/")

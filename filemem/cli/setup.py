@@ -8,14 +8,15 @@ from importlib import resources
 
 import click
 
-from filemem import check, config, disk, trust
 from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, json_option, shared_options, store_path
 from filemem.cli.screen import progress, say, say_json
 from filemem.errors import FilememError
+from filemem.files import config, disk, trust
+from filemem.files.problems import Problem
+from filemem.files.store import StoreFolder
 from filemem.history import History, conflicts, set_up
-from filemem.problems import Problem
-from filemem.store import StoreFolder
+from filemem.overview import check
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty

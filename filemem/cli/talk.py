@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from filemem import config, prompt, tokens, trace, transcript
-from filemem.agent import Conversation
+from filemem.chat.conversation import Conversation
 from filemem.cli.chat import Chat
 from filemem.cli.common import a_user, clock, now, the_store, the_user, welcome
 from filemem.cli.options import as_of_option, model_option, new_user_option, shared_options
@@ -17,10 +16,12 @@ from filemem.cli.screen import say, say_aside, say_json
 from filemem.cli.sessions import resumed
 from filemem.cli.telling import after_talk
 from filemem.cli.trusting import settled
-from filemem.folder import Folder
+from filemem.files import config, trace, transcript
+from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.model import Model, OpenAIModel
-from filemem.model.offline import OfflineModel
+from filemem.models import Model, OpenAIModel, prompt
+from filemem.models.offline import OfflineModel
+from filemem.text import tokens
 
 _resume = click.option(
     "--resume",

@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
-from filemem import archive, config, consolidation
-from filemem.agent import Conversation
+from filemem.chat.conversation import Conversation
 from filemem.cli.common import clock
 from filemem.cli.screen import say_aside, say_dim, say_json
-from filemem.consolidation import Applied, Decision, Extractor, remembering
-from filemem.consolidation.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.consolidation.extraction import listener
 from filemem.errors import Busy, FilememError
-from filemem.folder import Folder
+from filemem.files import archive, config
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
 from filemem.history import Before, History
-from filemem.memory import Memory
-from filemem.plain import one_line
+from filemem.remembering import consolidation, remembering
+from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.remembering.consolidation import Applied, Decision, Extractor
+from filemem.remembering.extraction import listener
+from filemem.text.plain import one_line
 
 _WORDS = {
     ADD: "remembered",
@@ -82,9 +83,9 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
     if not talk.transcript.path or not config.of(user).consolidate:
         return
     try:
-        with archive.alone(user):
+        with archive.job_lock(user):
             listen = listener(talk.model, lambda sentence: aside(sentence, json=json))
-            told(user, listen, consolidation.interrupted(user), json=json)
+            consolidate_and_print(user, listen, consolidation.interrupted(user), json=json)
     except KeyboardInterrupt:
         aside("Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate.", json=json)
     except Busy:
@@ -93,7 +94,7 @@ def after_talk(talk: Conversation, *, json: bool) -> None:
         aside(f"Nothing was remembered of this: {error}", json=json)
 
 
-def told(user: Folder, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
+def consolidate_and_print(user: Folder, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
     """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
     staged, history = 0, History(user)
     before = history.before(clock())

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from filemem import config
 from filemem.cli.screen import put
-from filemem.plain import one_line, visible
-from filemem.store import StoreFolder
-from filemem.trust import REMEDY
+from filemem.files import config
+from filemem.files.store import StoreFolder
+from filemem.files.trust import REMEDY
+from filemem.text.plain import escape_controls, one_line
 
 
 def settled(store: StoreFolder) -> dict[str, Any]:
@@ -21,5 +21,5 @@ def settled(store: StoreFolder) -> dict[str, Any]:
         config.read_again()
         return {}
     told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
-    put(visible(told), err=True)
+    put(escape_controls(told), err=True)
     return held

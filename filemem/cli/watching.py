@@ -9,8 +9,8 @@ import click
 from filemem.cli.common import the_user
 from filemem.cli.options import json_option, shared_options
 from filemem.cli.screen import colours, put, say, say_json, styled
-from filemem.follow import MOVED, Change, Watch
-from filemem.plain import visible
+from filemem.files.follow import MOVED, FileChange, MemoryWatch
+from filemem.text.plain import escape_controls
 
 EVERY = 0.5  # seconds between two looks
 LONGEST = 200  # characters shown of a line
@@ -27,7 +27,7 @@ def watch_command(as_json: bool) -> int:
     Example: filemem watch
     """
     user = the_user(must_exist=False)
-    watch = Watch(user)
+    watch = MemoryWatch(user)
     with contextlib.suppress(KeyboardInterrupt):
         if as_json:
             say_json({"event": "watching", "user": user.name, "memories": len(watch)})
@@ -41,12 +41,12 @@ def watch_command(as_json: bool) -> int:
     return 0
 
 
-def _show(change: Change, *, as_json: bool) -> None:
+def _show(change: FileChange, *, as_json: bool) -> None:
     if as_json:
         say_json({"event": change.what, "path": change.path, "was": change.was, "lines": change.lines})
         return
     what = f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}"
     put(styled(what, bold=True))
     for line in change.lines:
-        shown = visible(line) if len(line) <= LONGEST else visible(line[: LONGEST - 1]) + "…"
+        shown = escape_controls(line) if len(line) <= LONGEST else escape_controls(line[: LONGEST - 1]) + "…"
         put("  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown))

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from filemem.child import MATCHER, MEMORY, Child
 from filemem.errors import FilememError
+from filemem.files.child import MATCHER, MEMORY, Child
 from filemem.grep import expression
 from filemem.grep.expression import fold
 

@@ -3,10 +3,10 @@
 import itertools
 from collections.abc import Callable, Iterator
 
-from filemem import disk
 from filemem.errors import FilememError
-from filemem.folder import Folder
-from filemem.memory import LARGEST, Memory, decode
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, Memory, decode
 
 _CHUNK = 1 << 20
 

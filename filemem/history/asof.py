@@ -10,12 +10,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 
-from filemem import disk
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.folder import Folder
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.places import Place, names_in, remove
 from filemem.history.git import GitError
 from filemem.history.repository import Repository, find
-from filemem.places import Place, names_in, remove
 
 FOLDER = "as-of"
 KEPT = 4  # commits laid out at a time

@@ -7,15 +7,15 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 
-from filemem import disk
 from filemem.errors import FilememError
-from filemem.folder import BOOKKEEPING, passed_over
+from filemem.files import disk
+from filemem.files.folder import BOOKKEEPING, is_temporary_name
+from filemem.files.places import Place, files, too_far
+from filemem.files.trust import Trust
 from filemem.history import marks
 from filemem.history.git import Git, GitError, fields, spec
-from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, Entry, Repository, git_place, opened
-from filemem.places import Place, files, too_far
-from filemem.plain import few, one_line
-from filemem.trust import Trust
+from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, Repository, git_place, opened
+from filemem.text.plain import few, one_line
 
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
 ATTRIBUTES = (*UNION, "* -text")
@@ -63,7 +63,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     blobs = repository.keep_files([prefix + name for name in names if prefix + name not in ignored])
     author = repository.person(person) if begins else MACHINE
     subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
-    if repository.commit({p: Entry(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
+    if repository.commit({p: GitFile(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
         said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
     return (
         [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
@@ -93,7 +93,7 @@ def _memories(home: str) -> list[str]:
     found = []
     for path in files(top, enter):
         folder, _, name = path.rpartition("/")
-        kept = path.endswith(LOGS) if BOOKKEEPING in folder.split("/") else not passed_over(name)
+        kept = path.endswith(LOGS) if BOOKKEEPING in folder.split("/") else not is_temporary_name(name)
         found += [path] if kept else []
     return sorted(found)
 

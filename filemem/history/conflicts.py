@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from filemem import config
-from filemem.memory import PARTICULARS
-from filemem.problems import Problem
+from filemem.files import config
+from filemem.files.memory import METADATA_KEYS
+from filemem.files.problems import Problem
 
 HERE, THERE = "one version", "the other version"  # what stands behind the marks, the same on every machine
 _MARK = re.compile(r"(?:# )?(<<<<<<< |=======\r?$|>>>>>>> )")
-_PARTICULAR = re.compile(rf"(?:{'|'.join(sorted(PARTICULARS))})[ \t]*:")
+_PARTICULAR = re.compile(rf"(?:{'|'.join(sorted(METADATA_KEYS))})[ \t]*:")
 
 
 def problems(path: str, lines: list[str]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.plain import one_line
+from filemem.text.plain import one_line
 
 LOCAL = 60.0  # seconds that a command may take that only looks at this machine
 NETWORK = 300.0  # seconds for one that talks to a remote
@@ -37,7 +37,7 @@ class GitError(FilememError):
     """Git could not do what it was asked, or is not there; the sentence says why in git's words."""
 
 
-class Done(NamedTuple):
+class GitDone(NamedTuple):
     """What a command left behind."""
 
     code: int
@@ -76,7 +76,7 @@ class Git:
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
         timeout: float = LOCAL,
-    ) -> Done:
+    ) -> GitDone:
         """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
         process = self.start(*arguments, env=env)
         with process:
@@ -90,7 +90,7 @@ class Git:
                     what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
                     raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
                 raise
-        return Done(process.returncode, out, err.decode(errors="replace"))
+        return GitDone(process.returncode, out, err.decode(errors="replace"))
 
     def run(
         self,
@@ -125,7 +125,7 @@ def environment(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def reason(done: Done) -> str:
+def reason(done: GitDone) -> str:
     """Why a command failed: the line of its complaint that says most, for the end of a sentence."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip() and not line.startswith("hint:")]
     telling = [line for line in lines if line.startswith(("fatal:", "error:"))] or lines[-1:]

@@ -11,11 +11,11 @@ import tempfile
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.folder import BOOKKEEPING
-from filemem.history import History
+from filemem.files.folder import BOOKKEEPING
+from filemem.history.commits import History
 from filemem.history.git import GitError, fields, nul, spec
 from filemem.history.repository import MACHINE, Identity
-from filemem.plain import one_line
+from filemem.text.plain import one_line
 
 _FORMAT = "--format=%H%x1f%P%x1f%aI%x1f%an%x1f%ae%x1f%s%x1f%(trailers:only,unfold)"
 
@@ -44,7 +44,7 @@ class Commit(NamedTuple):
         return ", ".join(["filemem", *([job] if job else []), *([f"in {session}"] if session else [])])
 
 
-class Line(NamedTuple):
+class BlamedLine(NamedTuple):
     """A line of a memory, with the commit that brought it; None: not committed yet."""
 
     line: int
@@ -175,13 +175,13 @@ def diff(history: History, commit: str = "", path: str = "") -> str:
 # -- who wrote it --------------------------------------------------------------------------------------------------
 
 
-def blame(history: History, path: str) -> list[Line]:
+def blame(history: History, path: str) -> list[BlamedLine]:
     """Who wrote each line of the memory at `path`, as it is on disk now; its past is followed through moves."""
     where = history.path(path)
     if history.repository.tree(history.repository.head(), where):
         out = history.repository.run("blame", "--line-porcelain", "--", where)
     else:
-        return [Line(number, text, None) for number, text in enumerate(history.user.memory(path).lines, 1)]
+        return [BlamedLine(number, text, None) for number, text in enumerate(history.user.memory(path).lines, 1)]
     found: list[tuple[str, str]] = []
     name = ""
     for line in out.decode(errors="replace").split("\n"):
@@ -192,7 +192,7 @@ def blame(history: History, path: str) -> list[Line]:
     names = {name for name, _ in found if name.strip("0")}
     given = [*sorted(names)]
     commits = {c.commit: c for c in _commits(history, "--no-walk=unsorted", *given, "--")} if given else {}
-    return [Line(number, text, commits.get(name)) for number, (name, text) in enumerate(found, 1)]
+    return [BlamedLine(number, text, commits.get(name)) for number, (name, text) in enumerate(found, 1)]
 
 
 def changed_since(history: History, path: str, commit: str) -> Commit | None:

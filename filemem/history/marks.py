@@ -7,12 +7,12 @@ Each has a mark, a name drawn by lot in its git directory, and the person's own 
 import os
 import secrets
 
-from filemem import disk
 from filemem.errors import FilememError, NotFound
+from filemem.files import disk
+from filemem.files.trust import VARIABLE, Trust
 from filemem.history.git import GitError
 from filemem.history.sealed import Seal
-from filemem.plain import few, one_line
-from filemem.trust import VARIABLE, Trust
+from filemem.text.plain import few, one_line
 
 NAME = "filemem-mark"  # in the git directory
 _REMEDY = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"

@@ -3,11 +3,12 @@
 import datetime as dt
 import re
 
-from filemem.archive import archived, live
 from filemem.errors import FilememError
-from filemem.history import History, conflicts, message
-from filemem.history.repository import MACHINE, Entry, Merged, Repository, merge_file
-from filemem.plain import one_line
+from filemem.files.archive import archived, live
+from filemem.history import conflicts
+from filemem.history.commits import History, message
+from filemem.history.repository import MACHINE, GitFile, Merged, Repository, merge_file
+from filemem.text.plain import one_line
 
 _BASE, _OURS, _THEIRS = 1, 2, 3  # git's stages of what it could not settle
 _GROWING = re.compile(r"(?:^|/)(?:profile\.md|summaries/.+)$")  # what jobs add lines to
@@ -47,7 +48,7 @@ def _told(words: str) -> str:
     }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
 
 
-def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[dict[str, Entry | None], set[str]]:
+def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[dict[str, GitFile | None], set[str]]:
     """What is to be changed in git's merged tree, and the paths of which nobody need be told.
 
     Changes of different lines are all made; of the same lines both versions stand between marks, and of what cannot be merged
@@ -55,7 +56,7 @@ def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[
     """
     repository = history.repository
     present = repository.tree(merged.tree) if merged.stages else {}
-    changes: dict[str, Entry | None] = {}
+    changes: dict[str, GitFile | None] = {}
     quiet: set[str] = set()
     for path, sides in merged.stages.items():
         entry = present.get(path)
@@ -78,7 +79,7 @@ def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[
     return changes, quiet
 
 
-def _merged_text(repository: Repository, path: str, sides: dict[int, Entry]) -> bytes | None:
+def _merged_text(repository: Repository, path: str, sides: dict[int, GitFile]) -> bytes | None:
     """Both sides' changes in one text, if these can be told apart: with two new texts, if the machine wrote them bit by bit."""
     if _BASE not in sides and not _GROWING.search(path):
         return None
@@ -86,11 +87,13 @@ def _merged_text(repository: Repository, path: str, sides: dict[int, Entry]) -> 
     return merge_file(ours, base, theirs, marks=(conflicts.HERE, conflicts.THERE))
 
 
-def _blob(repository: Repository, entry: Entry | None) -> bytes:
+def _blob(repository: Repository, entry: GitFile | None) -> bytes:
     return repository.run("cat-file", "blob", entry.oid) if entry else b""
 
 
-def _moved(history: History, path: str, sides: dict[int, Entry], present: dict[str, Entry]) -> dict[str, Entry | None]:
+def _moved(
+    history: History, path: str, sides: dict[int, GitFile], present: dict[str, GitFile]
+) -> dict[str, GitFile | None]:
     """The edit of one machine in the text that the other has archived, or brought back, under its other path: so much may be
     written into a short memory on the way that git sees no move. Nothing where there is no such text."""
     repository, where = history.repository, _other_place(history, path)
@@ -114,5 +117,5 @@ def _other_place(history: History, path: str) -> str:
     return ""
 
 
-def _entry(repository: Repository, like: Entry, text: bytes) -> Entry:
-    return Entry(like.mode, repository.text("hash-object", "-w", "--stdin", stdin=text))
+def _entry(repository: Repository, like: GitFile, text: bytes) -> GitFile:
+    return GitFile(like.mode, repository.text("hash-object", "-w", "--stdin", stdin=text))

@@ -13,14 +13,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem import disk
 from filemem.errors import NotFound
-from filemem.folder import BOOKKEEPING
+from filemem.files import disk
+from filemem.files.folder import BOOKKEEPING
+from filemem.files.trust import Trust
 from filemem.history import marks, weaving
 from filemem.history.git import Git, GitError, fields, nul, reason, spec
 from filemem.history.sealed import Seal
-from filemem.plain import one_line
-from filemem.trust import Trust
+from filemem.text.plain import one_line
 
 PLAIN = ("100644", "100755")
 LOGS = tuple(
@@ -39,15 +39,15 @@ _UNFINISHED = {
 }
 
 
-class Entry(NamedTuple):
+class GitFile(NamedTuple):
     """A file in a tree or index: its mode (`100644`) and the name of its blob."""
 
     mode: str
     oid: str
 
 
-Tree = dict[str, Entry]
-Changes = dict[str, tuple[Entry | None, Entry | None]]  # by path: before and after
+Tree = dict[str, GitFile]
+Changes = dict[str, tuple[GitFile | None, GitFile | None]]  # by path: before and after
 
 
 class Identity(NamedTuple):
@@ -64,7 +64,7 @@ class Merged(NamedTuple):
     """What git made of two sides: a tree, the stages of what it could not settle, and its words about them."""
 
     tree: str
-    stages: dict[str, dict[int, Entry]]
+    stages: dict[str, dict[int, GitFile]]
     messages: list[tuple[list[str], str]]
 
 
@@ -132,7 +132,7 @@ class Repository(Git):
         for line in fields(out):
             facts, _, name = line.partition("\t")
             mode, _, oid = facts.split(" ")
-            found[name] = Entry(mode, oid)
+            found[name] = GitFile(mode, oid)
         return found
 
     def index(self, *paths: str) -> Tree:
@@ -141,7 +141,7 @@ class Repository(Git):
         for line in fields(self.run("ls-files", "--stage", "-z", "--full-name", "--", *map(spec, paths))):
             facts, _, name = line.partition("\t")
             mode, oid, stage = facts.split(" ")
-            found[name] = Entry(mode, oid if stage == "0" else "")
+            found[name] = GitFile(mode, oid if stage == "0" else "")
         return found
 
     def changed(self, before: str, after: str, path: str = "") -> Changes:
@@ -153,8 +153,8 @@ class Repository(Git):
         for facts, name in zip(parts[::2], parts[1::2], strict=True):
             old_mode, mode, old, new, _ = facts.removeprefix(":").split(" ")
             found[name] = (
-                Entry(old_mode, old) if old.strip("0") else None,
-                Entry(mode, new) if new.strip("0") else None,
+                GitFile(old_mode, old) if old.strip("0") else None,
+                GitFile(mode, new) if new.strip("0") else None,
             )
         return found
 
@@ -176,7 +176,7 @@ class Repository(Git):
 
     # -- contents ------------------------------------------------------------------------------------------------
 
-    def contents(self, wanted: Iterable[tuple[str, Entry]]) -> list[bytes]:
+    def contents(self, wanted: Iterable[tuple[str, GitFile]]) -> list[bytes]:
         """The bytes that a checkout would write for each (path, entry), in their order."""
         pairs = list(wanted)
         asked = b"".join(f"{entry.oid} ".encode() + os.fsencode(path) + b"\n" for path, entry in pairs)
@@ -189,7 +189,7 @@ class Repository(Git):
             at = end + size + 2
         return found
 
-    def content(self, path: str, entry: Entry | None) -> bytes:
+    def content(self, path: str, entry: GitFile | None) -> bytes:
         """The bytes of one file as a checkout would write them; none where there is no file."""
         return self.contents([(path, entry)])[0] if entry else b""
 
@@ -207,7 +207,7 @@ class Repository(Git):
         """The tree without files, which stands before the first commit."""
         return self.text("hash-object", "-t", "tree", "--stdin")
 
-    def tree_with(self, tree: str, changes: Mapping[str, Entry | None]) -> str:
+    def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
@@ -217,7 +217,7 @@ class Repository(Git):
 
     # -- committing ----------------------------------------------------------------------------------------------
 
-    def commit(self, changes: Mapping[str, Entry | None], message: str, author: Identity, at: dt.datetime) -> str:
+    def commit(self, changes: Mapping[str, GitFile | None], message: str, author: Identity, at: dt.datetime) -> str:
         """Commit just these files on top of HEAD, by the machine for `author`; returns the commit, empty where nothing differs.
 
         Raises GitError, with branch and index as they were, where git cannot write.
@@ -279,12 +279,12 @@ class Repository(Git):
             self.stage({path: head.get(path) for path in ours})
         os.unlink(note)
 
-    def _staged_as(self, changes: Changes, wanted: Mapping[str, Entry | None]) -> list[str]:
+    def _staged_as(self, changes: Changes, wanted: Mapping[str, GitFile | None]) -> list[str]:
         """Those of the changed paths that the index has as wanted."""
         staged = self.index(*(changes if len(changes) < 100 else ()))
         return [path for path in changes if staged.get(path) == wanted[path]]
 
-    def stage(self, changes: Mapping[str, Entry | None]) -> None:
+    def stage(self, changes: Mapping[str, GitFile | None]) -> None:
         """Set entries of the person's index; raises GitError where another git holds it for longer than a second."""
         if not changes:
             return
@@ -314,12 +314,12 @@ class Repository(Git):
         if done.code not in (0, 1):
             raise GitError(reason(done) + ".")
         parts = os.fsdecode(done.out).split("\0")
-        stages: dict[str, dict[int, Entry]] = {}
+        stages: dict[str, dict[int, GitFile]] = {}
         at = 1
         while at < len(parts) and "\t" in parts[at]:
             facts, _, path = parts[at].partition("\t")
             mode, oid, stage = facts.split(" ")
-            stages.setdefault(path, {})[int(stage)] = Entry(mode, oid)
+            stages.setdefault(path, {})[int(stage)] = GitFile(mode, oid)
             at += 1
         return Merged(parts[0], stages, list(_messages(parts[at:])))
 
@@ -392,7 +392,7 @@ def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:
     }
 
 
-def _index_info(changes: Mapping[str, Entry | None], zero: str) -> bytes:
+def _index_info(changes: Mapping[str, GitFile | None], zero: str) -> bytes:
     """Lines for `git update-index --index-info`, deletions first, so that a folder can take a file's place."""
     gone = [f"0 {zero}\t{path}" for path, entry in changes.items() if entry is None]
     return nul([*gone, *(f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry)])

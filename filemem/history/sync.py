@@ -11,13 +11,14 @@ import datetime as dt
 import os
 from typing import NamedTuple
 
-from filemem import config, disk
 from filemem.errors import FilememError
-from filemem.history import ATTRIBUTES, History, conflicts, merging, worktree
-from filemem.history.git import NETWORK, Done, GitError, reason
+from filemem.files import config, disk
+from filemem.files.store import StoreFolder
+from filemem.history import conflicts, merging, worktree
+from filemem.history.commits import ATTRIBUTES, History
+from filemem.history.git import NETWORK, GitDone, GitError, reason
 from filemem.history.repository import LOGS, Changes, Repository
-from filemem.plain import few, one_line
-from filemem.store import StoreFolder
+from filemem.text.plain import few, one_line
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 _TRIES = 6  # pushes that another machine may come before
@@ -209,7 +210,7 @@ def _spare(where: _Remote, purged: set[str], commits: list[str]) -> None:
         raise FilememError(f"{what}; replace it with git push --force, then sync again.")
 
 
-def _unreachable(where: _Remote, done: Done) -> GitError:
+def _unreachable(where: _Remote, done: GitDone) -> GitError:
     return GitError(
         f"{one_line(where.name)} cannot be reached ({reason(done)}); everything is committed here and goes next time."
     )

@@ -11,15 +11,16 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from filemem import recalls
-from filemem.archive import archived, live
 from filemem.errors import FilememError, NotFound
-from filemem.history import History, Recorded, log, worktree
+from filemem.files import recalls
+from filemem.files.archive import archived, live
+from filemem.history import log, worktree
+from filemem.history.commits import History, Recorded
 from filemem.history.git import fields, spec
 from filemem.history.log import Commit
-from filemem.history.repository import LOGS, PLAIN, Entry, merge_file
+from filemem.history.repository import LOGS, PLAIN, GitFile, merge_file
 from filemem.history.worktree import Step
-from filemem.plain import one_line
+from filemem.text.plain import one_line
 
 
 class Undone(NamedTuple):
@@ -30,7 +31,7 @@ class Undone(NamedTuple):
     recorded: Recorded
 
 
-class _Change(NamedTuple):
+class _CommittedChange(NamedTuple):
     """What a commit did to one file: `old` and `new` are its paths of the user's, None where it came or went."""
 
     old: str | None
@@ -87,7 +88,9 @@ class _Meets(Exception):
     """What the commit did has been changed since; the text says how."""
 
 
-def _reverse(history: History, change: _Change, where: str, found: bytes | None) -> tuple[list[Step], list[str]]:
+def _reverse(
+    history: History, change: _CommittedChange, where: str, found: bytes | None
+) -> tuple[list[Step], list[str]]:
     """The steps that take one change back; raises _Meets."""
     if change.old is None:
         if found is None:
@@ -130,7 +133,7 @@ def _now(history: History, path: str) -> str:
         return ""
 
 
-def _changes(history: History, commit: Commit) -> list[_Change]:
+def _changes(history: History, commit: Commit) -> list[_CommittedChange]:
     """What a commit did to the user's plain files; logs only grow, so they are left out.
 
     A memory that came under its path in the archive, or back, was moved, however much was written into it on the way.
@@ -143,12 +146,12 @@ def _changes(history: History, commit: Commit) -> list[_Change]:
     found = [change for change in told if change.old == change.new]
     for old, path in [*twins, *alike]:
         if old in gone and path in new:
-            found.append(_Change(old, path, gone.pop(old).before, new.pop(path).after))
+            found.append(_CommittedChange(old, path, gone.pop(old).before, new.pop(path).after))
     found += [change._replace(new=None, after=b"") for change in gone.values()]
     return found + [change._replace(old=None, before=b"") for change in new.values()]
 
 
-def _told(history: History, commit: Commit) -> Iterator[_Change]:
+def _told(history: History, commit: Commit) -> Iterator[_CommittedChange]:
     """What a commit did, as git tells it: a move where the texts are alike."""
     repository = history.repository
     parent = commit.parents[0] if commit.parents else repository.empty_tree()
@@ -160,7 +163,7 @@ def _told(history: History, commit: Commit) -> Iterator[_Change]:
         second = next(parts) if status[0] == "R" else first
         if any(mode not in (*PLAIN, "000000") for mode in (old_mode, new_mode)) or history.own(second).endswith(LOGS):
             continue
-        before = repository.content(first, Entry(old_mode, old)) if status[0] != "A" else b""
-        after = repository.content(second, Entry(new_mode, new)) if status[0] != "D" else b""
+        before = repository.content(first, GitFile(old_mode, old)) if status[0] != "A" else b""
+        after = repository.content(second, GitFile(new_mode, new)) if status[0] != "D" else b""
         was, now = history.own(first), history.own(second)
-        yield _Change(was if status[0] != "A" else None, now if status[0] != "D" else None, before, after)
+        yield _CommittedChange(was if status[0] != "A" else None, now if status[0] != "D" else None, before, after)

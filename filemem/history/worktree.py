@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import disk
 from filemem.errors import Changed, FilememError, NotFound
-from filemem.history.repository import PLAIN, Changes, Entry, Repository, merge_file
-from filemem.places import Place
-from filemem.plain import few, one_line
+from filemem.files import disk
+from filemem.files.places import Place
+from filemem.history.repository import PLAIN, Changes, GitFile, Repository, merge_file
+from filemem.text.plain import few, one_line
 
 
 class Step(NamedTuple):
@@ -110,7 +110,7 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
     return steps
 
 
-def _check(top: str, path: str, before: Entry | None, after: Entry | None) -> None:
+def _check(top: str, path: str, before: GitFile | None, after: GitFile | None) -> None:
     """Raises FilememError for a path or kind of file that memories have no use for and that could lead elsewhere."""
     parts = path.split("/")
     wrong = any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)

@@ -1,6 +1,6 @@
 """Import of what other programs exported: a parser for each format, and one intake that writes what they yield."""
 
-from filemem.importers.intake import FORMATS, Report, Taken, import_file
+from filemem.importers.intake import FORMATS, ImportReport, Taken, import_file
 from filemem.importers.shapes import Skipped
 
-__all__ = ["FORMATS", "Report", "Skipped", "Taken", "import_file"]
+__all__ = ["FORMATS", "ImportReport", "Skipped", "Taken", "import_file"]

@@ -12,11 +12,11 @@ from typing import Any
 
 from filemem.importers.exports import CONVERSATIONS, elements, modified
 from filemem.importers.shapes import (
-    Conversation,
+    ImportedConversation,
+    ImportedTurn,
     Item,
     Seen,
     Skipped,
-    Turn,
     attached,
     items,
     mapping,
@@ -65,7 +65,7 @@ def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written:
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or branch[0]
     times = [turn.time for turn in turns if turn.time]
     started = moment(raw.get("create_time"), zone) or (times[0] if times else written)
-    yield Conversation(None, id, title, started, turns, SPEAKERS["assistant"])
+    yield ImportedConversation(None, id, title, started, turns, SPEAKERS["assistant"])
     if others := len(spoken) - len(turns):
         yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
 
@@ -93,7 +93,7 @@ def _created(node: dict[str, Any]) -> float:
     return created.timestamp() if created else 0.0
 
 
-def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> Turn | None:
+def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTurn | None:
     """What one node's message showed to the person; None for hidden messages, calls of tools and their results."""
     role = mapping(message.get("author")).get("role")
     metadata, content = mapping(message.get("metadata")), mapping(message.get("content"))
@@ -103,7 +103,7 @@ def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> Turn | None
     if content.get("content_type") in _UNSPOKEN or (role == "tool" and not _pictures(content)):
         return None
     text = _text(content, metadata)
-    return Turn(SPEAKERS[role], moment(message.get("create_time"), zone), text, key) if text else None
+    return ImportedTurn(SPEAKERS[role], moment(message.get("create_time"), zone), text, key) if text else None
 
 
 def _pictures(content: dict[str, Any]) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 
 from filemem.importers.exports import CONVERSATIONS, elements, modified
 from filemem.importers.shapes import (
-    Conversation,
+    ImportedConversation,
+    ImportedTurn,
     Item,
     Seen,
     Skipped,
-    Turn,
     attached,
     items,
     mapping,
@@ -52,7 +52,9 @@ def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written:
         return
     times = [turn.time for turn in turns if turn.time]
     started = moment(raw.get("created_at"), zone) or (times[0] if times else written)
-    yield Conversation(None, words(raw.get("uuid")) or turns[0].id, title, started, turns, SPEAKERS["assistant"])
+    yield ImportedConversation(
+        None, words(raw.get("uuid")) or turns[0].id, title, started, turns, SPEAKERS["assistant"]
+    )
     if others := len(messages) - len(branch):
         yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
 
@@ -77,14 +79,14 @@ def _newest(messages: list[dict[str, Any]]) -> str:
     return words(last[1].get("uuid"))
 
 
-def _turn(message: dict[str, Any], index: int, zone: tzinfo | None) -> Turn | None:
+def _turn(message: dict[str, Any], index: int, zone: tzinfo | None) -> ImportedTurn | None:
     """One message; None where it has neither words nor files, as when Claude only called a tool."""
     text = "\n\n".join(filter(None, [_words(message), *_attachments(message)]))
     if not text:
         return None
     sender = words(message.get("sender")) or "unknown"
     id = words(message.get("uuid")) or str(index)
-    return Turn(SPEAKERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
+    return ImportedTurn(SPEAKERS.get(sender, sender), moment(message.get("created_at"), zone), text, id)
 
 
 def _words(message: dict[str, Any]) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from filemem import disk
 from filemem.errors import FilememError, NotFound
+from filemem.files import disk
 from filemem.importers.shapes import Seen, Skipped
 
 LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000

@@ -9,20 +9,20 @@ from datetime import datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
-from filemem import config, disk, transcript
-from filemem.digests import digest
 from filemem.errors import Changed, FilememError, NotFound, Refused
-from filemem.folder import Folder
-from filemem.front import quoted
+from filemem.files import config, disk, transcript
+from filemem.files.folder import Folder
+from filemem.files.front import quoted
+from filemem.files.memory import ARCHIVE, live, slug
+from filemem.files.origins import Imported, Origins
+from filemem.files.places import folder_of
+from filemem.files.store import StoreFolder
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
-from filemem.importers.origins import Imported, Origins
-from filemem.importers.shapes import Conversation, Note, Seen, Skipped, Turn
+from filemem.importers.shapes import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.importers.spoken import cleaned, missing, without_secrets, written
-from filemem.memory import ARCHIVE, live, slug
-from filemem.places import folder_of
-from filemem.plain import one_line, visible
-from filemem.redaction import Redaction, kinds, redact
-from filemem.store import StoreFolder
+from filemem.text.digests import digest
+from filemem.text.plain import escape_controls, one_line
+from filemem.text.redaction import Redaction, kinds, redact
 
 FORMATS = {
     "locomo": locomo.parse,
@@ -43,7 +43,7 @@ class Taken(NamedTuple):
     turns: int
 
 
-class Report(NamedTuple):
+class ImportReport(NamedTuple):
     """What an import did, or would do: memories added, updated, left as they are; what was left out or altered, why."""
 
     added: list[Taken]
@@ -62,7 +62,7 @@ def import_file(
     seen: Seen = lambda done, of: None,
     dry_run: bool = False,
     with_secrets: bool = False,
-) -> Report:
+) -> ImportReport:
     """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
 
     `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
@@ -75,14 +75,14 @@ def import_file(
         raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
     if os.path.isdir(path) and _overlap(path, os.path.realpath(store.root)):
         raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
-    report = Report([], [], [], [])
+    report = ImportReport([], [], [], [])
     people: dict[str, _Intake] = {}
     for item in FORMATS[format](path, zone, seen):
         if isinstance(item, Skipped):
             report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))
             continue
-        name = (item.user if isinstance(item, Conversation) else None) or user
-        title = item.path if isinstance(item, Note) else item.title or item.id
+        name = (item.user if isinstance(item, ImportedConversation) else None) or user
+        title = item.path if isinstance(item, ImportedNote) else item.title or item.id
         if not name:
             raise FilememError(f"{one_line(path)} does not say whose memories these are; name the user with --user.")
         try:
@@ -102,7 +102,7 @@ def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: da
     said = openai_jsonl.conversation({"messages": list(messages), "id": id, "title": title}, at)
     if said is None:
         return ""
-    report = Report([], [], [], [])
+    report = ImportReport([], [], [], [])
     intake = _Intake(user, report, False, False)
     intake.take(said if id else said._replace(id=intake.own_id(said)), "added", "")
     taken = [*report.added, *report.updated, *report.unchanged]
@@ -114,7 +114,7 @@ def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: da
 class _Intake:
     """The import into one user's folder; a dry run reports the same and writes nothing."""
 
-    def __init__(self, user: Folder, report: Report, dry: bool, with_secrets: bool) -> None:
+    def __init__(self, user: Folder, report: ImportReport, dry: bool, with_secrets: bool) -> None:
         self.user = user
         self.report = report
         self.dry = dry
@@ -122,7 +122,7 @@ class _Intake:
         self.origins = Origins(user)
         self._planned: set[str] = set()  # origins that a dry run would have added
 
-    def own_id(self, said: Conversation) -> str:
+    def own_id(self, said: ImportedConversation) -> str:
         """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already."""
         ids = [turn.id for turn in cleaned(said, self.user.name)[0].turns]
         for number in count(1):
@@ -131,18 +131,18 @@ class _Intake:
                 return f"{said.id}-{number}"
         raise AssertionError("there is always a next number")
 
-    def take(self, item: Conversation | Note, format: str, root: str) -> None:
+    def take(self, item: ImportedConversation | ImportedNote, format: str, root: str) -> None:
         """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock."""
         with contextlib.nullcontext() if self.dry else self.user.locked():
-            if isinstance(item, Conversation):
-                id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(visible(item.id)))
+            if isinstance(item, ImportedConversation):
+                id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(escape_controls(item.id)))
                 self._conversation(item, f"{format}:{id}")
             else:
                 self._note(item, f"{format}:{_digest(os.fsencode(os.path.join(root, item.path)))}")
 
     # -- conversations -------------------------------------------------------------------------------------------
 
-    def _conversation(self, item: Conversation, origin: str) -> None:
+    def _conversation(self, item: ImportedConversation, origin: str) -> None:
         conversation, replaced = cleaned(item, self.user.name)
         conversation, secrets = without_secrets(conversation) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
@@ -163,7 +163,7 @@ class _Intake:
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
 
-    def _begin(self, conversation: Conversation, origin: str) -> str:
+    def _begin(self, conversation: ImportedConversation, origin: str) -> str:
         """Write a new session; returns its path."""
         title, at, said = conversation.title, conversation.started, conversation.turns
         name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
@@ -176,9 +176,9 @@ class _Intake:
         self.report.added.append(Taken(self.user.name, path, len(said)))
         return path
 
-    def _continue(self, path: str, conversation: Conversation, known: set[str]) -> int:
+    def _continue(self, path: str, conversation: ImportedConversation, known: set[str]) -> int:
         """Append to a session what it has not yet; returns the number of turns."""
-        new: list[Turn] = []
+        new: list[ImportedTurn] = []
         if any(turn.id not in known for turn in conversation.turns):
             session = self.user.memory(path)
             new = missing(conversation, known, session)
@@ -190,7 +190,7 @@ class _Intake:
 
     # -- notes ---------------------------------------------------------------------------------------------------
 
-    def _note(self, note: Note, origin: str) -> None:
+    def _note(self, note: ImportedNote, origin: str) -> None:
         imported = self.origins.of(origin)
         if self.redacts:
             text, secrets = redact(note.text.decode("utf-8", "surrogateescape"))
@@ -207,7 +207,7 @@ class _Intake:
                 raise
             self._skip(note.path, f"its name cannot be used here: {error.strerror}")
 
-    def _put(self, note: Note, origin: str) -> None:
+    def _put(self, note: ImportedNote, origin: str) -> None:
         """Give a note its own path, or the next free one; where the very same bytes stand there, they are the note."""
         for path in _names(f"{NOTES}{_safe(note.path)}"):
             place = self.origins.place(path)
@@ -221,7 +221,7 @@ class _Intake:
                 self._skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
             return
 
-    def _compare(self, note: Note, origin: str, imported: Imported) -> None:
+    def _compare(self, note: ImportedNote, origin: str, imported: Imported) -> None:
         """Bring a note that was imported before up to date, unless a person changed or deleted it here."""
         digest, place = _digest(note.text), self.origins.place(imported.path)
         if not place:

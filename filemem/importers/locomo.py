@@ -10,7 +10,17 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.importers.exports import elements
-from filemem.importers.shapes import Conversation, Item, Seen, Skipped, Turn, items, mapping, moment, words
+from filemem.importers.shapes import (
+    ImportedConversation,
+    ImportedTurn,
+    Item,
+    Seen,
+    Skipped,
+    items,
+    mapping,
+    moment,
+    words,
+)
 
 _NAMES = re.compile(r"locomo.*\.json")
 _SESSION = re.compile(r"session_(\d+)(_date_time)?")
@@ -45,19 +55,19 @@ def _sessions(user: str, talk: dict[str, Any], zone: tzinfo | None) -> Iterator[
             yield Skipped(f"{user} {key}", "its date is missing or not of the form 1:56 pm on 8 May, 2023")
         else:
             at_start = [turn._replace(time=started) for turn in turns]
-            yield Conversation(user, f"{user}/{key}", f"Session {number}", started, at_start)
+            yield ImportedConversation(user, f"{user}/{key}", f"Session {number}", started, at_start)
     if empty:
         yield Skipped(user, f"sessions without turns: {', '.join(empty)}")
 
 
-def _turn(raw: dict[str, Any], index: int) -> Turn | None:
+def _turn(raw: dict[str, Any], index: int) -> ImportedTurn | None:
     """One turn with its picture's caption; None where nothing was said or shown."""
     text, caption = words(raw.get("text")), " ".join(words(raw.get("blip_caption")).split())
     if caption:
         text = f"{text} [image: {caption}]".strip()
     if not text:
         return None
-    return Turn(words(raw.get("speaker")) or "unknown", None, text, words(raw.get("dia_id")) or str(index))
+    return ImportedTurn(words(raw.get("speaker")) or "unknown", None, text, words(raw.get("dia_id")) or str(index))
 
 
 def _date(text: str) -> datetime | None:

@@ -5,12 +5,12 @@ import stat
 from collections.abc import Iterator
 from datetime import tzinfo
 
-from filemem import disk
 from filemem.errors import Refused
-from filemem.folder import passed_over
-from filemem.importers.shapes import IMAGES, Item, Note, Seen, Skipped
-from filemem.memory import LARGEST
-from filemem.places import DEEPEST, Place, listed, spot, too_far
+from filemem.files import disk
+from filemem.files.folder import is_temporary_name
+from filemem.files.memory import LARGEST
+from filemem.files.places import DEEPEST, Place, listed, spot, too_far
+from filemem.importers.shapes import IMAGES, ImportedNote, Item, Seen, Skipped
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
 SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it
@@ -34,7 +34,7 @@ def _walk(root: Place, folder: str) -> Iterator[str | Skipped]:
         found = sorted((entry.name, entry.is_symlink(), entry.is_dir(follow_symlinks=False)) for entry in entries)
     for name, link, deeper in found:
         path = os.path.join(folder, name)
-        if passed_over(name):
+        if is_temporary_name(name):
             yield Skipped(path, "hidden, or an editor's temporary file")
         elif link:
             yield Skipped(path, _why_no_link(root, root / path))
@@ -52,7 +52,7 @@ def _why_no_link(root: str, path: str) -> str:
     return "a link; the file that it leads to is taken by itself" if inside else "a link that leads out of the folder"
 
 
-def _file(root: Place, path: str) -> Note | Skipped:
+def _file(root: Place, path: str) -> ImportedNote | Skipped:
     """One file of the folder, or why it is no note."""
     with spot(root / path) as at:
         if not stat.S_ISREG(at.status().st_mode):
@@ -62,7 +62,7 @@ def _file(root: Place, path: str) -> Note | Skipped:
     return _note(path, root / path)
 
 
-def _note(path: str, full: str) -> Note | Skipped:
+def _note(path: str, full: str) -> ImportedNote | Skipped:
     """The file at `full` as the note `path`, unless it is binary or cannot be read."""
     try:
         data = disk.read(full, LARGEST + 1)
@@ -72,4 +72,4 @@ def _note(path: str, full: str) -> Note | Skipped:
         return Skipped(path, "an attachment, not a text file")
     if len(data) > LARGEST:
         return Skipped(path, f"larger than {LARGEST // 1_000_000} MB; split it into smaller files")
-    return Note(path, data)
+    return ImportedNote(path, data)

@@ -10,10 +10,21 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
-from filemem.digests import digest
 from filemem.errors import FilememError
 from filemem.importers.exports import decode, lines, modified
-from filemem.importers.shapes import Conversation, Item, Seen, Skipped, Turn, attached, items, mapping, moment, words
+from filemem.importers.shapes import (
+    ImportedConversation,
+    ImportedTurn,
+    Item,
+    Seen,
+    Skipped,
+    attached,
+    items,
+    mapping,
+    moment,
+    words,
+)
+from filemem.text.digests import digest
 
 SPEAKERS = {"user": ""}
 _UNSPOKEN = ("system", "developer", "tool", "function")
@@ -41,14 +52,14 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
         yield from _conversation({"messages": single, "title": name}, name, zone, written, repeated)
 
 
-def conversation(record: Mapping[str, Any], started: datetime) -> Conversation | None:
+def conversation(record: Mapping[str, Any], started: datetime) -> ImportedConversation | None:
     """The conversation of messages that a program has at hand; None where nobody said anything."""
     turns = _turns([dict(message) for message in record["messages"]], started.tzinfo)
     if not turns:
         return None
     title, times = words(record.get("title")), [turn.time for turn in turns if turn.time]
     id = words(record.get("id")) or _digest(title, turns[0].speaker, turns[0].text)
-    return Conversation(None, id, title, times[0] if times else started, turns)
+    return ImportedConversation(None, id, title, times[0] if times else started, turns)
 
 
 def _conversation(
@@ -63,12 +74,12 @@ def _conversation(
     times = [turn.time for turn in turns if turn.time]
     started = _time(record, zone) or (times[0] if times else written)
     title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
-    yield Conversation(None, _id(record, turns, repeated), title, started, turns)
+    yield ImportedConversation(None, _id(record, turns, repeated), title, started, turns)
     if left := len(messages) - len(turns):
         yield Skipped(place, f"{left} messages without words of a person or an assistant: instructions, calls of tools")
 
 
-def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[Turn]:
+def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
     """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
     turns, said = [], Counter[str]()
     for message in messages:
@@ -78,7 +89,9 @@ def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[Turn]:
         digest = _digest(role, text)
         said[digest] += 1
         id = words(message.get("id")) or f"{digest}-{said[digest]}"
-        turns.append(Turn(words(message.get("name")) or SPEAKERS.get(role, role), _time(message, zone), text, id))
+        turns.append(
+            ImportedTurn(words(message.get("name")) or SPEAKERS.get(role, role), _time(message, zone), text, id)
+        )
     return turns
 
 
@@ -103,12 +116,12 @@ def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
     return next((when for key in _TIMES if (when := moment(record.get(key), zone))), None)
 
 
-def _opening(turns: list[Turn]) -> str:
+def _opening(turns: list[ImportedTurn]) -> str:
     """The first line of the first turn, as a title for what has none."""
     return turns[0].text.splitlines()[0][:60]
 
 
-def _id(record: dict[str, Any], turns: list[Turn], repeated: Counter[str]) -> str:
+def _id(record: dict[str, Any], turns: list[ImportedTurn], repeated: Counter[str]) -> str:
     """The record's own id; else its opening, numbered where several begin alike: more turns later do not change it."""
     if id := words(record.get("id")) or words(record.get("conversation_id")):
         return id

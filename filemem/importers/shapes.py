@@ -9,7 +9,7 @@ IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".t
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
 
 
-class Turn(NamedTuple):
+class ImportedTurn(NamedTuple):
     """One message; `id` names it within its conversation.
 
     `speaker` is empty for the person whose memories these are; `time` is as the export has it, aware or naive local.
@@ -21,7 +21,7 @@ class Turn(NamedTuple):
     id: str
 
 
-class Conversation(NamedTuple):
+class ImportedConversation(NamedTuple):
     """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format.
 
     `assistant` is the speaker that is an assistant, empty where none is.
@@ -31,11 +31,11 @@ class Conversation(NamedTuple):
     id: str
     title: str
     started: datetime
-    turns: list[Turn]
+    turns: list[ImportedTurn]
     assistant: str = ""
 
 
-class Note(NamedTuple):
+class ImportedNote(NamedTuple):
     """One text file of a folder of notes: its path within the folder, and its bytes as they stand."""
 
     path: str
@@ -49,7 +49,7 @@ class Skipped(NamedTuple):
     why: str
 
 
-Item = Conversation | Note | Skipped
+Item = ImportedConversation | ImportedNote | Skipped
 Seen = Callable[[int, int], None]  # how far the reading is: so much of so much
 
 

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from datetime import date
 
-from filemem.importers.shapes import Conversation, Turn
-from filemem.memory import Memory
-from filemem.passages import Passage, format_turn, needed_day, turns
-from filemem.redaction import Redaction, redact
+from filemem.files.memory import Memory
+from filemem.files.passages import Passage, format_turn, needed_day, turns
+from filemem.importers.shapes import ImportedConversation, ImportedTurn
+from filemem.text.redaction import Redaction, redact
 
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
@@ -15,7 +15,7 @@ _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def cleaned(conversation: Conversation, person: str) -> tuple[Conversation, int]:
+def cleaned(conversation: ImportedConversation, person: str) -> tuple[ImportedConversation, int]:
     """The conversation with `person` as the name of its own speaker, and how many characters had to be replaced.
 
     Line ends of every kind become newlines; other control characters and lone surrogates become U+FFFD. Turns whose
@@ -34,7 +34,7 @@ def cleaned(conversation: Conversation, person: str) -> tuple[Conversation, int]
     return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
 
 
-def without_secrets(conversation: Conversation) -> tuple[Conversation, list[Redaction]]:
+def without_secrets(conversation: ImportedConversation) -> tuple[ImportedConversation, list[Redaction]]:
     """The conversation without keys, passwords and the like, and which there were."""
     title, gone = redact(conversation.title)
     said = []
@@ -45,7 +45,7 @@ def without_secrets(conversation: Conversation) -> tuple[Conversation, list[Reda
     return conversation._replace(title=title, turns=said), gone
 
 
-def written(said: list[Turn], day: date | None, clock: str = "") -> str:
+def written(said: list[ImportedTurn], day: date | None, clock: str = "") -> str:
     """The turns as a transcript goes on with them behind a turn of `day` at `clock`: each of another day has its date."""
     lines = []
     for turn in said:
@@ -55,14 +55,14 @@ def written(said: list[Turn], day: date | None, clock: str = "") -> str:
     return "".join(lines)
 
 
-def missing(conversation: Conversation, known: set[str], session: Memory) -> list[Turn]:
+def missing(conversation: ImportedConversation, known: set[str], session: Memory) -> list[ImportedTurn]:
     """The turns that `session` does not have yet; `known` are the ids of all that were imported into it before.
 
     Turns beyond the number of those known were written without being recorded, so the very words tell which they are.
     With no record at all, what comes before the last turn that is there was there too, and has been edited since.
     """
     there = Counter([_said(passage) for passage in turns(session.lines, session.front_end)][len(known) :])
-    new, found = list[Turn](), 0
+    new, found = list[ImportedTurn](), 0
     for turn in conversation.turns:
         key = _key(turn)
         if turn.id in known:
@@ -75,7 +75,7 @@ def missing(conversation: Conversation, known: set[str], session: Memory) -> lis
     return new if known else new[found:]
 
 
-def _key(turn: Turn) -> tuple[str, str, str]:
+def _key(turn: ImportedTurn) -> tuple[str, str, str]:
     """A turn as it reads once it is written."""
     return _said(turns(format_turn(turn.speaker, _clock(turn), turn.text).split("\n"))[0])
 
@@ -85,7 +85,7 @@ def _said(passage: Passage) -> tuple[str, str, str]:
     return passage.speaker, passage.time, passage.text
 
 
-def _clock(turn: Turn) -> str:
+def _clock(turn: ImportedTurn) -> str:
     """A turn's time of day, or nothing."""
     return f"{turn.time:%H:%M}" if turn.time else ""
 

@@ -16,12 +16,12 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem import child, disk
 from filemem.errors import NotFound, Refused
+from filemem.files import child, disk
+from filemem.files.memory import LARGEST
+from filemem.files.places import Place, Reach
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import PASSAGES, POSTINGS, UNSETTLED, Builder
-from filemem.memory import LARGEST
-from filemem.places import Place, Reach
 
 RACY, COARSE = 20_000_000, 2_000_000_000
 """Nanoseconds: a file that was changed so shortly before it was read may change again unseen; the latter where the file

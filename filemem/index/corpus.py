@@ -18,10 +18,10 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem import terms
-from filemem.folder import Stat
+from filemem.files.folder import Stat
+from filemem.files.memory import kind_of
 from filemem.index.segments import ARCHIVED, PASSAGES, REST, UNFILTERED, UNREAD, Damaged, Segment
-from filemem.memory import kind_of
+from filemem.text import terms
 
 MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
 MOST_TOKENS = 20_000  # that have the piece in them, likewise
@@ -34,7 +34,7 @@ _CITES = bytes(bool(n & terms.CITES) for n in range(256))
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
-class Entry:
+class IndexedFile:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
     well-formed values of the front matter (`gathering.RANKED`), dates in ISO form, and where in it other days begin."""
 
@@ -94,7 +94,7 @@ class Corpus:
         self._holding = 0
         self._concepts: dict[str, list[str]] = {}
         self._frequencies: dict[str, int] = {}
-        self._entries: dict[tuple[int, int], Entry] = {}
+        self._entries: dict[tuple[int, int], IndexedFile] = {}
         self._bases: list[int] = []
         self._slots: list[int] = []  # the place of each slot's part
         for number, (segment, _) in enumerate(self._parts):
@@ -162,7 +162,7 @@ class Corpus:
         part, file = self._place(number)
         return file not in self._parts[part].dead
 
-    def file(self, number: int) -> Entry:
+    def file(self, number: int) -> IndexedFile:
         """The file of a passage."""
         return self._entry(*self._place(number))
 
@@ -171,11 +171,11 @@ class Corpus:
         part = self._slots[number // PASSAGES]
         return part, self._parts[part].segment.file_of(number - self._bases[part])
 
-    def _entry(self, part: int, file: int) -> Entry:
+    def _entry(self, part: int, file: int) -> IndexedFile:
         segment = self._parts[part].segment
         known = self._entries.get((part, file))
         if known is None:
-            known = Entry(
+            known = IndexedFile(
                 segment.path(file),
                 segment.dates[file],
                 self._bases[part] + segment.firsts[file],
@@ -186,11 +186,11 @@ class Corpus:
             self._keep(self._entries, (part, file), known)
         return known
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[IndexedFile]:
         """Every live file, in no order."""
         return (self._entry(number, file) for number, part in enumerate(self._parts) for file in part.live())
 
-    def dated(self, first: int, last: int) -> list[Entry]:
+    def dated(self, first: int, last: int) -> list[IndexedFile]:
         """The live files with a day from `first` to `last`, as ordinals."""
         found = [
             self._entry(number, file)

@@ -11,11 +11,11 @@ import re
 from array import array
 from typing import Any, NamedTuple
 
-from filemem import terms
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, When, is_archived, when_of
+from filemem.files.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
-from filemem.memory import LARGEST, PROFILE, RESTS_ON, Memory, When, is_archived, when_of
-from filemem.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
-from filemem.plain import LINK
+from filemem.text import terms
+from filemem.text.plain import LINK
 
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = (
@@ -181,7 +181,7 @@ def _passage(builder: Builder, line: int, speaker: int, flags: int, text: str, c
 def _retells(memory: Memory, source: str, text: str, flags: int) -> bool:
     """Does a passage tell what others do: a fact its turns, a line of the profile its fact, one of a summary the lines that it
     stands for?"""
-    if memory.path == PROFILE and RESTS_ON.search(text):
+    if memory.path == PROFILE and SOURCE_MARK.search(text):
         return True
     return _SOURCE.search(source) is not None or (memory.kind == "summaries" and bool(flags & terms.CITES))
 

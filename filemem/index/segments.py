@@ -23,7 +23,8 @@ from array import array
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from filemem import disk, terms
+from filemem.files import disk
+from filemem.text import terms
 
 MAGIC = b"filemem segment 2\n"
 PASSAGES = 1 << 16  # at most in a segment, but for a single file with more; their numbers then fit two bytes

@@ -17,8 +17,8 @@ from array import array
 from typing import NamedTuple
 
 from filemem.errors import NotFound, Refused
-from filemem.folder import passed_over, unsayable
-from filemem.places import Place, listed, too_far
+from filemem.files.folder import is_temporary_name, unsayable
+from filemem.files.places import Place, listed, too_far
 
 _USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _INODES = (1 << 63) - 1
@@ -52,7 +52,9 @@ def listing(root: Place, prefix: str) -> Listing:
         for entry in entries:
             name = entry.name
             plain = entry.is_file(follow_symlinks=False)
-            if not _USUAL.fullmatch(name) and (name[0] == "." or unsayable(name) or (plain and passed_over(name))):
+            if not _USUAL.fullmatch(name) and (
+                name[0] == "." or unsayable(name) or (plain and is_temporary_name(name))
+            ):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if not too_far(root, prefix + name):

@@ -6,18 +6,19 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from filemem import archive, terms, withheld
 from filemem.errors import FilememError
-from filemem.folder import Current, Folder
+from filemem.files import archive, withheld
+from filemem.files.folder import Current, Folder
+from filemem.files.memory import Memory
+from filemem.files.passages import Passage
 from filemem.index import Index
-from filemem.index.corpus import Corpus, Entry
-from filemem.memory import Memory
-from filemem.passages import Passage
+from filemem.index.corpus import Corpus, IndexedFile
 from filemem.search import filters
-from filemem.search.evidence import Held
+from filemem.search.evidence import TermCoverage
 from filemem.search.hits import Hit, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
+from filemem.text import terms
 
 CHAIN = 10  # times that a memory is followed to what replaced it
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
@@ -59,7 +60,7 @@ class Candidate:
         return other
 
     @functools.cached_property
-    def held(self) -> Held:
+    def held(self) -> TermCoverage:
         """What it holds of the question."""
         return self._item.held()
 
@@ -196,7 +197,7 @@ class Reader:
                 found[known.path, line] = Candidate(self, known, item.number - first, line, item)
                 yield found[known.path, line]
 
-    def _told(self, entry: Entry) -> FileStatus:
+    def _told(self, entry: IndexedFile) -> FileStatus:
         more = entry.particulars
         if not more:
             return FileStatus(entry.path)
@@ -231,7 +232,9 @@ class Reader:
         lines = [memory.passages[window[0]].line for window in memory.windows] if memory else []
         for place, number in enumerate(lines):
             if number == int(line) and not self._left_out(path, number):
-                item = _like(fact, Held(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said")
+                item = _like(
+                    fact, TermCoverage(fact.strength, (), fact.held.has + fact.held.near, fact.held.lacks), "said"
+                )
                 return Candidate(self, FileStatus(path), place, number, item)
         return None
 
@@ -254,7 +257,7 @@ class Reader:
         return None if self._left_out(path, line) else Candidate(self, FileStatus(path), 0, line, item)
 
 
-def _like(other: Candidate, held: Held, why: str) -> Scored:
+def _like(other: Candidate, held: TermCoverage, why: str) -> Scored:
     """What stands for a passage found, and counts what that does."""
     return Scored(0, other.score, lambda: held, lambda: [(why, other.score)])
 

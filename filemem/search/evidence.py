@@ -8,8 +8,8 @@ many straddle two words; so a run of them is cut, by how the memories themselves
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from filemem import terms
 from filemem.search.question import Query
+from filemem.text import terms
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
@@ -26,7 +26,7 @@ class Unit(NamedTuple):
     known: bool
 
 
-class Held(NamedTuple):
+class TermCoverage(NamedTuple):
     """What a passage holds of a question. `strength` (0 to 1) is the share of the question's weight that it and its neighbours
     hold; it compares across questions. `has`: the question's words that stand in it; `near`: those that stand in a neighbour,
     or only as a related word; `lacks`: the others."""
@@ -91,7 +91,7 @@ def _cohesion(pair: str, frequency: Callable[[str], int]) -> float:
     return frequency(pair) / rarer if rarer else 0.0
 
 
-def held(units: Sequence[Unit], shares: Sequence[float], factor: float) -> Held:
+def held(units: Sequence[Unit], shares: Sequence[float], factor: float) -> TermCoverage:
     """What a passage holds: `shares` says of each of the question's words 1 where it stands in the passage itself, else what
     neighbours and related words give of it, NEAR at most; `factor` is what is left of the strength. A question without units
     has none."""
@@ -106,4 +106,4 @@ def held(units: Sequence[Unit], shares: Sequence[float], factor: float) -> Held:
         whole += unit.weight
         (has if value == 1.0 else near if value > 0 else lacks).append(unit.text)
     strength = round(factor * total / whole, 4) if whole else 0.0
-    return Held(strength, tuple(has), tuple(near), tuple(lacks))
+    return TermCoverage(strength, tuple(has), tuple(near), tuple(lacks))

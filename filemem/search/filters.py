@@ -4,11 +4,12 @@ import datetime as dt
 from collections.abc import Callable
 from typing import NamedTuple
 
-from filemem import dates, globs, terms
 from filemem.errors import FilememError, NotFound
-from filemem.folder import Folder
-from filemem.index.corpus import Corpus, Entry
-from filemem.plain import one_line
+from filemem.files import globs
+from filemem.files.folder import Folder
+from filemem.index.corpus import Corpus, IndexedFile
+from filemem.text import dates, terms
+from filemem.text.plain import one_line
 
 ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands below one of like strength
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
@@ -18,7 +19,7 @@ REPLACED = 0.3  # one that is archived for it: too little to be shown beside wha
 class Asked(NamedTuple):
     """Which files, whose passages and those of which days (the first and the last, as ordinals) are asked for."""
 
-    test: Callable[[Entry], bool] | None
+    test: Callable[[IndexedFile], bool] | None
     files: int
     speakers: frozenset[int] | None
     days: tuple[int, int] | None
@@ -28,11 +29,11 @@ class Asked(NamedTuple):
         """Is nothing left out?"""
         return self.test is None and self.speakers is None
 
-    def worth(self, today: dt.date, *, past: bool) -> Callable[[Entry], float]:
+    def worth(self, today: dt.date, *, past: bool) -> Callable[[IndexedFile], float]:
         """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
         question is about the past."""
 
-        def factor(entry: Entry) -> float:
+        def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
             if past:
@@ -51,7 +52,7 @@ def asked(
     wanted = globs.matcher(path) if path else None
     days = None if after is None and before is None else (after or 1, before or dt.date.max.toordinal())
 
-    def test(entry: Entry) -> bool:
+    def test(entry: IndexedFile) -> bool:
         if days and not any(days[0] <= day <= days[1] for day in entry.days):
             return False
         return wanted is None or wanted(entry.path)
@@ -91,7 +92,7 @@ def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
         raise FilememError(str(error)) from None
 
 
-def replaced(entry: Entry, today: dt.date) -> str:
+def replaced(entry: IndexedFile, today: dt.date) -> str:
     """The path of what has replaced this memory by `today`, empty where it still held then."""
     by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
     if by:
@@ -100,7 +101,7 @@ def replaced(entry: Entry, today: dt.date) -> str:
     return str(part[-1] if isinstance(part, list) else part or "")
 
 
-def lapse(entry: Entry, today: dt.date) -> str:
+def lapse(entry: IndexedFile, today: dt.date) -> str:
     """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
     if not entry.particulars:
         return ""
@@ -115,5 +116,5 @@ def lapse(entry: Entry, today: dt.date) -> str:
     return f"holds from {since}" if today.isoformat() < since else ""
 
 
-def _day(entry: Entry, key: str) -> str:
+def _day(entry: IndexedFile, key: str) -> str:
     return str(entry.particulars.get(key) or "")[:10]

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from filemem import terms
-from filemem.memory import When
-from filemem.passages import Passage
+from filemem.files.memory import When
+from filemem.files.passages import Passage
+from filemem.text import terms
 
 LONGEST = 1000  # characters of a passage that are shown; of a longer one, the part with most of the question's words
 LOOKED_AT = 200_000  # characters of a passage that such a part is looked for in

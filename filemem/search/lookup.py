@@ -13,8 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
-from filemem import terms
 from filemem.search.question import ASIDE, Query, Word
+from filemem.text import terms
 
 K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
@@ -32,7 +32,7 @@ FILES = 200  # this many, whose passages are then scored by all words
 _STEPS = REACH[::2]  # by whole steps
 
 
-class Entry(Protocol):
+class RankedFile(Protocol):
     """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none); `days`
     are all of its passages'."""
 
@@ -46,7 +46,7 @@ class Entry(Protocol):
     def day(self, number: int) -> int: ...
 
 
-class Corpus(Protocol):
+class RankedCorpus(Protocol):
     """The passages to rank: numbered, those of one file in a row; `firsts` has the number of each file's first, ascending."""
 
     count: int
@@ -64,8 +64,8 @@ class Corpus(Protocol):
     def frequency(self, token: str) -> int: ...
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
     def alive(self, number: int) -> bool: ...
-    def file(self, number: int) -> Entry: ...
-    def dated(self, first: int, last: int) -> Iterable[Entry]: ...
+    def file(self, number: int) -> RankedFile: ...
+    def dated(self, first: int, last: int) -> Iterable[RankedFile]: ...
     def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
@@ -80,17 +80,17 @@ class Term(NamedTuple):
     frequency: int
 
 
-def idf(corpus: Corpus, frequency: int) -> float:
+def idf(corpus: RankedCorpus, frequency: int) -> float:
     """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
     return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
 
 
-def _term(corpus: Corpus, word: int, itself: bool, stem: str, weight: float) -> Term:
+def _term(corpus: RankedCorpus, word: int, itself: bool, stem: str, weight: float) -> Term:
     tokens = corpus.concept(stem)
     return Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
 
 
-def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
+def _by_name(corpus: RankedCorpus, place: int, word: Word) -> Term | None:
     """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
     frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
     rarity = idf(corpus, frequency) - idf(corpus, corpus.count // 2)
@@ -100,7 +100,7 @@ def _by_name(corpus: Corpus, place: int, word: Word) -> Term | None:
     return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
 
 
-def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
+def lookups(query: Query, corpus: RankedCorpus) -> tuple[list[Term], list[float]]:
     """What to look up, the words themselves first, the rarest first; and what each word weighs (0: it is nowhere)."""
     found: list[Term] = []
     weights: list[float] = []
@@ -120,7 +120,7 @@ def lookups(query: Query, corpus: Corpus) -> tuple[list[Term], list[float]]:
     return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
 
 
-def _respelt(corpus: Corpus, word: str) -> list[str]:
+def _respelt(corpus: RankedCorpus, word: str) -> list[str]:
     """The stems of tokens spelt so much like a word that stands nowhere that they may be meant."""
     if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
         return []
@@ -151,7 +151,9 @@ class Spans:
         return found
 
 
-def held(corpus: Corpus, found: list[Term], words: int, spans: Spans | None) -> dict[int, list[tuple[int, float]]]:
+def held(
+    corpus: RankedCorpus, found: list[Term], words: int, spans: Spans | None
+) -> dict[int, list[tuple[int, float]]]:
     """By passage number which words of a question it holds, by any of their terms, and what each counts; within `spans` where
     given."""
     values: list[dict[int, float]] = [{} for _ in range(words)]
@@ -167,7 +169,7 @@ def held(corpus: Corpus, found: list[Term], words: int, spans: Spans | None) -> 
     return by_passage
 
 
-def _values(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]:
+def _values(corpus: RankedCorpus, term: Term, spans: Spans | None) -> dict[int, float]:
     """What a term counts, by passage number."""
     counts = _counts(corpus, term, spans)
     for number in corpus.citing & counts.keys():
@@ -193,7 +195,7 @@ class _Saturation(dict[float, list[float]]):
         return self[count]
 
 
-def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]:
+def _counts(corpus: RankedCorpus, term: Term, spans: Spans | None) -> dict[int, float]:
     """Passage number -> how often it has the term, a caption's words counting less."""
     counts: dict[int, float] = {}
     for token in term.tokens:
@@ -212,9 +214,9 @@ def _counts(corpus: Corpus, term: Term, spans: Spans | None) -> dict[int, float]
 # -- the files that promise most ---------------------------------------------------------------------------------
 
 
-def promising(corpus: Corpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> Spans:
+def promising(corpus: RankedCorpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> Spans:
     """The passages of the FILES files where the words stand closest together; ties go to the newest, then by path."""
-    best: list[tuple[float, int, str, Entry]] = []
+    best: list[tuple[float, int, str, RankedFile]] = []
     values: list[float] = []  # the FILES highest, as a heap
     for closeness, number in _descending(list(_closeness(corpus.firsts, _presence(corpus, found, words)))):
         if len(values) == FILES and round(closeness, 6) < values[0]:
@@ -237,7 +239,7 @@ def _descending(found: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
     yield from sorted((each for each in found if each[0] <= floor), reverse=True)
 
 
-def _presence(corpus: Corpus, found: list[Term], words: int) -> dict[int, float]:
+def _presence(corpus: RankedCorpus, found: list[Term], words: int) -> dict[int, float]:
     """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
     places: list[dict[int, float]] = [{} for _ in range(words)]
     seen = 0

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from filemem import terms
+from filemem.text import terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with

@@ -15,10 +15,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from filemem import terms
 from filemem.search import evidence, lookup, nearby
-from filemem.search.lookup import CITING, FILES, REACH, Corpus, Entry, Spans, Term
+from filemem.search.lookup import CITING, FILES, REACH, RankedCorpus, RankedFile, Spans, Term
 from filemem.search.question import LIGHT, Query, Word
+from filemem.text import terms
 
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
@@ -52,13 +52,13 @@ class Scored(NamedTuple):
 
     number: int
     score: float
-    held: Callable[[], evidence.Held]
+    held: Callable[[], evidence.TermCoverage]
     parts: Callable[[], Iterable[Share]]
 
 
 def rank(
     query: Query,
-    corpus: Corpus,
+    corpus: RankedCorpus,
     *,
     limit: int,
     worth: Callable[[Any], float] = lambda entry: 1.0,
@@ -92,7 +92,7 @@ class _File(NamedTuple):
     """A file that holds words of the question, what it counts, what it adds as a whole to each of its passages, the most that
     its dates give, which of its passages hold words, and the layout of all."""
 
-    entry: Entry
+    entry: RankedFile
     worth: float
     session: float
     dated: tuple[Share, ...]
@@ -112,7 +112,7 @@ _Ranked = tuple[float, int, str, int, _File, _Words]  # in order, the best first
 _Named = Callable[[int], bool]
 
 
-def _named(query: Query, corpus: Corpus) -> _Named:
+def _named(query: Query, corpus: RankedCorpus) -> _Named:
     """Whether a passage that nobody speaks names one of the people asked about: a fact is told of somebody."""
     names = {token for speaker in query.about for token in terms.tokens(corpus.speaker_names[speaker])}
     found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
@@ -160,7 +160,7 @@ def _marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
     return tuple(found)
 
 
-class _Asked(NamedTuple):
+class _Marks(NamedTuple):
     """What marks of an answer a question asks for: speakers, and the time; whether it is bare."""
 
     about: frozenset[int]
@@ -170,7 +170,7 @@ class _Asked(NamedTuple):
 
 
 @functools.lru_cache(maxsize=8192)
-def _most_shares(marks: tuple[int, ...], speakers: tuple[int, ...], lengths: bytes, asked: _Asked) -> list[float]:
+def _most_shares(marks: tuple[int, ...], speakers: tuple[int, ...], lengths: bytes, asked: _Marks) -> list[float]:
     """The most that these marks and lengths count for each passage of a file, as shares of the question's weight."""
     found = []
     for mark, speaker, length in zip(marks, speakers, lengths, strict=True):
@@ -207,7 +207,7 @@ class _Scorer:
     """Scores the passages for one question. `weights` are those of its words, `mass` of all together; it is `bare` with no word
     to look for but days and people."""
 
-    def __init__(self, query: Query, corpus: Corpus, worth: Callable[[Any], float]) -> None:
+    def __init__(self, query: Query, corpus: RankedCorpus, worth: Callable[[Any], float]) -> None:
         self.query = query
         self.corpus = corpus
         self._worth = worth
@@ -316,7 +316,7 @@ class _Scorer:
         query, speakers = self.query, tuple(self.corpus.speakers[first:end])
         # What nobody speaks may be told of the person asked about.
         about = query.about.union((0,)).intersection(speakers) if query.about else query.about
-        asked = _Asked(about, query.others.intersection(speakers), query.asks_when or self._bare, self._bare)
+        asked = _Marks(about, query.others.intersection(speakers), query.asks_when or self._bare, self._bare)
         return _most_shares(tuple(marks), speakers, bytes(self.corpus.lengths[first:end]), asked)
 
     def _words(self, file: _File, number: int) -> _Words:
@@ -415,7 +415,7 @@ class _Explainer:
             return speaker not in about
         return bool(corpus.flags[number] & terms.RETELLS) and not self._scorer.names(number)
 
-    def _held(self, words: _Words, number: int) -> evidence.Held:
+    def _held(self, words: _Words, number: int) -> evidence.TermCoverage:
         shares = [
             1.0 if number in standing else min(evidence.NEAR, words.get(word, 0.0) / self._weights[word])
             for word, standing in enumerate(self._standing)
@@ -423,7 +423,7 @@ class _Explainer:
         return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
 
 
-def _standing(corpus: Corpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:
+def _standing(corpus: RankedCorpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:
     """Those of the passages that hold a form of the word itself; `spans` are the same passages."""
     found: set[int] = set()
     for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):

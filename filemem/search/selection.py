@@ -3,14 +3,14 @@
 import itertools
 from collections.abc import Callable, Iterator
 
-from filemem import dates, terms, tokens
-from filemem.archive import archived
-from filemem.memory import ARCHIVE, PROFILE, RESTS_ON, kind_of
+from filemem.files.archive import archived
+from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
+from filemem.files.sections import parse
 from filemem.search.candidates import Candidate
 from filemem.search.evidence import PARTIAL, STRONG
 from filemem.search.filters import OUTDATED
 from filemem.search.question import Query
-from filemem.sections import parse
+from filemem.text import dates, terms, tokens
 
 WORTH = 0.45  # of the best score, what a hit must have to be shown where no limit is given,
 DEARER = 0.05 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
@@ -46,7 +46,7 @@ def with_originals(hits: list[Candidate]) -> list[Candidate]:
 def _stands_for(hit: Candidate, facts: dict[str, str]) -> list[str]:
     """The places that a line of a summary or the profile tells over again; `facts` has the place of each one found."""
     if hit.path == PROFILE:
-        mark = RESTS_ON.search(hit.text)
+        mark = SOURCE_MARK.search(hit.text)
         return [facts[mark[1]]] if mark and mark[1] in facts else []
     bullet = parse(hit.text, hit.path, hit.line) if kind_of(hit.path) == "summaries" else None
     places = [f"{bullet.path}:{number}" for number in bullet.lines] if bullet else []

@@ -1,0 +1,1 @@
+"""One conversation: the prompt, the window, the tool loop."""

@@ -1,0 +1,409 @@
+"""One conversation: what the person says is on disk first, then the model answers with the four tools at hand."""
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import config, recalls, withheld
+from filemem.files.folder import Current, Folder
+from filemem.files.passages import Passage
+from filemem.files.trace import Trace
+from filemem.files.transcript import ASSISTANT, INTERRUPTED, Transcript
+from filemem.forgetting import asking
+from filemem.forgetting.wording import Wording
+from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, prompt
+from filemem.models.offline import OfflineModel
+from filemem.text import tokens
+from filemem.text.plain import one_line
+from filemem.text.redaction import kinds, redact
+from filemem.tools.toolbox import Toolbox
+
+_LEFT_OUT = re.compile(r"\n[\d,]+ weaker passages? left out[^\n]*$")  # a limit is of no use where no tool is called
+
+LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
+PASSAGE_TOKENS = 1200  # of the memory, for a message to a model without tools
+LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
+LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again, and that the trace keeps
+UNUSED = 2  # answers without any call, after which a model gets passages as well
+_WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
+_ARGUED = {"arguments", "parameters"}
+_CITED = re.compile(r"([\w][\w./\-]*\.(?:md|ya?ml|txt)):(\d+)")
+_SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
+
+
+class Text(NamedTuple):
+    """A piece of the answer, as it streams."""
+
+    text: str
+
+
+class Thought(NamedTuple):
+    """A piece of what the model thinks, which is no part of the answer."""
+
+    text: str
+
+
+class Called(NamedTuple):
+    """A tool call that was made; `brief` is the first line of its answer."""
+
+    name: str
+    arguments: str
+    brief: str
+    milliseconds: int
+
+
+class Notice(NamedTuple):
+    """One line about how the answer came."""
+
+    text: str
+
+
+Event = Text | Thought | Called | Notice
+Listener = Callable[[Event], None]
+
+
+class Conversation:
+    """One user's talk with one model; `now` gives the person's local time, with its zone."""
+
+    def __init__(
+        self, user: Folder, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
+    ) -> None:
+        self.user = user
+        self.now = now
+        self.transcript = transcript or Transcript(user)
+        self.tools = Toolbox(user, now)
+        self.ask_from_now_on(model)
+        self.forgotten: Wording | None = None  # what the last message had deleted
+        self._summary = ""
+        self._summarised = 0  # turns that the running summary covers
+        self._start = 0  # index of the first turn in the prompt
+        self._toolless: Model | None = None  # the model that was found to use no tools
+        self._unused = 0  # answers since the last tool call
+        self._passages: str | None = None  # what a search for the last message found, where the model gets that
+        self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
+
+    def ask_from_now_on(self, model: Model) -> None:
+        """Go on with a model."""
+        self.model = model
+        if isinstance(model, OfflineModel):
+            model.at_hand(self.user, self.tools, self.now)
+        self._unused = 0
+
+    def say(self, text: str, listen: Listener = lambda event: None) -> str:
+        """Keep what the person said, answer it, keep the answer; returns the answer. `listen` gets it piece by piece.
+
+        Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
+        """
+        line = self.keep(self.user.name, text, listen)
+        self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
+        self._passages = None
+        if forgetting := self._asked_to_forget(listen):
+            return forgetting
+        said: list[str] = []
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Text):
+                said.append(event.text)
+            listen(event)
+
+        try:
+            answer = self._answer(text, hear)
+        except (ModelError, KeyboardInterrupt, SystemExit) as error:
+            self._keep("".join(said), error)
+            raise
+        self.keep(ASSISTANT, answer)
+        self._note_citations(answer)
+        return answer
+
+    def _asked_to_forget(self, listen: Listener) -> str:
+        """What the program does of itself about a request to forget, and how it says so; empty where a model answers."""
+        heard = asking.answer(self.user, self.transcript.path, self.transcript.turns(), self.now())
+        if heard is None:
+            return ""
+        self.transcript.path = heard.moved.get(self.transcript.path, self.transcript.path)
+        if heard.gone is None and self.model.name != OfflineModel.name:
+            listen(Notice(heard.text))
+            return ""
+        self.forgotten = heard.gone
+        listen(Text(heard.text))
+        line = self.keep(ASSISTANT, heard.text)
+        if heard.gone is None:  # it names the places, which tell what is kept back
+            asking.keep_back(self.user, self.transcript.path, self.transcript.turns(), line, self.now())
+        return heard.text
+
+    def _keep(self, partial: str, error: BaseException) -> None:
+        """Keep an interrupted answer, marked; note the error in the trace."""
+        ended = not isinstance(error, ModelError)
+        self._trace.note(self.now(), "error", text="stopped" if ended else str(error))
+        if partial.strip() or ended:
+            self.keep(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip())
+
+    def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
+        """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
+        if config.of(self.user).redact:
+            text, found = redact(text)
+            if found:
+                listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
+        line = self.transcript.add(speaker, text, self.now())
+        if self.transcript.lost:
+            gone, self.transcript.lost = len(self.transcript.lost), []
+            listen(Notice(lost_turns(self.transcript.path, gone)))
+        return line
+
+    @property
+    def _trace(self) -> Trace:
+        return Trace(self.user, self.transcript.path)
+
+    # -- the prompt ----------------------------------------------------------------------------------------------
+
+    def view(self) -> tuple[list[prompt.Section], list[Passage]]:
+        """What the model would see now: the system prompt's sections and the turns of the window."""
+        turns = self._shown_turns()
+        start = self._window(turns)
+        if turns:
+            self.tools.current = Current(self.transcript.path, turns[start].line)
+        system = prompt.sections(
+            self.user,
+            config.of(self.user),
+            self.now(),
+            self.tools.pages(),
+            self._summarise(turns[:start]),
+            tools=bool(self.offered),
+        )
+        return system, turns[start:]
+
+    @property
+    def offered(self) -> list[dict[str, Any]]:
+        """The tools that the model is offered: all four, or none where it is known to use none."""
+        return self.tools.schemas if config.of(self.user).tools and self._toolless is not self.model else []
+
+    def _shown_turns(self) -> list[Passage]:
+        """The turns so far without those that are withheld; the last one is there, as it is answered."""
+        turns, hidden = self.transcript.turns(), withheld.read(self.user)
+        return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
+
+    def _window(self, turns: list[Passage]) -> int:
+        """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
+        model write a summary and endpoints cache a prompt that begins as the last one did."""
+        budget = round(config.of(self.user).window_tokens * self._share)
+        if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
+            self._start = prompt.window(turns, budget * 2 // 3)
+        return self._start
+
+    def _summarise(self, gone: list[Passage]) -> str:
+        """The running summary, brought up to the turns that have left the window."""
+        new = gone[self._summarised :]
+        if new:
+            budget = config.of(self.user).summary_tokens
+            long_ago = prompt.window(new, 2 * config.of(self.user).window_tokens)  # more than one request should hold
+            self._summary = plain_summary(self._summary, new[:long_ago], budget)
+            new = new[long_ago:]
+            self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
+            self._summarised = len(gone)
+        return self._summary
+
+    def _model_summary(self, new: list[Passage], budget: int) -> str:
+        """The summary in the model's words; empty where there is no model, or it fails, or says nothing."""
+        if self.model.name == "offline":
+            return ""
+        rules = prompt.template("summarise").replace("{words}", str(budget // 2))
+        turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in new)
+        ask = [
+            {"role": "system", "content": rules},
+            {
+                "role": "user",
+                "content": f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}",
+            },
+        ]
+        try:
+            reply = self.model.ask(ask, [], lambda _: None)
+        except ModelError as error:
+            self._trace.note(self.now(), "notice", text=f"summary without the model: {error}")
+            return ""
+        return tokens.clip(reply.text.strip(), budget)
+
+    # -- the tool loop -------------------------------------------------------------------------------------------
+
+    def _answer(self, text: str, listen: Listener) -> str:
+        """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
+        self._unused += 1
+        worked: list[prompt.Message] = []
+        spoken: list[str] = []
+        for left in range(config.of(self.user).steps, -1, -1):
+            reply = self._fitting(text, worked, listen, with_tools=left > 0)
+            if self.offered and left and not reply.calls and _is_call(reply.text):
+                self._give_up_tools("writes its calls into its answer", listen)
+                continue
+            if reply.text.strip():
+                spoken.append(reply.text.strip())
+            if not reply.calls or not left:
+                break
+            self._unused = 0
+            if reply.text:
+                listen(Text("\n\n"))
+            worked.append(_assistant(reply))
+            worked += [self._run(call, listen) for call in reply.calls]
+        answer = "\n\n".join(spoken)
+        if not answer:
+            raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
+        return answer
+
+    def _give_up_tools(self, why: str, listen: Listener) -> None:
+        """From now on the model gets passages instead of tools; it is told once."""
+        self._toolless = self.model
+        listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
+
+    def _found(self, text: str, listen: Listener) -> list[prompt.Section]:
+        """The best passages for the message, as a section, for a model without tools and for one that uses none."""
+        if self.model.name == "offline" or (self.offered and self._unused <= UNUSED):
+            return []
+        if self._passages is None:
+            half = LONGEST_QUERY // 2
+            query = text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
+            call = ToolCall("passages", "search_files", json.dumps({"query": query}, ensure_ascii=False))
+            answer = _LEFT_OUT.sub("", str(self._run(call, listen)["content"]))
+            kept = tokens.clip(answer, PASSAGE_TOKENS)
+            self._passages = answer if kept == answer else kept.rpartition("\n")[0]
+        return [prompt.Section("passages", prompt.data("search_files", self._passages))]
+
+    def _fitting(self, text: str, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+        """One reply; where the model's context is too small for the prompt, to a shorter prompt."""
+        while True:
+            system, turns = self.view()
+            messages = prompt.messages(system + self._found(text, listen), turns) + worked
+            try:
+                return self._ask(messages, listen, self.offered if with_tools else [])
+            except ToolsRefused:
+                self._give_up_tools("takes no tools", listen)
+                continue
+            except PromptTooLong:
+                if self._share <= LEAST_SHARE:
+                    raise
+            self._share /= 2
+            self.tools.open_files.clear()
+            room = round(self._share * config.of(self.user).open_tokens)
+            worked[:] = [{**message, "content": _cut(message["content"], room)} for message in worked]
+            what = "this prompt is too long, so it is asked with less of the conversation and no open file"
+            listen(Notice(f"{self.model.name}: {what}."))
+
+    def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
+        start = time.perf_counter()
+        reply = self.model.ask(messages, tools, lambda text: listen(Text(text)))
+        self._trace.note(
+            self.now(),
+            "model",
+            model=self.model.name,
+            milliseconds=_since(start),
+            tokens_in=reply.usage.tokens_in,
+            tokens_out=reply.usage.tokens_out,
+            calls=len(reply.calls),
+            finish=reply.finish,
+        )
+        return reply
+
+    def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
+        """Make one call; its answer as a message."""
+        start = time.perf_counter()
+        answer = self.tools.call(call.name, call.arguments)
+        spent = _since(start)
+        brief = one_line(answer.split("\n", 1)[0], 160)
+        listen(Called(call.name, call.arguments, brief, spent))
+        self._trace.note(
+            self.now(),
+            "call",
+            name=call.name,
+            arguments=call.arguments[:LONGEST_ARGUMENTS],
+            answer=brief,
+            characters=len(answer),
+            milliseconds=spent,
+        )
+        return {"role": "tool", "tool_call_id": call.id, "content": answer}
+
+    def _note_citations(self, answer: str) -> None:
+        """A memory named as `path:line` in the answer counts as recalled."""
+        for path in dict.fromkeys(match[1] for match in _CITED.finditer(answer)):
+            try:
+                recalls.note(self.user, self.user.locate(path), recalls.CITED, self.now())
+            except FilememError:
+                continue
+
+
+def lost_turns(path: str, count: int) -> str:
+    """What to tell a person whose editor saved over turns."""
+    what = "A turn that was kept is" if count == 1 else f"{count:,} turns that were kept are"
+    return f"{what} not in {path} any more, saved over by an editor perhaps; put back with: filemem restore {path}"
+
+
+def plain_summary(before: str, new: list[Passage], budget: int) -> str:
+    """The first sentence of each turn behind what stood there; the oldest go where it outgrows `budget` tokens."""
+    lines = before.split("\n") if before else []
+    lines += [f"{turn.speaker}: {first_sentence(turn.text)}" for turn in new]
+    while len(lines) > 1 and tokens.count("\n".join(lines)) > budget:
+        del lines[0]
+    return tokens.clip("\n".join(lines), budget)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of `text`, on one line, of at most 200 characters."""
+    match = _SENTENCE.match(text.strip())
+    return one_line(match[0] if match else text)
+
+
+def call_line(event: Called) -> str:
+    """A tool call as the chat shows it: `grep "oolong" -> 3 lines in 2 files`."""
+    given = _mapping(event.arguments or "{}")
+    if not given:
+        return f"{event.name} {one_line(event.arguments, 60)} -> {event.brief}"
+    first, *others = given.items()
+    shown = [json.dumps(first[1], ensure_ascii=False)]
+    shown += [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in others]
+    return one_line(" ".join([event.name, *shown]), 100) + f" -> {event.brief}"
+
+
+def _assistant(reply: Reply) -> prompt.Message:
+    """A reply that called tools, as the API wants it back."""
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _sound(call.arguments)}}
+        for call in reply.calls
+    ]
+    return {"role": "assistant", "content": reply.text or None, "tool_calls": calls}
+
+
+def _cut(content: str | None, room: int) -> str | None:
+    """A tool's answer, or what the model said before a call, within `room` tokens."""
+    if content is None or tokens.count(content) <= room:
+        return content
+    return f"{tokens.clip(content, room)}\n[cut: the context is full]"
+
+
+def _sound(arguments: str) -> str:
+    """The arguments as sent, or an empty object where they are none: some endpoints refuse to see such text again."""
+    return "{}" if len(arguments) > LONGEST_ARGUMENTS or _mapping(arguments) is None else arguments
+
+
+def _mapping(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` is, None where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_call(text: str) -> bool:
+    """Is an answer nothing but a tool call, written out as text, as models do whose endpoint knows no tools?"""
+    inside = _WRAPPED.fullmatch(text.strip())
+    given = _mapping(inside[1]) if inside else None
+    return (
+        given is not None
+        and isinstance(given.get("function", given.get("name")), str)
+        and _ARGUED & given.keys() != set()
+    )
+
+
+def _since(start: float) -> int:
+    return round(1000 * (time.perf_counter() - start))

@@ -1,0 +1,118 @@
+"""Moving memories into the archive and back, many at a time; and one job at a time for each user.
+
+A memory keeps its path: `facts/2026/x.md` lies at `archive/facts/2026/x.md`. A rename is one step, so a job killed at any
+moment leaves every file under one of the two names; where a system can only link and unlink, under both, and the next run
+settles that.
+"""
+
+import contextlib
+import datetime as dt
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from filemem.errors import Busy, FilememError, NotFound
+from filemem.files import disk, recalls
+from filemem.files.folder import Folder
+from filemem.files.memory import ARCHIVE
+from filemem.files.memory import live as live
+from filemem.files.places import Place
+
+BATCH = 500  # files moved under one hold of the user's lock, so that a conversation going on waits a moment at most
+Progress = Callable[[int, int], None]
+
+
+def unwatched(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def archived(path: str) -> str:
+    """The path of a memory when it is in the archive."""
+    return f"{ARCHIVE}/{live(path)}"
+
+
+@contextlib.contextmanager
+def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
+    """Be the one job on a user's memories; raises Busy where another is at it. Conversations go on meanwhile."""
+    folder.make()
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(disk.lock(folder.bookkeeping("job.lock"), wait))
+        except Busy:
+            raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
+        yield
+
+
+def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = unwatched) -> dict[str, str]:
+    """Move live memories to the archive, having noted it in the log; a sentence for each path that stayed."""
+    wanted = list(paths)
+    if wanted:
+        recalls.note_all(folder, wanted, recalls.ARCHIVED, at)
+    return _move_all(folder, {path: (path, archived(path)) for path in wanted}, progress)
+
+
+def back(folder: Folder, paths: Iterable[str], progress: Progress = unwatched) -> dict[str, str]:
+    """Move archived memories to where they were; a sentence for each path that stayed."""
+    return _move_all(folder, {path: (archived(path), live(path)) for path in paths}, progress)
+
+
+def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progress) -> dict[str, str]:
+    """Rename files, and make the names durable once for each folder, those that files went to first."""
+    stayed: dict[str, str] = {}
+    waiting = iter(moves.items())
+    for start in range(0, len(moves), BATCH):
+        progress(start, len(moves))
+        with folder.locked():
+            places = _Places(folder)
+            for path, (source, target) in itertools.islice(waiting, BATCH):
+                try:
+                    _move(places.of(source), places.of(target, make=True), source, target)
+                except FilememError as error:
+                    stayed[path] = str(error)
+            for place in [*places.made, *places.known.values()]:
+                disk.sync_folder(place)
+    progress(len(moves), len(moves))
+    return stayed
+
+
+class _Places:
+    """Where paths of memories are on disk; each folder is looked at once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.known: dict[str, str] = {}
+        self.made: dict[str, None] = {}
+
+    def of(self, path: str, *, make: bool = False) -> Place:
+        """The place of a path; raises Refused where it would lead out of the folder."""
+        parent = path.rpartition("/")[0]
+        where = self.folder.place / path if parent in self.known else self.folder.absolute(path)
+        place = where.folder
+        if make and place not in self.made:
+            disk.make_folder(place)
+            self.made[place] = None
+        self.known[parent] = place
+        return where
+
+
+def _move(origin: Place, goal: Place, source: str, target: str) -> None:
+    """Rename one file; raises FilememError where it is gone, or another text has its name.
+
+    Where both names are the same text, a move was cut off between its two steps, and is finished.
+    """
+    try:
+        disk.rename_new(origin, goal)
+    except (NotFound, FileNotFoundError):
+        raise NotFound(f"{source} is gone; nothing was moved.") from None
+    except FileExistsError:
+        if not os.path.samefile(origin, goal) and disk.read(origin) != disk.read(goal):
+            raise FilememError(f"{source} stays: {target} is another text; rename one of the two.") from None
+        disk.delete(origin)
+
+
+def places(folder: Folder, path: str) -> Iterator[str]:
+    """Where a memory lies: live, in the archive, or for a moment both."""
+    for candidate in (live(path), archived(path)):
+        with contextlib.suppress(FilememError):
+            if os.path.lexists(folder.absolute(candidate)):
+                yield candidate

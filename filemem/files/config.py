@@ -1,0 +1,178 @@
+"""The settings of a store: one frozen value, read once from `filemem.yaml` and the environment.
+
+A store may be a stranger's. So what decides where a text or a key goes, and what is kept of secrets, counts only where the
+person has agreed to it (`trust`) or said it themselves, in the environment.
+"""
+
+import dataclasses
+import math
+import os
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from filemem.errors import FilememError
+from filemem.files import disk, front
+from filemem.files.folder import Folder
+from filemem.files.trust import Trust
+from filemem.text.plain import nearest, one_line
+
+NAME = "filemem.yaml"
+LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
+VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
+CHOICES = {"steering": ("keep", "review"), "git_person_edits": ("leave", "commit")}
+PERSONS = {
+    "model": "what you say and what is remembered goes to this model",
+    "base_url": "it goes there, with the key in OPENAI_API_KEY",
+    "redact": "keys, passwords and card numbers stay in what is kept of conversations",
+}  # the settings that only a person may decide, and what each does
+
+
+class ConfigError(FilememError):
+    """A setting in `filemem.yaml` that cannot be used; the sentence names file, line and remedy."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Every setting with its default; each field is a key of `filemem.yaml`."""
+
+    model: str = ""  # a model's name at the endpoint; empty: answer offline
+    base_url: str = ""  # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
+    tools: bool = True  # let the model use the four tools; false: it gets the best passages with each message instead
+    timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
+    window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
+    summary_tokens: int = 800  # tokens of the running summary of what left the window
+    profile_tokens: int = 1000  # tokens of profile.md in the prompt, beyond which it is cut
+    open_files: int = 5  # files open at once
+    open_tokens: int = 2500  # tokens shown of one open file
+    steps: int = 12  # rounds of tool calls before the model must answer
+    stability_days: float = 90.0  # days without recall after which a memory of importance 5 has 37 % of its strength
+    spacing_growth: float = 1.5  # a recall of what had all but faded makes a memory last 1 + this times as long
+    threshold: float = 0.1  # of retention, 0 to 1, below which the sweep moves a memory to the archive
+    grace_days: int = 7  # no younger memory is archived
+    active_days: bool = False  # count only the days on which something was said or recalled
+    compact_after_days: int = 30  # sessions older than this are summarised and archived
+    summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
+    month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
+    year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
+    consolidate: bool = True  # make memories of what was said when a chat ends
+    review: bool = False  # only propose memories, for filemem review to decide
+    steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
+    redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
+    git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
+
+
+_of: "weakref.WeakKeyDictionary[Folder, Config]" = weakref.WeakKeyDictionary()
+
+
+def of(folder: Folder) -> Config:
+    """The settings of the store in which a user's folder lies, read once for it; raises ConfigError."""
+    if folder not in _of:
+        _of[folder] = load(folder.store, trust=folder.trust)
+    return _of[folder]
+
+
+def read_again() -> None:
+    """Have all settings read anew, as what the person has agreed to has changed."""
+    _of.clear()
+
+
+def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None) -> Config:
+    """The settings of the store at `root`; VARIABLES stand above the file, and what is `withheld` is as if not set."""
+    values = _values(root)
+    held = _withheld(root, values, environment, trust or Trust())
+    given = {key: environment[variable] for key, variable in VARIABLES.items() if environment.get(variable)}
+    return Config(**{key: value for key, value in values.items() if key not in held} | given)
+
+
+def withheld(
+    root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None
+) -> dict[str, Any]:
+    """What the file sets of PERSONS that does not count, as the person has neither agreed to it nor said it themselves."""
+    return _withheld(root, _values(root), environment, trust or Trust())
+
+
+def place(root: str | Path) -> str:
+    """The settings file's real path, by which a person's answer about it is kept."""
+    return os.path.join(os.path.realpath(root), NAME)
+
+
+def asked(root: str | Path) -> dict[str, Any]:
+    """What the file sets of PERSONS, whether it counts or not."""
+    return persons(_values(root))
+
+
+def persons(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some settings that only a person may decide, where they differ from the defaults."""
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    return {key: values[key] for key in PERSONS if key in values and values[key] != defaults[key]}
+
+
+def spelt(value: Any) -> str:
+    """A setting's value as one writes it, in a sentence."""
+    return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
+
+
+def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str, str], trust: Trust) -> dict[str, Any]:
+    open_ = {key: value for key, value in persons(values).items() if not environment.get(VARIABLES.get(key, ""))}
+    return {} if not open_ or trust.known(place(root), persons(values)) else open_
+
+
+def _values(root: str | Path) -> dict[str, Any]:
+    path = os.path.join(root, NAME)
+    return parsed(disk.read(path, LARGEST + 1), path) if os.path.lexists(path) else {}
+
+
+def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
+    """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
+    if len(data) > LARGEST:
+        raise ConfigError(f"{path}:1: larger than {LARGEST:,} bytes, hence no settings; delete it, or write it anew.")
+    text = data.decode(errors="replace")
+    try:
+        wrong = front.unbounded(text)
+        if wrong:
+            raise ConfigError(f"{path}:1: the YAML {wrong}; write one `key: value` a line.")
+        values = yaml.load(text, Loader=front.Safe)
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = min(mark.line, text.rstrip().count("\n")) + 1 if mark else 1  # it may point behind the end
+        raise ConfigError(f"{path}:{line}: broken YAML; write one `key: value` a line.") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}:1: the settings are no mapping; write one `key: value` a line.")
+    return {str(key): _checked(path, text, str(key), value) for key, value in values.items()}
+
+
+def line_of(text: str, key: str) -> int:
+    """The line of a settings file's text, from 1, on which a key is set; 1 where that cannot be told."""
+    return next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
+
+
+def _checked(path: str, text: str, key: str, value: Any) -> Any:
+    """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
+    line = line_of(text, key)
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    if key not in defaults:
+        near = nearest(key, defaults, 1, 0.6)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}."
+        raise ConfigError(f"{path}:{line}: unknown setting {key}; {hint}")
+    default = defaults[key]
+    if value is None:
+        return default
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default):
+        given = one_line(repr(value), 80)
+        raise ConfigError(f"{path}:{line}: {key} is {given}, but takes {_WORDS[type(default)]} such as {default!r}.")
+    if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
+        raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
+    if value not in CHOICES.get(key, (value,)):
+        raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
+    return value
+
+
+_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -1,0 +1,88 @@
+"""A fact's or lesson's file: its name, its text with no more front matter than it needs, the two edits that the program makes."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+
+from filemem.files.front import quoted
+from filemem.files.frontedit import set_front
+from filemem.files.memory import Memory, slug
+from filemem.text.plain import LINK, printable
+from filemem.text.statements.sentences import is_chinese
+from filemem.text.terms import LETTER
+
+IMPORTANCE = 5  # of a memory that does not say
+SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
+_PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
+_LOOSE_ENDS = frozenset(
+    "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
+)
+_LEAD = re.compile(r"^(?:says |and (?:others |their )?|说|和大家)(?=\S{2})")
+_WHEN = re.compile(
+    r"(?:On|In|Since|Around) (?:the \w+ of )?[\dA-Za-z –]{0,30}?\d{4},? (?=\w{2})|"
+    r"[在从自]?\d{4}年[\d年月日–]*[晚早]?[，,]?(?=[^\W\d年月日]{2})"
+)
+_CLAUSE = re.compile(r"(?<![A-Z])[,.;!?()—–]\s|[，。；！？（）]|\b(?:because|and they|but|which|who|since|so)\b")
+
+
+def plain(text: str) -> str:
+    """The text without the brackets of its links."""
+    return LINK.sub(lambda link: link[1], text)
+
+
+def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
+    """The path of a new memory: date and a few words of its first clause, the owner's name and a day in front left out."""
+    said = _WHEN.sub("", plain(text))
+    if owner:
+        said = re.sub(rf"^{re.escape(owner)}(?:'s\b|要求：|的| asks:|(?!{LETTER}))\s*", "", said, flags=re.I)
+    said = _LEAD.sub("", _WHEN.sub("", said))
+    first = _CLAUSE.split(said, maxsplit=1)[0].strip()
+    zh = is_chinese(first)
+    whole = len(first) >= 5 if zh else len(first.split()) >= 3
+    words = slug(first if whole else said, 24 if zh else 48).split("-")
+    while len(words) > 3 and words[-1] in _LOOSE_ENDS:
+        words.pop()
+    return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"
+
+
+def reference(paths: Iterable[str]) -> str:
+    """One or more `path:line` as a YAML value on one line."""
+    wanted = [path if _PLAIN_REFERENCE.fullmatch(path) else quoted(path) for path in paths]
+    return wanted[0] if len(wanted) == 1 else f"[{', '.join(wanted)}]"
+
+
+def page(text: str, front: Mapping[str, str]) -> str:
+    """The file of a memory; `front` are YAML values on one line each, empty ones left out."""
+    head = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
+    body = printable(text)
+    return f"---\n{head}---\n\n{body}\n" if head else f"{body}\n"
+
+
+def sources(memory: Memory) -> list[str]:
+    """What a memory names as its source."""
+    value = memory.particular("source")
+    return [str(entry) for entry in (value if isinstance(value, list) else [value] if value else [])]
+
+
+def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:
+    """The memory with further sources and another confidence, all else kept; raises ValueError where that cannot be done."""
+    before = sources(Memory(path, data))
+    after = list(dict.fromkeys([*before, *named]))[:SOURCES]
+    if after != before:
+        data = set_front(path, data, "source", reference(after))
+    given = Memory(path, data).particular("confidence")
+    return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
+
+
+def superseded(path: str, data: bytes, by: str, until: dt.date | None) -> bytes:
+    """The memory with what replaced it and since when, or with what replaced only part of it where `until` is None.
+
+    Raises ValueError where that cannot be set.
+    """
+    memory = Memory(path, data)
+    if until is None:
+        return set_front(path, data, "partly_superseded_by", reference([by]))
+    if memory.particular("superseded_by") != by:
+        data = set_front(path, data, "superseded_by", reference([by]))
+    ended = memory.particular("valid_until")
+    return data if ended and ended <= until else set_front(path, data, "valid_until", str(until))

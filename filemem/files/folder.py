@@ -1,0 +1,358 @@
+"""One user's folder on disk: which files in it are memories, how a path is contained, how files are changed.
+
+Every path taken and given here is relative to the folder, with `/`. Writers hold the user's lock, readers none.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import re
+import threading
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import disk
+from filemem.files.memory import ARCHIVE, LARGEST, Memory, is_archived, live
+from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
+from filemem.files.problems import Problem
+from filemem.files.trust import Trust
+from filemem.text.digests import digest
+from filemem.text.plain import escape_controls, nearest, one_line
+
+BOOKKEEPING = ".filemem"
+WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
+MOST_NOTED = 1_000_000  # bytes of it
+_ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+# What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
+_LEFT = (
+    *("~", ".tmp", ".vsctmp", ".part", ".crdownload", ".bak", ".orig", ".rej"),
+    *("___jb_tmp___", "___jb_old___", "___jb_bak___"),
+    *(f".sw{letter}" for letter in "abcdefghijklmnop"),
+)
+_SAVES = r".*\.(?:md|txt|ya?ml)\.(?:save(?:\.\d+)?|\w{6})$"
+_NAMED = ("4913", "thumbs.db", "desktop.ini", "icon\r")  # Vim's trial; Windows; macOS
+
+
+class Stat(NamedTuple):
+    """A memory's file as the folder lists it; times in nanoseconds, size in bytes."""
+
+    path: str
+    changed: int  # nanoseconds: the later of modification and inode change, so that a clock put back is seen
+    size: int
+    inode: int
+
+
+class Current(NamedTuple):
+    """The conversation going on: its lines from `line` on stand in the prompt already, so a search leaves them out."""
+
+    path: str
+    line: int
+
+
+class Folder:
+    """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
+
+    def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
+        self.root = root
+        self.name = name
+        self.trust = trust or Trust()
+        self._thread_lock = threading.RLock()
+        self._depth = 0
+
+    @property
+    def store(self) -> str:
+        """The store's folder, in which this one lies."""
+        return os.path.dirname(self.root)
+
+    def exists(self) -> bool:
+        """Has anything been kept for this user yet?"""
+        return os.path.isdir(self.root)
+
+    # -- listing -------------------------------------------------------------------------------------------------
+
+    def files(self) -> Iterator[Stat]:
+        """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == "." or entry.is_symlink() or unsayable(name):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        if not too_far(self.place, prefix + name):
+                            waiting.append(f"{prefix}{name}/")
+                    elif not is_temporary_name(name) and entry.is_file(follow_symlinks=False):
+                        with contextlib.suppress(FileNotFoundError):
+                            s = entry.stat(follow_symlinks=False)
+                            yield Stat(prefix + name, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size, s.st_ino)
+
+    def paths(self) -> list[str]:
+        """The memories' paths in order."""
+        return sorted(stat.path for stat in self.files())
+
+    def strays(self) -> Iterator[Problem]:
+        """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
+        waiting = [""]
+        while waiting:
+            prefix = waiting.pop()
+            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    fault = _stray(path, entry, self.place)
+                    if fault:
+                        yield Problem(one_line(path), 1, *fault)
+                    elif entry.is_dir(follow_symlinks=False) and (entry.name[0] != "." or path == BOOKKEEPING):
+                        waiting.append(f"{path}/")
+
+    # -- containment ---------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def place(self) -> Place:
+        """Where the folder itself lies, whatever links lead to the store; it may be none."""
+        above, name = os.path.split(os.path.abspath(self.root))
+        return Place(os.path.join(os.path.realpath(above), name))
+
+    def absolute(self, path: str) -> Place:
+        """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
+        where, place = self._named(path), str(self.place)
+        for part in path.split("/"):
+            place = f"{place}/{part}"
+            if os.path.islink(place):
+                if os.path.realpath(place).startswith(self.place + os.sep) and os.path.exists(place):
+                    raise Refused(f"{one_line(path)} leads through a symbolic link; name the file itself.")
+                raise self._outside(path, "it leads out of them through a symbolic link, and nothing outside is read")
+        return where
+
+    def _named(self, path: str) -> Place:
+        """The place on disk that a path names; raises Refused for what is no path of a memory."""
+        parts = path.split("/")
+        if not path or path.startswith("/") or "\\" in path:
+            raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
+        if ".." in parts or "" in parts or "." in parts or unsayable(path):
+            raise self._outside(path, "name it without .. and control characters")
+        if any(part[0] == "." for part in parts):
+            raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
+        if any(len(part.encode()) > LONGEST_NAME for part in parts) or too_far(self.place, "/".join(parts[:-1])):
+            raise Refused(f"{one_line(path, 80)} is longer than a memory's path can be; shorten it.")
+        return self.place / path
+
+    def _outside(self, path: str, remedy: str) -> Refused:
+        return Refused(f"{one_line(path) or 'an empty path'} is no path inside {self.name}'s memories; {remedy}.")
+
+    def locate(self, path: str) -> str:
+        """The path under which a memory lies now: as named, or where the archive has it. Raises NotFound or Refused.
+
+        A name in another Unicode normal form than the file's, as macOS writes them, is the same name.
+        """
+        path = path.removeprefix("./")
+        both = (path, _twin(path))
+        for candidate in both:
+            where = self.absolute(candidate)
+            if os.path.isdir(where):
+                raise Refused(f"{one_line(path)} is a folder; name a file in it{self._examples(path)}.")
+            if os.path.lexists(where):
+                return candidate
+        paths = self.paths()
+        if not path.isascii():
+            wanted = {unicodedata.normalize("NFC", candidate) for candidate in both}
+            for candidate in paths:
+                if unicodedata.normalize("NFC", candidate) in wanted:
+                    return candidate
+        near = _nearest(path, paths)
+        hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
+        raise NotFound(f"{one_line(path)} does not exist; {hint}.")
+
+    def nearest(self, path: str, count: int = 3) -> list[str]:
+        """The existing paths most like a wrong one, best first."""
+        return _nearest(path, self.paths(), count)
+
+    def _examples(self, path: str) -> str:
+        inside = [p for p in self.paths() if p.startswith(path.rstrip("/") + "/")][:3]
+        return f", such as {', '.join(inside)}" if inside else ""
+
+    # -- reading and writing -------------------------------------------------------------------------------------
+
+    def read(self, path: str, limit: int | None = None) -> bytes:
+        """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
+        try:
+            return disk.read(self._named(path), limit)
+        except (NotFound, Refused) as error:
+            raise self._in_words(path, error) from None
+
+    def _in_words(self, path: str, error: FilememError) -> FilememError:
+        """An error that names the path as the caller does, and says where a missing memory is."""
+        if isinstance(error, NotFound):
+            return NotFound(f"{one_line(path)} has moved; it is {self.locate(path)} now.")
+        self.absolute(path)  # says of a link where it leads
+        return Refused(str(error).replace(f"{self.place}/", ""))
+
+    def memory(self, path: str) -> Memory:
+        """The memory at `path`, as it is on disk now; raises Refused also where it is larger than LARGEST."""
+        data = self.read(path, LARGEST + 1)
+        if len(data) > LARGEST:
+            raise Refused(f"{one_line(path)} is larger than {LARGEST // 1_000_000} MB; split it into smaller files.")
+        return Memory(path, data)
+
+    def make(self) -> None:
+        """Create the user's folder and its bookkeeping."""
+        disk.make_folder(self.bookkeeping())
+
+    @contextlib.contextmanager
+    def locked(self, wait: float = 10.0) -> Iterator[None]:
+        """Hold this user's writing lock; nests within a thread. Raises Busy after `wait` seconds."""
+        with self._thread_lock, contextlib.ExitStack() as held:
+            if not self._depth:
+                self.make()
+                held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+
+    def create(self, path: str, text: str) -> str:
+        """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
+        stem, extension = os.path.splitext(path)
+        with self.locked():
+            for number in range(1, 10_000):
+                candidate = path if number == 1 else f"{stem}-{number}{extension}"
+                if self._taken(candidate):
+                    continue
+                where = self.absolute(candidate)
+                disk.make_folder(where.folder)
+                with contextlib.suppress(FileExistsError):
+                    data = text.encode("utf-8", "replace")
+                    self._note(candidate, None, data)
+                    disk.create(where, data)
+                    return candidate
+        raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
+
+    def _taken(self, path: str) -> bool:
+        """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
+        return any(os.path.lexists(self._named(candidate)) for candidate in (path, _twin(path)))
+
+    def append(self, path: str, text: str) -> None:
+        """Add whole lines to a memory, durably."""
+        with self.locked(), self._worded(path):
+            where, data = self.absolute(path), text.encode("utf-8", "replace")
+            if self._in_git:
+                before = disk.read(where)
+                self._note(path, before, before + disk.from_new_line(before, data))
+            disk.append(where, data)
+
+    def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
+        """Change a memory's bytes by a function of them; see `disk.edit`."""
+        with self.locked(), self._worded(path):
+            return disk.edit(self.absolute(path), self._noting(path, change))
+
+    @contextlib.contextmanager
+    def _worded(self, path: str) -> Iterator[None]:
+        """Have errors name the path as the caller does."""
+        try:
+            yield
+        except (NotFound, Refused) as error:
+            raise self._in_words(path, error) from None
+
+    def move(self, path: str, target: str) -> None:
+        """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
+        with self.locked():
+            where, goal = self.absolute(self.locate(path)), self.absolute(target)
+            if self._in_git:
+                data = disk.read(where)
+                self._note(self.locate(path), data, None)
+                self._note(target, None, data)
+            disk.move(where, goal)
+
+    # -- for git -------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _in_git(self) -> bool:
+        """May these memories be kept in git? Then what is written is noted first, as its commit may be cut off."""
+        return any(
+            os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, os.path.dirname(self.root))
+        )
+
+    def _note(self, path: str, before: bytes | None, after: bytes | None) -> None:
+        """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
+        if not self._in_git:
+            return
+        digests = [None if data is None else digest(data) for data in (before, after)]
+        line = json.dumps([os.getpid(), path, *digests]) + "\n"
+        with (
+            contextlib.suppress(OSError, FilememError),
+            open(disk.open_regular(self.bookkeeping(WRITTEN), _ADD), "ab", buffering=0) as log,
+        ):
+            if log.tell() < MOST_NOTED:
+                log.write(line.encode())
+
+    def _noting(self, path: str, change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
+        def changed(before: bytes) -> bytes | None:
+            after = change(before)
+            if after is not None and after != before:
+                self._note(path, before, after)
+            return after
+
+        return changed
+
+    def bookkeeping(self, name: str = "") -> Place:
+        """The place on disk of a bookkeeping file, or of the folder that holds them."""
+        return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
+
+
+def _twin(path: str) -> str:
+    """The path's place in the archive, or out of it."""
+    return live(path) if is_archived(path) else f"{ARCHIVE}/{path}"
+
+
+def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:
+    wanted = path.lower().removesuffix("/")
+    words = {word for word in re.split(r"[/\W_]+", wanted) if len(word) > 2} or {wanted}
+    likely = sorted(paths, key=lambda p: -sum(word in p.lower() for word in words))[:300]
+    close = nearest(path, likely, count, 0.5)
+    return close or [p for p in likely[:count] if any(word in p.lower() for word in words)]
+
+
+def is_temporary_name(name: str) -> bool:
+    """Is this an editor's or a download's temporary file, never a memory?"""
+    lower = name.lower()
+    if name[0] == "." or lower.endswith(_LEFT) or lower in _NAMED or lower.startswith("~$"):
+        return True
+    if lower.endswith((".md", ".txt", ".yaml", ".yml")):
+        return False
+    return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
+
+
+def unsayable(name: str) -> bool:
+    """Is this a file name that nobody can type or print as it is: with control characters, or bytes that are no UTF-8?"""
+    return "\\" in name or (
+        not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
+    )
+
+
+def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str] | None:
+    """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
+    name = entry.name
+    if name.startswith(disk.TEMPORARY):
+        return "left by a write that was cut off", "look at it, then delete it"
+    if path == BOOKKEEPING or path.startswith(BOOKKEEPING + "/"):
+        linked = entry.is_symlink()
+        return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if linked else None
+    if name[0] == ".":
+        return None
+    if unsayable(name):
+        return "its name holds control characters or is not UTF-8, so it is not read", "rename it"
+    if entry.is_symlink():
+        return "a symbolic link, not read as a memory", "put the file itself here, or delete the link"
+    folder = entry.is_dir(follow_symlinks=False)
+    if not folder and not entry.is_file(follow_symlinks=False):
+        return "no plain file", "delete it"
+    if folder and too_far(root, path):
+        return f"more than {DEEPEST} folders deep or too long a path, so nothing in it is read", "move it further up"
+    if not os.access(root / path, os.R_OK):
+        return "not readable", "give its owner the right to read it (chmod u+r)"
+    return None

@@ -1,0 +1,169 @@
+"""Front matter as text: a mapping read from YAML that anyone may have written, and one key of it changed.
+
+YAML is hostile: it can nest deeper than a parser's stack, repeat itself without bound, and name values that are none.
+"""
+
+import re
+from typing import Any
+
+import yaml
+
+from filemem.files.problems import Fault
+
+DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
+LONGEST_NUMBER = 100  # characters; Python takes seconds over the longest, and refuses to print them
+Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STRING = "tag:yaml.org,2002:str"
+_KINDS = {"tag:yaml.org,2002:timestamp": "date", "tag:yaml.org,2002:int": "number", "tag:yaml.org,2002:float": "number"}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")  # no YAML may hold them
+
+
+class _Loader(Safe):  # type: ignore[misc]
+    """The safe loader, but a date or number that is none stays text instead of costing the other keys."""
+
+    def __init__(self, source: str, above: int) -> None:
+        super().__init__(source)
+        self.source = source
+        self.above = above
+        self.faults: list[Fault] = []
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        if not isinstance(node, yaml.ScalarNode) or node.tag == _STRING:
+            return super().construct_object(node, deep)
+        try:
+            if len(node.value) <= LONGEST_NUMBER:
+                return super().construct_object(node, deep)
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, OverflowError):
+            pass
+        kind = _KINDS.get(node.tag, node.tag.rpartition(":")[2])
+        self._fault(node, f"{node.value[:40]} is no {kind}", "correct it, or put it in quotes")
+        return node.value
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line = first.setdefault(key.value, self._line(key))
+                if line != self._line(key):
+                    self._fault(
+                        key, f"{key.value[:40]} stands on line {line} already, and the last one counts", "keep one"
+                    )
+        return super().construct_mapping(node, deep)
+
+    def _line(self, node: Any) -> int:
+        return self.above + self.source.count("\n", 0, node.start_mark.index) + 1
+
+    def _fault(self, node: Any, what: str, remedy: str) -> None:
+        self.faults.append(Fault(self._line(node), what, remedy))
+
+
+def load(source: str, above: int = 0) -> tuple[dict[str, Any] | None, list[Fault]]:
+    """The mapping in a YAML text, empty for an empty text and None for a broken one; and its faults, in order.
+
+    `above` is the number of lines that stand over it in the file.
+    """
+    plainly = "write it as plain `key: value` lines"
+    try:
+        wrong = unbounded(source)
+        if wrong:
+            return None, [Fault(above + 1, f"the YAML {wrong}", plainly)]
+        loader = _Loader(source, above)
+        value = loader.get_single_data()
+    except (yaml.YAMLError, RecursionError) as error:
+        what = " ".join(
+            (getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read").split()
+        )
+        return None, [Fault(above + _line(source, error), f"broken YAML: {what}", "mend this line")]
+    if value is None:
+        return {}, []
+    if not isinstance(value, dict):
+        return None, [Fault(above + 1, "the YAML is no mapping of keys to values", plainly)]
+    return {str(key): entry for key, entry in value.items()}, sorted(loader.faults)
+
+
+def _line(source: str, error: yaml.YAMLError | RecursionError) -> int:
+    """The line to which a YAML error points; the last one with text where it points behind the end."""
+    mark = getattr(error, "problem_mark", None)
+    control = _CONTROL.search(source)
+    index = int(mark.index) if mark else control.start() if control else 0
+    return source.count("\n", 0, min(index, len(source.rstrip()))) + 1
+
+
+def unbounded(source: str) -> str:
+    """How the YAML could nest or grow without bound; empty where it cannot."""
+    indents = (len(line) - len(line.lstrip(" \t-?:")) for line in source.split("\n"))
+    if source.count("[") + source.count("{") + max(indents) <= DEEPEST and "*" not in source:
+        return ""
+    depth = 0
+    for event in yaml.parse(source, Loader=Safe):
+        if isinstance(event, yaml.AliasEvent):
+            return "uses anchors and aliases"
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            return "is nested too deeply"
+    return ""
+
+
+def replaced(source: str, key: str, value: str, newline: str = "\n") -> str:
+    """`source` with `key` set to a YAML value on one line; every character that is not that value's stays.
+
+    Raises ValueError where `source` is broken, or so written that this would change the meaning of another key.
+    """
+    before, _ = load(source)
+    if before is None:
+        raise ValueError("the YAML is broken")
+    nodes = yaml.compose(source, Loader=yaml.SafeLoader)
+    pairs = nodes.value if nodes else []
+    pair = next((pair for pair in reversed(pairs) if pair[0].value == key), None)
+    if pair:
+        after = _set(source, pair[0], pair[1], value)
+    elif pairs and not source.endswith("\n"):  # behind a block of text without a last newline, one would add to it
+        start = pairs[0][0].start_mark.index
+        after = f"{source[:start]}{key}: {value}{newline}{source[start:]}"
+    else:
+        gap = newline if source and not source.endswith("\n") else ""
+        after = f"{source}{gap}{key}: {value}{newline}"
+    wanted = {**before, key: yaml.safe_load(value)}
+    if repr(sorted((load(after)[0] or {}).items(), key=str)) != repr(sorted(wanted.items(), key=str)):
+        raise ValueError(f"{key} cannot be set without touching other lines")
+    return after
+
+
+def _set(source: str, name: yaml.Node, node: yaml.Node, value: str) -> str:
+    """`source` with the value of one key replaced."""
+    colon = source.index(":", name.end_mark.index) + 1
+    start, end = node.start_mark.index, node.end_mark.index
+    if start == end:  # nothing stands there, save a comment perhaps
+        return f"{source[:colon]} {value}{source[colon:]}"
+    block = getattr(node, "style", None) in ("|", ">")
+    if block or (isinstance(node, yaml.CollectionNode) and not node.flow_style):
+        end = start + len(_content(source[start:end], block))
+    if not block and "\n" in source[colon:start]:  # a list or mapping on lines of its own; what stands above it stays
+        above = source.rindex("\n", colon, start)
+        above -= source[above - 1] == "\r"
+        return f"{source[:colon]} {value}{source[colon:above]}{source[end:]}"
+    return source[:start] + value + source[end:]
+
+
+def _content(text: str, block: bool) -> str:
+    """A value on several lines without the blank lines and comments that follow it."""
+    lines = text.split("\n")
+    indents = [len(line) - len(line.lstrip(" ")) for line in lines]
+    inner = next((indent for line, indent in zip(lines[1:], indents[1:], strict=True) if line.strip()), 0)
+    while len(lines) > 1:
+        comment = lines[-1].lstrip().startswith("#") and (not block or indents[len(lines) - 1] < inner)
+        if lines[-1].strip() and not comment:
+            break
+        lines.pop()
+    return "\n".join(lines).removesuffix("\r")
+
+
+def quoted(text: str) -> str:
+    """A YAML scalar on one line for any text."""
+    plain = re.fullmatch(r"[^\W\d_][\w /.+-]*", text) and not text.endswith(" ") and yaml.safe_load(text) == text
+    return (
+        text if plain else yaml.safe_dump(text, default_style='"', allow_unicode=True, width=float("inf")).rstrip("\n")
+    )

@@ -1,0 +1,432 @@
+"""What a memory file says: its front matter, its lines, its passages; and how to change one line of it.
+
+A file is only ever read here as bytes under a path; where it lies on disk is `folder`'s affair. A mistake in a person's
+file is a `Problem`, never an exception, and never hides the file's text.
+"""
+
+import datetime as dt
+import functools
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from filemem.files.passages import Passage, paragraphs, top_heading, turns, whole, windows
+from filemem.files.problems import Fault, Problem
+from filemem.text.plain import LINK, one_line
+
+KINDS = ("facts", "sessions", "lessons", "summaries")
+ARCHIVE = "archive"
+SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
+PROFILE = "profile.md"
+LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
+LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
+METADATA_KEYS = frozenset(
+    "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
+    "origin assistant records".split()
+)  # front matter that describes the memory and says nothing to search for
+
+NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
+
+OF_FACTS = ("kind", "day", "retold_by", "said_by")  # the same, of what the program writes into facts
+SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
+"""How a line of profile.md ends that the program wrote: with the memory that it rests on."""
+REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
+"""A source, `path` or `path:line`."""
+_DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
+_PLAIN_FRONT = re.compile(
+    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
+)  # as every session has it that filemem writes: nothing to search for, nothing broken
+_NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
+
+
+class When(NamedTuple):
+    """The date at the head of a file name; `month` is true where it names no day, `time` is `HH:MM` or empty."""
+
+    date: dt.date
+    month: bool
+    time: str
+
+
+class Memory:
+    """One file of a user, read: `path` is relative to the user's folder, with `/`."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.archived = is_archived(path)
+
+    def __repr__(self) -> str:
+        first = next((passage.text for passage in self.passages), "")
+        return f"<Memory {self.path}: {one_line(first, 60)}>"
+
+    @property
+    def kind(self) -> str:
+        """The first folder's name, the archive's own aside; `profile` for profile.md, `notes` at the top."""
+        return kind_of(self.path)
+
+    @functools.cached_property
+    def when(self) -> When | None:
+        """The date of the file's name, else of its front matter (`date` or `created`), else None."""
+        named = when_of(self.path)
+        if named:
+            return named
+        value = self.front.get("date", self.front.get("created"))
+        day = _day(value)
+        return When(day, False, f"{value:%H:%M}" if isinstance(value, dt.datetime) else "") if day else None
+
+    @property
+    def date(self) -> dt.date | None:
+        """The day of the memory, where it has one."""
+        return self.when.date if self.when else None
+
+    @property
+    def day(self) -> dt.date | None:
+        """The day that what it says counts from; None where its date is a month or it has none."""
+        return self.when.date if self.when and not self.when.month else None
+
+    @functools.cached_property
+    def binary(self) -> bool:
+        """Is this no text at all, a picture dropped in by mistake?"""
+        return b"\0" in self.data[:65536] and not self.data.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+    @functools.cached_property
+    def text(self) -> str:
+        """The file's text; bytes that are no UTF-8 are read as UTF-16, GB 18030 or Latin-1; empty for a binary file."""
+        return "" if self.binary else decode(self.data)
+
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The lines as an editor numbers them, without their ends."""
+        lines = self.text.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        return [line.removesuffix("\r") for line in lines]
+
+    @functools.cached_property
+    def is_yaml(self) -> bool:
+        """Is the whole file one YAML mapping?"""
+        return self.path.endswith((".yaml", ".yml"))
+
+    @functools.cached_property
+    def front_end(self) -> int:
+        """The number of the line that closes the front matter, 0 where there is none."""
+        if self.is_yaml or not self.lines or self.lines[0].rstrip() != "---":
+            return 0
+        for number, line in enumerate(self.lines[1:], 2):
+            if line.rstrip() in ("---", "..."):
+                return number
+        return 0
+
+    @functools.cached_property
+    def front(self) -> dict[str, Any]:
+        """The front matter as a mapping; empty where there is none or it is broken."""
+        found = self._loaded[0] or {}
+        return {key: value for key, value in found.items() if key != "text"} if self.is_yaml else found
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[dict[str, Any] | None, list[Fault]]:
+        """The mapping, None where it is broken, and its faults by the file's lines."""
+        if not self.is_yaml and not self.front_end:
+            return {}, []
+        source = "\n".join([*(self.lines if self.is_yaml else self.lines[1 : self.front_end - 1]), ""])
+        if not source.strip():
+            return {}, []
+        if len(source) > LARGEST_YAML:
+            larger = f"larger than {LARGEST_YAML:,} characters, too large for YAML"
+            return None, [Fault(1, larger, "keep it as Markdown")]
+        # The yaml package takes a third of click's time to import, which a grep that reads no front matter need not pay.
+        from filemem.files import front  # noqa: PLC0415
+
+        return front.load(source, above=0 if self.is_yaml else 1)
+
+    @property
+    def _body(self) -> int:
+        """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
+        return 0 if not self._plain and self._loaded[0] is None else self.front_end
+
+    @functools.cached_property
+    def _plain(self) -> bool:
+        """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
+        return not self.is_yaml and _PLAIN_FRONT.match(self.text) is not None
+
+    def line_of(self, key: str) -> int:
+        """The line of a front matter key, 1 where it cannot be told."""
+        last = len(self.lines) if self.is_yaml else self.front_end
+        for number, line in enumerate(self.lines[:last], 1):
+            if re.match(rf"[\"']?{re.escape(key)}[\"']?\s*:", line):
+                return number
+        return 1
+
+    @functools.cached_property
+    def problems(self) -> list[Problem]:
+        """Every mistake in this file, by line."""
+        return sorted(Problem(self.path, *fault) for fault in self._faults())
+
+    def _faults(self) -> Iterator[Fault]:
+        if self.binary:
+            remedy = "move it out of the memories, or describe it in a Markdown file"
+            yield Fault(1, "not a text file", remedy)
+            return
+        if len(self.data) > LARGEST:
+            large = f"larger than {LARGEST // 1_000_000} MB: grep and open read it, search_files does not"
+            yield Fault(1, large, "split it into smaller files")
+            return
+        encoding = encoding_of(self.data)
+        if encoding != "utf-8":
+            yield Fault(1, f"not UTF-8, read as {encoding}", "save it as UTF-8")
+        elif line := _broken_byte(self.data):
+            yield Fault(line, "bytes that are no UTF-8", "correct the characters shown as \N{REPLACEMENT CHARACTER}")
+        if self.lines and self.lines[0].rstrip() == "---" and not self.front_end and not self.is_yaml:
+            yield Fault(1, "the front matter is never closed", "add a line with --- under it")
+        yield from self._loaded[1]
+        yield from self._name_faults()
+        for key, (right, remedy) in _CHECKS.items():
+            value = self.front.get(key)
+            if value is not None and not right(value):
+                yield Fault(self.line_of(key), f"{key} is {_short(value)}", remedy)
+
+    def _name_faults(self) -> Iterator[Fault]:
+        named, when = _DATE.match(self.path.rsplit("/", 1)[-1]), when_of(self.path)
+        if named and not when:
+            what = f"the file's name starts with {named[0]}, which is no date"
+            yield Fault(1, what, "rename it with a real date, YYYY-MM-DD")
+        own = _day(self.front.get("date"))
+        if when and own and (own if not when.month else own.replace(day=1)) != when.date:
+            what = f"date is {own}, but the file's name says {str(when.date)[: 7 if when.month else 10]}"
+            yield Fault(self.line_of("date"), what, "the name decides: rename the file or correct the key")
+
+    def particular(self, key: str) -> Any:
+        """A known front matter value where it is well-formed, else None."""
+        value = self.front.get(key)
+        check = _CHECKS.get(key)
+        if value is None or (check and not check[0](value)):
+            return None
+        return _day(value) or value
+
+    @functools.cached_property
+    def aliases(self) -> list[str]:
+        """Other names of what this memory is about."""
+        return list(_texts(self.front.get("aliases")))
+
+    @functools.cached_property
+    def links(self) -> list[tuple[int, str]]:
+        """Every `[[link]]` with its line."""
+        return [(n, match[1].strip()) for n, line in enumerate(self.lines, 1) for match in LINK.finditer(line)]
+
+    @functools.cached_property
+    def title(self) -> str:
+        """What the memory is called: its `title`, else the heading over all its text, else its file's name without a date."""
+        return next(filter(None, self._titles), "")
+
+    @functools.cached_property
+    def _titles(self) -> tuple[str, ...]:
+        """Its own titles, empty where it has none, and the words of its file's name."""
+        given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
+        name = self.path.rpartition("/")[2]
+        dated = _DATE.match(name) if when_of(name) else None
+        stem = name[dated.end() if dated else 0 :].rpartition(".")[0]
+        return given, top_heading(self.lines, self._body), re.sub("[-_ ]+", " ", stem).strip()
+
+    @property
+    def titled(self) -> bool:
+        """Is this a note, which speaks of what its title says without naming it again?"""
+        return self.kind not in (*KINDS, "profile")
+
+    @functools.cached_property
+    def told_title(self) -> str:
+        """The title of a note, empty where its path says the same."""
+        path = set(re.split(r"[\W_]+", self.path.casefold()))
+        told = self.titled and not path.issuperset(filter(None, re.split(r"[\W_]+", self.title.casefold())))
+        return self.title if told else ""
+
+    @functools.cached_property
+    def passages(self) -> list[Passage]:
+        """The file cut into what a search returns, in order: front matter by key, then its text, all of a note with its title."""
+        front = {} if self._plain else self.front
+        entries = list(self._entries()) if front or self.is_yaml else []
+        found = [] if entries and self.is_yaml else self._text_passages()
+        if not found and not entries and self.front_end:
+            found = [Passage(1, self.front_end, "", "", " ".join(self.lines[1 : self.front_end - 1]))]
+        named = "" if self.is_yaml else " ".join(text for key in front if key in NAMING for text in _texts(front[key]))
+        if named and (found or entries):
+            first = (found or entries)[0]
+            (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())
+        if not self.titled:
+            return [*(_under(passage, self.title) for passage in entries), *found]
+        about = " ".join(dict.fromkeys(word for title in self._titles for word in title.split()))
+        return [_under(passage, about) for passage in (*entries, *found)]
+
+    @functools.cached_property
+    def windows(self) -> list[tuple[int, int, int]]:
+        """What of the passages is scored: the place of each, and the places in its text where a window begins and ends."""
+        return [(n, *window) for n, passage in enumerate(self.passages) for window in windows(passage.text)]
+
+    def _text_passages(self) -> list[Passage]:
+        """The body cut into turns, else for a fact left whole, else cut into paragraphs."""
+        found = list(turns(self.lines, self._body, self.day)) if self.kind in SPOKEN else []
+        if self.kind in ("facts", "lessons") and not found:
+            found = list(whole(self.lines, self._body))
+        return found or list(paragraphs(self.lines, self._body))
+
+    def _entries(self) -> Iterator[Passage]:
+        """A passage for each key of the front matter, or of a YAML memory, but those that describe the memory or name it; nothing
+        where it is broken."""
+        mapping = self._loaded[0] or {}
+        lines = self.lines if self.is_yaml else self.lines[: self.front_end - 1]
+        above = 0 if self.is_yaml else 1
+        starts = [n for n, line in enumerate(lines[above:], above + 1) if mapping and line[:1] not in _NO_KEY]
+        for start, after in itertools.pairwise([*starts, len(lines) + 1]):
+            end = start + len("\n".join(lines[start - 1 : after - 1]).rstrip().split("\n")) - 1
+            key, _, rest = lines[start - 1].partition(":")
+            key = key.strip().strip("\"'")
+            if (
+                key in METADATA_KEYS
+                or (key in OF_FACTS and self.kind in ("facts", "lessons"))
+                or (key in NAMING and not self.is_yaml)
+            ):
+                continue
+            value = mapping.get(key)
+            if value is None or (end == start and not isinstance(value, str | list | dict)):
+                said = "\n".join([rest, *lines[start:end]])  # as it was written: YAML reads 07:30 and 0770 as numbers
+            else:
+                said = ", ".join(_texts(value))
+            if said.strip():
+                yield Passage(start, end, "", "", ("" if self.is_yaml and key == "text" else f"{key}: ") + said.strip())
+
+
+def _under(passage: Passage, title: str) -> Passage:
+    """A passage with the words of a title that are not over it yet."""
+    known = passage.context.casefold().split()
+    more = " ".join(word for word in title.split() if word.casefold() not in known)
+    return passage._replace(context=f"{more} {passage.context}".strip()) if more else passage
+
+
+def is_archived(path: str) -> bool:
+    """Does a path lie in the archive?"""
+    return path.startswith(f"{ARCHIVE}/")
+
+
+def live(path: str) -> str:
+    """The path of a memory when it is not in the archive."""
+    return path.removeprefix(f"{ARCHIVE}/")
+
+
+def kind_of(path: str) -> str:
+    """The kind that a path decides."""
+    parts = live(path).split("/")
+    if len(parts) == 1:
+        return "profile" if path == PROFILE else "notes"
+    return parts[0]
+
+
+def when_of(path: str) -> When | None:
+    """The date that a path decides: `2026-11-20-…`, `2026-11-20-0930-…` or `2026-11…`; None where it names none."""
+    match = _DATE.match(path.rsplit("/", 1)[-1])
+    if not match:
+        return None
+    year, month, day, hour, minute = match.groups()
+    try:
+        date = dt.date(int(year), int(month), int(day or 1))
+    except ValueError:
+        return None
+    clock = f"{hour}:{minute}" if day and hour and int(hour) < 24 and int(minute) < 60 else ""
+    return When(date, not day, clock)
+
+
+def encoding_of(data: bytes) -> str:
+    """`utf-8`, or what the bytes are read as instead; UTF-8 with a few broken bytes in it is UTF-8 still."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    try:
+        data.decode()
+        return "utf-8"
+    except UnicodeDecodeError:
+        beginning = data[:1_000_000]
+    text = beginning.decode(errors="replace")
+    if len(re.findall("[^\x00-\x7f\ufffd]", text)) > text.count("\ufffd"):
+        return "utf-8"
+    # In GB 18030 text a byte over 0x7f is followed by a second byte; in Latin-1 text accented letters stand alone.
+    runs = re.findall(rb"[\x80-\xff]+", beginning)
+    if sum(len(run) >= 4 for run in runs) * 2 > len(runs):
+        try:
+            data.decode("gb18030")
+            return "gb18030"
+        except UnicodeDecodeError:
+            pass
+    return "latin-1"
+
+
+def decode(data: bytes) -> str:
+    """The text of a file's bytes, without a byte order mark; never raises."""
+    encoding = encoding_of(data)
+    return data.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
+
+
+def _broken_byte(data: bytes) -> int:
+    """The line of the first byte that is no UTF-8; 0 where there is none."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return data.count(b"\n", 0, error.start) + 1
+    return 0
+
+
+def slug(text: str, longest: int = 60) -> str:
+    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens."""
+    start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
+    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in start).split()
+    words = [word for word in words if any(c.isalnum() for c in word)]  # a lone accent or emoji selector is invisible
+    out = ""
+    for word in words:
+        longer = f"{out}-{word}" if out else word
+        if len(longer) > longest or len(longer.encode()) > 2 * longest:
+            break
+        out = longer
+    return out or (words[0].encode()[: 2 * longest].decode(errors="ignore")[:longest] if words else "")
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """The strings in a front matter value, nested ones too."""
+    if isinstance(value, dict) and depth < 8:
+        for key, entry in value.items():
+            yield from (f"{key}: {text}" for text in _texts(entry, depth + 1))
+    elif isinstance(value, list | tuple | set) and depth < 8:
+        for entry in value:
+            yield from _texts(entry, depth + 1)
+    elif value is not None:
+        yield str(value)
+
+
+def _day(value: Any) -> dt.date | None:
+    """The day of a YAML date or time."""
+    return value.date() if isinstance(value, dt.datetime) else value if isinstance(value, dt.date) else None
+
+
+def _short(value: Any) -> str:
+    """A value as a sentence may hold it."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _is_number(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+_CHECKS: dict[str, tuple[Any, str]] = {
+    "importance": (lambda v: isinstance(v, int) and _is_number(v, 1, 10), "importance is a whole number from 1 to 10"),
+    "confidence": (lambda v: _is_number(v, 0, 1), "confidence is a number from 0 to 1"),
+    "pinned": (lambda v: isinstance(v, bool), "pinned is true or false"),
+    "tags": (lambda v: isinstance(v, str | list), "tags are a list: [tea, family]"),
+    "aliases": (lambda v: isinstance(v, str | list), "aliases are a list: [NYC, Big Apple]"),
+    "valid_from": (lambda v: isinstance(v, dt.date), "valid_from is a date: 2026-11-20"),
+    "valid_until": (lambda v: isinstance(v, dt.date), "valid_until is a date: 2026-11-20"),
+    "source": (lambda v: isinstance(v, str | list), "source is path:line of where it was said, or a list of them"),
+    "supersedes": (lambda v: isinstance(v, str | list), "supersedes is the path of the older memory"),
+    "superseded_by": (lambda v: isinstance(v, str), "superseded_by is the path of the newer memory"),
+    "partly_superseded_by": (
+        lambda v: isinstance(v, str | list),
+        "partly_superseded_by is the path of the newer memory",
+    ),
+}

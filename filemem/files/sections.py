@@ -1,0 +1,186 @@
+"""A summary file: a section for each conversation (or month) that it stands for.
+
+    ## 2026-10-05-0930-trip-to-kyoto
+
+    - **Mara**: We fly on Monday [12 October 2026]. (sessions/2026/2026-10-05-0930-trip-to-kyoto.md:12,15)
+
+A section is the machine's as long as its bytes are what the machine wrote, told by their digest in `.filemem/compacted.log`;
+one that a person has changed is theirs. That log has a line each time something was compacted, and the last one counts:
+`source<TAB>digest of it<TAB>summary<TAB>digest of the section<TAB>done`, or `kept` where it stays as it is.
+"""
+
+import contextlib
+import datetime as dt
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import disk
+from filemem.files.archive import live
+from filemem.files.folder import Folder
+from filemem.text import digests, tokens
+
+LOG = "compacted.log"
+DONE, KEPT = "done", "kept"
+_LINKS = re.compile(r"\(([^()\s][^()]*\.\w+:[\d, ]+)\)[ \t]*$", re.MULTILINE)
+_LINK = re.compile(r"([^,\s][^,]*?):\d+(?:,\d+)*")
+
+
+class Bullet(NamedTuple):
+    """One statement of a summary: who said it (empty: nobody in particular), what, and the lines it comes from."""
+
+    speaker: str
+    text: str
+    path: str
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        who = f"**{self.speaker}**: " if self.speaker else ""
+        return f"- {who}{self.text} ({self.path}:{','.join(map(str, self.lines))})\n"
+
+    @property
+    def tokens(self) -> int:
+        """What it adds to a summary."""
+        return tokens.count(str(self))
+
+
+class Compacted(NamedTuple):
+    """What the log says of one source."""
+
+    digest: str
+    summary: str
+    section: str
+    state: str
+
+
+_BULLET = re.compile(
+    r"[-*] (?:\*\*(.+?)\*\*: )?(.*?)"
+    r"(?: \(((?:archive/)?(?:sessions|summaries)/(?:(?!:\d).)+|[^()]+):(\d+(?:,\d+)*)\))?\s*$"
+)
+
+
+def parse(line: str, path: str, number: int) -> Bullet | None:
+    """A line of a summary as a bullet; one without a link, a person's perhaps, links to itself. None for what is none."""
+    match = _BULLET.match(line)
+    if not match or not match[2]:
+        return None
+    lines = tuple(map(int, match[4].split(","))) if match[4] else (number,)
+    return Bullet(match[1] or "", match[2], match[3] or path, lines)
+
+
+def digest(data: bytes) -> str:
+    """The first half of a SHA-256, in hexadecimal: enough to tell whether something was changed."""
+    return digests.digest(data, 32)
+
+
+def title(path: str) -> str:
+    """The heading of the section for a source: its file's name, or the path where that is not in the usual folder."""
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    usual = re.fullmatch(rf"\w+/(\d{{4}}/)?{re.escape(stem)}\.md", live(path))
+    return stem if usual and (not usual[1] or stem.startswith(usual[1][:4])) else live(path)
+
+
+def section(path: str, bullets: Iterable[Bullet]) -> bytes:
+    """The section of one source; an empty line stands between one and the next."""
+    return f"## {title(path)}\n\n{''.join(map(str, bullets))}".encode("utf-8", "replace")
+
+
+def find(data: bytes, path: str) -> tuple[int, int] | None:
+    """Where the section of a source stands in a summary's bytes; None where it has none."""
+    match = re.search(rb"(?:^|\n)(## " + re.escape(title(path).encode()) + rb"\r?\n)", data)
+    if not match:
+        return None
+    end = re.compile(rb"\n##? ").search(data, match.end() - 1)
+    return match.start(1), end.start() if end else len(data)
+
+
+def put(data: bytes, path: str, new: bytes, known: str) -> bytes:
+    """The summary with a section in its place, in the order of headings. One with the digest `known` is replaced; another
+    one is a person's and stays, with the new lines that it lacks at its end.
+    """
+    place = find(data, path)
+    if place:
+        start, end = place
+        if digest(data[start:end]) == known:
+            return data[:start] + new + data[end:]
+        fresh = b"".join(line for line in new.splitlines(True)[2:] if line not in data[start:end])
+        gap = b"" if data[start:end].endswith(b"\n") or not fresh else b"\n"
+        return data[:end] + gap + fresh + data[end:]
+    for match in re.finditer(rb"(?:^|\n)(## ([^\r\n]+))", data):
+        if match[2].decode(errors="replace") > title(path):
+            return data[: match.start(1)] + new + b"\n" + data[match.start(1) :]
+    gap = b"" if not data else b"\n" if data.endswith(b"\n") else b"\n\n"
+    return data + gap + new
+
+
+def without(data: bytes, path: str, known: str) -> bytes:
+    """The summary without the section of a source, if that is as the machine wrote it."""
+    place = find(data, path)
+    if place is None or digest(data[place[0] : place[1]]) != known:
+        return data
+    before, after = data[: place[0]], data[place[1] :]
+    return before + after[1:] if after else before.removesuffix(b"\n") if before.endswith(b"\n\n") else before
+
+
+def unlinked(text: str) -> str:
+    """What a summary says and of whom, without headings and links."""
+    bullets = filter(None, (parse(line, "", 0) for line in text.split("\n")))
+    return "\n".join(f"{bullet.speaker}: {bullet.text}" if bullet.speaker else bullet.text for bullet in bullets)
+
+
+def cited(text: str) -> set[str]:
+    """The paths that the bullets of a summary link to."""
+    return {link[1] for links in _LINKS.findall(text) for link in _LINK.finditer(links)}
+
+
+def of_month(day: dt.date) -> str:
+    """The path of a month's summary."""
+    return f"summaries/{day.year:04}/{str(day)[:7]}-conversations.md"
+
+
+def of_week(day: dt.date, part: int = 1) -> str:
+    """The path of a week's summary, of that part of it which lies in the month; `part` where one file is not enough."""
+    monday = max(day - dt.timedelta(day.weekday()), day.replace(day=1))
+    return f"summaries/{monday.year:04}/{monday}-conversations-of-the-week{f'-{part}' if part > 1 else ''}.md"
+
+
+def of_year(day: dt.date) -> str:
+    """The path of a year's summary."""
+    return f"summaries/{day.year:04}/{day.year:04}-01-to-12-conversations.md"
+
+
+def month_of(path: str) -> dt.date | None:
+    """The month of a summary that compaction wrote for a month or week; None for any other path."""
+    match = re.fullmatch(r"summaries/\d{4}/(\d{4})-(\d\d)(?:-\d\d)?-conversations(?:-of-the-week(?:-\d+)?)?\.md", path)
+    try:
+        return dt.date(int(match[1]), int(match[2]), 1) if match else None
+    except ValueError:
+        return None
+
+
+# -- the log -----------------------------------------------------------------------------------------------------
+
+
+def compacted(folder: Folder) -> dict[str, Compacted]:
+    """What the log says, by the source's live path; nothing where there is no log."""
+    found: dict[str, Compacted] = {}
+    try:
+        lines = disk.read(folder.bookkeeping(LOG)).decode(errors="replace").split("\n")
+    except FilememError:
+        return {}
+    for line in lines:
+        with contextlib.suppress(TypeError):  # another number of fields
+            source, *rest = line.split("\t")
+            found[source] = Compacted(*rest)
+    return found
+
+
+def note(folder: Folder, entries: dict[str, Compacted]) -> None:
+    """Add lines to the log, durably."""
+    lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
+    with folder.locked():
+        log = folder.bookkeeping(LOG)
+        if not disk.exists(log):
+            disk.write(log, b"")
+        disk.append(log, lines.encode("utf-8", "replace"))

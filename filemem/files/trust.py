@@ -1,0 +1,84 @@
+"""What a person has agreed to: whose settings and whose repository may decide where text goes or what runs.
+
+Whatever lies in a store is data: it may come from a stranger, a clone, a shared folder. So the answers are kept outside every
+store, in the person's own configuration folder, by path and content: what has changed since is asked about anew.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from filemem.errors import FilememError
+from filemem.files import disk
+
+NAME = "trusted.json"
+VARIABLE = "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
+REMEDY = f"if it is yours, say so once with --trust, or set {VARIABLE} to the store's folder"
+
+Content = Mapping[str, Any]
+Ask = Callable[[str], bool]
+
+
+def folder(environment: Mapping[str, str] = os.environ) -> str:
+    """The person's own configuration folder; a relative XDG_CONFIG_HOME does not count, as its specification says."""
+    given = environment.get("XDG_CONFIG_HOME", "")
+    above = given if os.path.isabs(given) else os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(above, "filemem")
+
+
+class Trust:
+    """A person's answers: those kept, the environment's, and those that `ask` gets, where there is somebody to ask.
+
+    With `given` everything is agreed to, as by the flag --trust, and what is asked about is kept.
+    """
+
+    def __init__(self, ask: Ask | None = None, *, given: bool = False) -> None:
+        self.ask = ask
+        self.given = given
+        self._answers: dict[str, dict[str, Any]] = {}  # of this process, also where none can be kept
+
+    def known(self, path: str, content: Content) -> bool | None:
+        """The answer about what `content` at a real `path` asks for; None where there is none yet."""
+        return True if self.given or _named(path, os.environ.get(VARIABLE, "")) else self.kept(path, content)
+
+    def kept(self, path: str, content: Content) -> bool | None:
+        """The person's own answer, kept from before; None where there is none."""
+        answer = {**_kept(), **self._answers}.get(path)
+        return bool(answer["trusted"]) if answer and answer["content"] == dict(content) else None
+
+    def settle(self, path: str, content: Content, question: str) -> bool:
+        """The answer, got now where there is none and somebody can be asked; what nobody has agreed to is refused."""
+        answer = self.known(path, content)
+        if answer is None and self.ask:
+            answer = self.ask(question)
+        if answer is not None and (self.given or self.ask) and answer != self.kept(path, content):
+            self.keep(path, content, trusted=answer)
+        return bool(answer)
+
+    def keep(self, path: str, content: Content, *, trusted: bool) -> None:
+        """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""
+        self._answers[path] = {"trusted": trusted, "content": dict(content)}
+        with contextlib.suppress(OSError, FilememError):
+            disk.make_folder(folder())
+            with disk.lock(os.path.join(folder(), "lock")):
+                text = json.dumps({**_kept(), path: self._answers[path]}, ensure_ascii=False, indent=1)
+                disk.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
+
+
+def _kept() -> dict[str, dict[str, Any]]:
+    """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
+    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
+        found = json.loads(disk.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
+        if isinstance(found, dict):
+            return {
+                path: one for path, one in found.items() if isinstance(one, dict) and {*one} >= {"trusted", "content"}
+            }
+    return {}
+
+
+def _named(path: str, variable: str) -> bool:
+    """Does the environment agree to what lies at `path`?"""
+    places = [os.path.realpath(place) for place in variable.split(os.pathsep) if place and variable != "1"]
+    return variable == "1" or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in places)

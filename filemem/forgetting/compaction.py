@@ -1,0 +1,412 @@
+"""Compaction: old conversations are summarised by month, old months by year, and the originals move to the archive.
+
+A summary is written only where it is under half of its sources; a source that is too short for it stays as it is.
+
+`plan` looks; `apply` writes a section for each source into its summary, moves the originals, asks the summary or the archive
+for the most telling turn of each, and takes back what can no longer be found. A job that is killed leaves sections that the
+log does not have; the next run goes on from them. Every source is logged with its digest, so nothing is done twice, and a
+conversation that was edited afterwards is compacted again.
+"""
+
+import datetime as dt
+import functools
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from filemem import index
+from filemem.errors import FilememError
+from filemem.files import archive, config, disk, sections, withheld
+from filemem.files.archive import Progress, unwatched
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, Memory
+from filemem.files.sections import Bullet, Compacted
+from filemem.forgetting import abstractive, extractive
+from filemem.forgetting.extractive import SourceTurn, day_of
+from filemem.models import Model
+from filemem.search import search_files
+from filemem.text import bounded, tokens
+from filemem.text.bounded import DatedText
+from filemem.text.statements.sentences import Utterance
+
+FOUND = 10  # hits among which a probe must find its source
+ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
+
+
+class Source(NamedTuple):
+    """A conversation, or the summary of a month, that is to be summarised; `old` is what the log says of it, if anything."""
+
+    memory: Memory
+    digest: str
+    old: Compacted | None
+
+    @property
+    def path(self) -> str:
+        """Where it lies when it is live: the name by which it is logged and linked."""
+        return archive.live(self.memory.path)
+
+    @property
+    def room(self) -> float:
+        """The tokens that its section may have besides its heading; what was summarised once keeps a section."""
+        if self.old and self.old.state == sections.DONE:
+            return math.inf
+        return (tokens.count(self.memory.text) - 1) // 2 - tokens.count(sections.section(self.path, []).decode())
+
+
+class Batch(NamedTuple):
+    """A summary, and the sources that it is to take up."""
+
+    summary: str
+    sources: list[Source]
+
+
+class CompactionPlan(NamedTuple):
+    """What a compaction would do, in the order in which it would do it; `short` are too short to be summarised."""
+
+    batches: list[Batch]
+    short: list[Source]
+    today: dt.date
+
+
+class Compaction(NamedTuple):
+    """What became of one batch: bytes of the sources and of their sections, details that are in the archive only."""
+
+    summary: str
+    sources: list[str]
+    before: int
+    after: int
+    by: str
+    archive_only: list[str]
+    taken_back: list[str]
+    notes: list[str]
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------
+
+
+def plan(user: Folder, today: dt.date, older_than: int | None = None, progress: Progress = unwatched) -> CompactionPlan:
+    """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
+    days = config.of(user).compact_after_days if older_than is None else older_than
+    known = sections.compacted(user)
+    paths = dict.fromkeys(sorted(user.paths()))
+    summaries = {path: user.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
+    cited = {link for memory in summaries.values() for link in sections.cited(memory.text)}
+    due: list[Source] = []
+    sessions = [path for path in paths if archive.live(path).startswith("sessions/")]
+    sessions = [path for path in sessions if path == archive.live(path) or archive.live(path) not in paths]
+    for done, path in enumerate(sessions):
+        if done % 100 == 0:
+            progress(done, len(sessions))
+        source = _source(user, path, known, today.toordinal() - days)
+        if source and not _settled(source, cited, summaries.values()):
+            due.append(source)
+    progress(len(sessions), len(sessions))
+    months = list(_months(user, summaries.values(), known, today))
+    short = {source.path: source for source in [*due, *months] if not _fits(source)}
+    due, months = ([source for source in found if source.path not in short] for found in (due, months))
+    batches = _batches(user, due, {path: memory.data for path, memory in summaries.items()})
+    return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()), today)
+
+
+def _fits(source: Source) -> bool:
+    """Would any turn alone make a section that is under half of its source?"""
+    return any(bullet.tokens <= source.room for _, bullet in _told(source.memory))
+
+
+def _source(user: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
+    """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
+    pinned or cannot be read as text; without the turns that are withheld.
+    """
+    memory = Memory(path, b"")
+    if memory.date is None or memory.date.toordinal() >= before:
+        return None
+    try:
+        memory = user.memory(path)
+    except FilememError:
+        return None
+    old, digest = known.get(archive.live(path)), sections.digest(memory.data)
+    if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
+        return None
+    hidden = withheld.read(user)
+    memory.passages = [passage for passage in memory.passages if not hidden.hides(path, passage.line)]
+    return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
+
+
+def _settled(source: Source, cited: set[str], summaries: Collection[Memory]) -> bool:
+    """Has somebody summarised an archived session by hand, or on another machine whose log did not come along?"""
+    if source.old or not source.memory.archived or source.path not in cited:
+        return False
+    return all(sections.find(memory.data, source.path) is None for memory in summaries)
+
+
+def _batches(user: Folder, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
+    """The sources by summary: that of the month while it is not too long, else of the week, in parts where need be."""
+    found: dict[str, Batch] = {}
+    sizes = {path: tokens.count(data.decode(errors="replace")) for path, data in written.items()}
+    expected: dict[str, int] = {}
+    for source in due:
+        month = sections.of_month(_day(source))
+        expected[month] = expected.get(month, 0) + _tokens(source, config.of(user).summary_share)
+    for source in sorted(due, key=lambda source: source.path):
+        summary = _home(user, source, sizes, expected, written)
+        sizes[summary] = sizes.get(summary, 0) + _tokens(source, config.of(user).summary_share)
+        found.setdefault(summary, Batch(summary, [])).sources.append(source)
+    return list(found.values())
+
+
+def _home(
+    user: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
+) -> str:
+    """The summary that takes up a source."""
+    for path, data in written.items():
+        if sections.month_of(archive.live(path)) and sections.find(data, source.path):
+            return path
+    day, most = _day(source), config.of(user).month_tokens
+    summary = sections.of_month(day)
+    if sizes.get(summary, 0) + expected[summary] <= most:
+        expected[summary] -= _tokens(source, config.of(user).summary_share)
+        return _where(summary, written)
+    for part in range(1, 1000):
+        summary = sections.of_week(day, part)
+        if sizes.get(summary, 0) < most:
+            break
+    return _where(summary, written)
+
+
+def _where(summary: str, written: Collection[str]) -> str:
+    """Where a summary lies: in the archive once it was gathered into that of its year."""
+    return archive.archived(summary) if archive.archived(summary) in written else summary
+
+
+def _tokens(source: Source, share: float) -> int:
+    """About as many tokens as the section of a source will have."""
+    return round(share * tokens.count(source.memory.text))
+
+
+def _day(source: Source) -> dt.date:
+    return source.memory.date or dt.date.min
+
+
+def _months(
+    user: Folder, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date
+) -> Iterator[Source]:
+    """The summaries of months that are old enough, or were changed since they were gathered."""
+    last = today.toordinal() - config.of(user).year_after_days
+    for memory in summaries:
+        source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
+        month = sections.month_of(source.path)
+        if month is None or month.toordinal() >= last or (source.old and source.old.digest == source.digest):
+            continue
+        by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
+        if _told(memory) and not (by_hand and not any(sections.find(one.data, source.path) for one in summaries)):
+            yield source
+
+
+def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
+    """The summaries of months by their year's."""
+    found: dict[str, Batch] = {}
+    for source in months:
+        summary = _where(sections.of_year(sections.month_of(source.path) or dt.date.min), written)
+        found.setdefault(summary, Batch(summary, [])).sources.append(source)
+    return list(found.values())
+
+
+# -- apply -------------------------------------------------------------------------------------------------------
+
+
+def apply(user: Folder, found: CompactionPlan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
+    """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
+    settle(user, found.short)
+    out = []
+    for batch in found.batches:
+        fresh = [source for source in batch.sources if _unchanged(user, source)]
+        if fresh:
+            out.append(_compact(user, batch._replace(sources=fresh), at, model))
+    return out
+
+
+def settle(user: Folder, short: Iterable[Source]) -> None:
+    """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
+    entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
+    if entries:
+        sections.note(user, entries)
+
+
+def _unchanged(user: Folder, source: Source) -> bool:
+    try:
+        return user.memory(source.memory.path).data == source.memory.data
+    except FilememError:
+        return False
+
+
+def _compact(user: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
+    """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
+    turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(user))
+    probes = extractive.probes(turns)
+    today = at.date()
+    before = [source for source in batch.sources if _finds(user, probes[source.path], source, batch.summary, today)]
+    made, by, notes = _sections(user, batch, turns, model)
+    _write(user, batch, made)
+    moving = [s.path for s in batch.sources if not s.memory.archived and (not s.old or s.old.state == sections.KEPT)]
+    stayed = archive.put(user, moving, at)
+    lost = [source for source in before if not _finds(user, probes[source.path], source, batch.summary, today)]
+    back = [source.path for source in lost if source.path in moving]
+    notes += (stayed | archive.back(user, back)).values()
+    notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
+    _take_out(user, batch.summary, {path: sections.digest(made[path]) for path in back})
+    entries = {source.path: _entry(source, batch.summary, made[source.path], back) for source in batch.sources}
+    sections.note(user, entries)
+    kept = [source for source in batch.sources if source.path not in back]
+    return Compaction(
+        summary=batch.summary,
+        sources=[source.path for source in kept],
+        before=sum(len(source.memory.data) for source in kept),
+        after=sum(len(made[source.path]) for source in kept),
+        by=by,
+        archive_only=_archive_only(kept, made),
+        taken_back=back,
+        notes=notes,
+    )
+
+
+def _told(memory: Memory) -> list[tuple[Utterance, Bullet]]:
+    """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
+    if memory.kind == "sessions":
+        return extractive.told(memory)
+    parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
+    return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
+
+
+def _rarity(user: Folder) -> Callable[[str], float]:
+    """The inverse frequency of a word, by its stem, among all passages of a user, as a logarithm."""
+    corpus = index.of(user).corpus()
+
+    @functools.cache
+    def rarity(stem: str) -> float:
+        return math.log(corpus.count / max(1, sum(map(corpus.frequency, corpus.concept(stem)))))
+
+    return rarity
+
+
+def _entry(source: Source, summary: str, section: bytes, back: list[str]) -> Compacted:
+    state = sections.KEPT if source.path in back else sections.DONE
+    return Compacted(source.digest, archive.live(summary), sections.digest(section), state)
+
+
+def _sections(
+    user: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None
+) -> tuple[dict[str, bytes], str, list[str]]:
+    """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
+    cut off has written already is taken as it is.
+    """
+    standing, share = _read(user, batch.summary), config.of(user).summary_share
+    made: dict[str, bytes] = {}
+    for source in batch.sources:
+        place = sections.find(standing, source.path)
+        if place and source.old is None:
+            made[source.path] = standing[place[0] : place[1]]
+    wanted = [source for source in batch.sources if source.path not in made]
+    notes: list[str] = []
+    bullets: dict[str, list[Bullet]] = {}
+    talks = [source.memory for source in wanted if source.memory.kind == "sessions"]
+    if model is not None and model.name != "offline":
+        bullets, notes = _asked(model, talks, share)
+        room = {source.path: source.room for source in wanted}
+        bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
+    left = [source for source in wanted if source.path not in bullets]
+    bullets |= _extracted(left, turns, share)
+    made |= {source.path: sections.section(source.path, bullets[source.path]) for source in wanted}
+    by = model.name if model and len(left) < len(wanted) else "extractive"
+    return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
+
+
+def _asked(model: Model, memories: list[Memory], share: float) -> tuple[dict[str, list[Bullet]], list[str]]:
+    """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
+    found: dict[str, list[Bullet]] = {}
+    notes: list[str] = []
+    while memories:
+        count, spent = 1, tokens.count(memories[0].text)
+        while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
+            spent += tokens.count(memories[count].text)
+            count += 1
+        bullets, failures = abstractive.bullets(model, memories[:count], share)
+        notes += failures
+        for bullet in bullets:
+            path = archive.live(bullet.path)
+            found.setdefault(path, []).append(bullet._replace(path=path))
+        memories = memories[count:]
+    return found, notes
+
+
+def _extracted(sources: list[Source], turns: list[SourceTurn], share: float) -> dict[str, list[Bullet]]:
+    """The most telling turns of some conversations, or the most telling bullets of months, by source."""
+    room = {source.path: source.room for source in sources}
+    budget = share * sum(len(source.memory.data) for source in sources)
+    budget -= sum(1 + len(sections.section(path, [])) for path in room)
+    return {path: [] for path in room} | extractive.chosen([turn for turn in turns if turn.path in room], budget, room)
+
+
+def _write(user: Folder, batch: Batch, made: dict[str, bytes]) -> None:
+    """Put the sections into the summary, which is created where there is none."""
+
+    def changed(data: bytes) -> bytes:
+        for source in batch.sources:
+            place = sections.find(data, source.path)
+            if not place or data[place[0] : place[1]] != made[source.path]:
+                data = sections.put(data, source.path, made[source.path], source.old.section if source.old else "")
+        return data
+
+    with user.locked():
+        where = user.absolute(batch.summary)
+        if disk.exists(where):
+            disk.edit(where, changed)
+        else:
+            disk.make_folder(where.folder)
+            disk.create(where, changed(b""))
+
+
+def _take_out(user: Folder, summary: str, digests: dict[str, str]) -> None:
+    """Take the machine's own sections out of a summary again; one that holds nothing else goes with them."""
+    if not digests:
+        return
+
+    def changed(data: bytes) -> bytes:
+        for path, known in digests.items():
+            data = sections.without(data, path, known)
+        return data
+
+    with user.locked():
+        where = user.absolute(summary)
+        disk.edit(where, changed)
+        if not disk.read(where).strip():
+            disk.delete(where)
+            disk.sync_folder(where.folder)
+
+
+def _read(user: Folder, path: str) -> bytes:
+    """The bytes of a summary; none where it is yet to be written."""
+    where = user.absolute(path)
+    return disk.read(where) if disk.exists(where) else b""
+
+
+def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:
+    """The details of the sources that only the archive has now; links to lines are none."""
+    texts = [DatedText(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory)]
+    kept = [
+        DatedText(sections.unlinked(made[source.path].decode(errors="replace")), day_of(source.memory))
+        for source in sources
+    ]
+    return bounded.archive_only(texts, kept)
+
+
+# -- the gate ----------------------------------------------------------------------------------------------------
+
+
+def _finds(user: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
+    """Does a search for the probe find the source, wherever it lies, or what its summary has of it?"""
+    for hit in search_files(index.of(user), probe, limit=FOUND, today=today).hits:
+        if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
+            return True
+        if hit.path == summary and source.memory.kind != "sessions":
+            return True
+    return False

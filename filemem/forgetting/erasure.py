@@ -1,0 +1,350 @@
+"""Deletion on request, second half: what `forget.plan` found goes, and with it all that filemem keeps beside the memories.
+
+The journal says what is under way, and each step may be taken twice: a forgetting that was cut off is carried out again.
+"""
+
+import contextlib
+import datetime as dt
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from filemem import index as indexes
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import archive, disk, origins, recalls, trace
+from filemem.files.folder import BOOKKEEPING, Folder
+from filemem.files.memory import LARGEST, Memory, kind_of
+from filemem.files.places import Place, files, names_in, remove, spot
+from filemem.forgetting import cuts, journal
+from filemem.forgetting.deletion import DeletionPlan, digest, other_files
+from filemem.forgetting.journal import DeletionJob
+from filemem.forgetting.wording import MARK, Wording
+from filemem.history import POSTPONED, Before, History, asof
+from filemem.text.plain import one_line
+
+_CACHES = (indexes.FOLDER, asof.FOLDER)
+
+
+class Erased(NamedTuple):
+    """What went: whole files, lines as path:line, records beside the memories; what stayed and why; a word about git; and
+    whether it was long enough to be looked for elsewhere."""
+
+    deleted: list[str]
+    redacted: list[str]
+    beside: list[str]
+    stayed: list[str]
+    note: str
+    sought: bool
+
+
+def apply(user: Folder, found: DeletionPlan, at: dt.datetime) -> Erased:
+    """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
+    job, edits = begin(user, DeletionJob(found), at)
+    done = erase(user, job, at, edits)
+    journal.end(user)
+    return done
+
+
+def begin(user: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, Before]:
+    """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these."""
+    edits = History(user).before(at).edits
+    edits = {path: data for path, data in edits.items() if path not in job.plan.whole}
+    job = job._replace(edited=tuple(edits))
+    journal.begin(user, job)
+    return job, Before(edits)
+
+
+def erase(user: Folder, job: DeletionJob, at: dt.datetime, before: Before | None = None) -> Erased:
+    """Carry a job out in the files, and commit that; without `before` it is one that was cut off."""
+    found = job.plan
+    with archive.job_lock(user), user.locked():
+        beside = _records(user, found)
+        redacted, stayed = _redact(user, found)
+        renamed = _rename(user, found)
+        deleted, changed = _delete(user, found.whole)
+        _delete_temporaries(user, found)
+        beside += clear(user)
+    stayed += changed
+    counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
+    subject = f"Forget {' and '.join(_count(*count) for count in counts if count[0]) or 'what records told'}"
+    before = before or Before(dict.fromkeys(job.edited))
+    note = History(user).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
+    return Erased(deleted, redacted, beside, stayed, note, bool(found.wording))
+
+
+def settle(user: Folder, found: DeletionPlan) -> None:
+    """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
+    with user.locked():
+        _records(user, found)
+
+
+def clear(user: Folder) -> list[str]:
+    """Delete the index and what was laid out of the past; says what went."""
+    said = []
+    if disk.exists(user.bookkeeping(indexes.FOLDER)):
+        indexes.of(user).discard()
+        said.append("the index, which the next question builds anew")
+    if asof.drop_all(user):
+        said.append("the copies of past days")
+    return said
+
+
+# -- the memories ------------------------------------------------------------------------------------------------
+
+
+def _redact(user: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
+    """Take the lines out of their files; a summary of which nothing is left goes too."""
+    redacted: list[str] = []
+    stayed: list[str] = []
+    for path, wanted in found.lines.items():
+        try:
+            if user.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
+                redacted += [f"{path}:{cut.line}" for cut in wanted]
+            if kind_of(path) == "summaries" and not any(_said(path, user.read(path))):
+                disk.delete(user.place / path)
+        except NotFound:  # moved, or gone, when the job was cut off
+            continue
+        except (FilememError, OSError) as error:
+            stayed.append(f"{path} stays as it is: {error}")
+    return redacted, stayed
+
+
+def _said(path: str, data: bytes) -> Iterator[str]:
+    """The lines of a summary that are more than headings."""
+    for line in Memory(path, data).lines[Memory(path, data).front_end :]:
+        if line.strip() and not line.startswith("#"):
+            yield line
+
+
+def _rename(user: Folder, found: DeletionPlan) -> list[str]:
+    """Give sessions their new names, and let every memory that names a file which goes or moves say so no more."""
+    touched = []
+    for path in user.paths():
+        if path in found.whole:
+            continue
+        with contextlib.suppress(FilememError, OSError):
+            data = user.read(path, LARGEST + 1)
+            named = len(data) <= LARGEST and found.wording.renamed(data) != data
+            if named and user.edit(path, found.wording.renamed):
+                touched.append(path)
+    for old, new in found.moved.items():
+        with contextlib.suppress(FilememError, FileExistsError):
+            user.move(old, new)
+            touched += [old, new]
+    return touched
+
+
+def _delete(user: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Delete files that are still what they were; returns those deleted, and sentences on those that stay."""
+    deleted: list[str] = []
+    stayed: list[str] = []
+    for path, known in whole.items():
+        try:
+            disk.delete_if(user.place / path, lambda where, known=known: digest(where) == known)  # type: ignore[misc]
+            deleted.append(path)
+        except (NotFound, FileNotFoundError):
+            continue
+        except (FilememError, OSError) as error:
+            stayed.append(f"{path} stays as it is: {error}")
+    return deleted, stayed
+
+
+def _delete_temporaries(user: Folder, found: DeletionPlan) -> None:
+    """Delete what a write that was cut off has left in the folders, where it tells of what went."""
+    old = [line.encode() for cuts_ in found.lines.values() for cut in cuts_ for line in cut.old if line.strip()]
+    cut_off = [path for path in other_files(user) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
+    for path in cut_off:
+        where = user.place / path
+        with contextlib.suppress(FilememError, OSError):
+            data = disk.read(where, LARGEST)
+            if found.wording.line_about(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
+                disk.delete(where)
+
+
+# -- beside the memories -----------------------------------------------------------------------------------------
+
+
+def _records(user: Folder, found: DeletionPlan) -> list[str]:
+    """Take it out of recalls, imports, traces, what was typed, and every other record."""
+    for path in found.whole:
+        with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
+            origins.forget(user, Memory(path, disk.read(user.place / path, LARGEST)))
+    said = []
+    for name in sorted(_kept(user)):
+        stem = os.path.splitext(os.path.basename(name))[0]
+        own = next((live for live in found.wording.names if os.path.splitext(os.path.basename(live))[0] == stem), None)
+        where = user.bookkeeping(name)
+        if name.startswith(trace.FOLDER + "/") and own:
+            new = found.wording.names[own]
+            if not new:
+                disk.delete(where)
+                said.append(f"{BOOKKEEPING}/{name}")
+                continue
+            target = f"{trace.FOLDER}/{os.path.splitext(os.path.basename(new))[0]}.jsonl"
+            disk.replace(where, user.bookkeeping(target))
+            where = user.bookkeeping(target)
+        gone = _without(where, name, found.wording)
+        if gone:
+            said.append(f"{_count(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, user.bookkeeping())}")
+    return said
+
+
+def _kept(user: Folder) -> Iterator[str]:
+    """The files of bookkeeping that are no cache and no lock."""
+    for path in files(user.bookkeeping(), lambda folder: folder not in _CACHES):
+        name = path.rpartition("/")[2]
+        if not name.endswith("lock") and name != MARK:
+            yield path
+
+
+def _without(where: str, name: str, wording: Wording) -> int:
+    """Take what tells of it out of a record on disk; returns the number of lines that did."""
+    touched = 0
+
+    def changed(data: bytes) -> bytes:
+        nonlocal touched
+        after, touched = record_without(name, data, wording)
+        return after
+
+    disk.edit(where, changed)
+    return touched
+
+
+def record_without(name: str, data: bytes, wording: Wording) -> tuple[bytes, int]:
+    """A record's bytes without the lines that tell of it, or with what they must keep; and how many lines did."""
+    change = {origins.RECORD: _import, POSTPONED: _job}.get(name, _line)
+    lines = data.splitlines(True)
+    after = [change(line, wording) for line in lines]
+    touched = sum(new != old for new, old in zip(after, lines, strict=True))
+    return b"".join(line for line in after if line is not None), touched
+
+
+def _line(line: bytes, wording: Wording) -> bytes | None:
+    """A line of a log with the new names of what moved; None where it names what is gone, or tells of it."""
+    if any(_names(old, line) for old, new in wording.names.items() if not new):
+        return None
+    with contextlib.suppress(ValueError, RecursionError):
+        value = json.loads(line)
+        new = _renamed(value, wording)
+        if new != value:
+            line = json.dumps(new, ensure_ascii=line.isascii()).encode() + b"\n"
+    line = wording.renamed(line)
+    return None if wording.is_about(line.decode(errors="replace")) else line
+
+
+def _renamed(value: Any, wording: Wording) -> Any:
+    """A JSON value with new names in its strings."""
+    if isinstance(value, str):
+        return wording.renamed(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    if isinstance(value, list):
+        return [_renamed(entry, wording) for entry in value]
+    if isinstance(value, dict):
+        return {key: _renamed(entry, wording) for key, entry in value.items()}
+    return value
+
+
+def _names(path: str, line: bytes) -> bool:
+    """Does a line hold a path, as it is or as JSON has it?"""
+    return path.encode() in line or json.dumps(path)[1:-1].encode() in line
+
+
+def _import(line: bytes, wording: Wording) -> bytes:
+    """A line of the record of imports, which must stay, with the new name of what it speaks of."""
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        entry = json.loads(line)
+        new = wording.names.get(archive.live(entry["path"]))
+        if new is not None:
+            return json.dumps({**entry, "path": new}).encode() + b"\n"
+    return line
+
+
+def _job(line: bytes, wording: Wording) -> bytes | None:
+    """A job that waits for its commit, with nothing of it in its message or files."""
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        job = json.loads(line)
+        trailers = {key: wording.blanked(value) for key, value in job["trailers"].items()}
+        gone = {path for path in job["files"] if archive.live(path) in wording.names}
+        files = {path: digest for path, digest in job["files"].items() if path not in gone}
+        new = {**job, "subject": wording.blanked(job["subject"]), "trailers": trailers, "files": files}
+        return line if new == job else json.dumps(new).encode() + b"\n"
+    return None
+
+
+# -- a whole user ------------------------------------------------------------------------------------------------
+
+
+def remove_user(user: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
+    """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
+    history = History(user)
+    owned = os.path.lexists(os.path.join(user.root, ".git"))
+    history.before(at)
+    with archive.job_lock(user), user.locked():
+        for name in names_in(user.place):
+            if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
+                remove(user.place / name)
+        for name in names_in(user.bookkeeping()):
+            if name != MARK:
+                remove(user.bookkeeping(name))
+        disk.sync_folder(user.root)
+    note = ""
+    if not (owned and job.purge):
+        subject = "Forget the memories of one user"
+        note = history.record(subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, Before()).note
+    gone = f"{one_line(user.name)}, {_count(len(job.plan.whole), 'memory')}"
+    return Erased([gone], [], [], [], note, bool(job.plan.wording))
+
+
+def end_user(user: Folder) -> None:
+    """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
+    journal.end(user)
+    with contextlib.suppress(FilememError, OSError):
+        remove(user.bookkeeping())  # locks, and the note of a commit that must wait
+    if not names_in(user.place):
+        remove(user.place)
+    disk.sync_folder(user.store)
+
+
+def _count(number: int, noun: str) -> str:
+    plural = {"memory": "memories"}.get(noun, noun + "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+# -- what still says it ------------------------------------------------------------------------------------------
+
+
+def remaining(user: Folder, wording: Wording) -> list[str]:
+    """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
+    with the line that does."""
+    root = os.path.realpath(user.store)
+    found = still_saying(root, wording, but=(".git",), aside=user.bookkeeping(MARK))
+    return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
+
+
+def still_saying(root: str, wording: Wording, but: Collection[str] = (), aside: str = "") -> dict[str, str]:
+    """The files under a folder that say it, or cannot be read, each with the line that does; folders named `but`, and the
+    file `aside`, are passed over."""
+    unread: list[str] = []
+    top = Place(os.path.realpath(root))
+    found = {}
+    for path in sorted(files(top, lambda folder: folder.rpartition("/")[2] not in but, unread.append, plain=False)):
+        if top / path != aside and (line := _line_of(top / path, wording)):
+            found[str(top / path)] = line
+    return found | {top / path: "cannot be listed, so nobody knows what it says" for path in unread}
+
+
+def _line_of(where: Place, wording: Wording) -> str:
+    """What a file says of it in its name or bytes, or why it cannot be searched; empty for nothing."""
+    name = os.path.splitext(os.path.basename(where))[0]
+    try:
+        said = wording.line_about(os.fsencode(name.replace("-", " ")))
+        with spot(where) as at:
+            if said or not stat.S_ISREG(at.status().st_mode):  # a link, a pipe: no bytes of this folder
+                return said
+        with open(disk.open_regular(where), "rb") as file:
+            return wording.line_about_in_file(file)
+    except (NotFound, FileNotFoundError):
+        return ""
+    except (Refused, OSError):
+        return "cannot be read, so nobody knows what it says"

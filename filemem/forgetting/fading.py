@@ -1,0 +1,274 @@
+"""Which memories fade, how each stands on a day, and why.
+
+Only episodes fade: conversations that are summarised, what was (events, plans, what has ended), and trifles. What tells how
+things stand is never put away for being old: it ends when something supersedes it, on its `valid_until`, or by a person's
+hand. A standing memory that an older version of the program put away comes back.
+"""
+
+import bisect
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from filemem import index
+from filemem.errors import FilememError, NotFound
+from filemem.files import archive, config, recalls, sections
+from filemem.files.archive import Progress, unwatched
+from filemem.files.config import Config, ConfigError
+from filemem.files.folder import Folder
+from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK
+from filemem.files.recalls import Trail
+from filemem.index.corpus import IndexedFile
+from filemem.text import retention
+from filemem.text.plain import few
+from filemem.text.retention import Curve, Elapsed, Strength
+
+LASTING = 8  # importance from which nothing fades
+TRIFLING = 3  # importance up to which a fact fades whatever it tells
+YOUNG = "younger than the grace period"
+RECALLED = "recalled"  # why something comes back; a standing memory comes back for what it is
+_LINES = re.compile(r":[\d,\s-]+$")
+_NO_TRAIL = Trail()
+
+
+class References(NamedTuple):
+    """What the user's files say of other memories: which the profile rests on, which conversations are summarised."""
+
+    rested_on: frozenset[str]
+    summarised: frozenset[str]
+    today: str
+
+
+Test = Callable[[IndexedFile, References], bool]
+
+
+def _importance(entry: IndexedFile) -> int:
+    given: int = entry.particulars.get("importance", retention.IMPORTANCE)
+    return given
+
+
+def _passed(entry: IndexedFile, known: References) -> bool:
+    """Is it a fact that tells an event, a plan or a trifle, or a fact or lesson that is superseded or past its `valid_until`?"""
+    told = entry.particulars
+    if entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING):
+        return True
+    over = bool(told.get("superseded_by")) or "" < told.get("valid_until", "") < known.today
+    return over and entry.kind in ("facts", "lessons")
+
+
+LASTS: dict[str, tuple[Test, str]] = {
+    "profile": (lambda e, _: e.path == PROFILE, "It stands in every prompt."),
+    "pinned": (lambda e, _: bool(e.particulars.get("pinned")), "It is pinned."),
+    "summaries": (lambda e, _: e.kind == "summaries", "It is a summary, which is gathered into that of its year."),
+    "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
+    "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
+    "important": (lambda e, _: _importance(e) >= LASTING, f"Its importance is {LASTING} or more."),
+    "not summarised": (
+        lambda e, k: e.kind == "sessions" and archive.live(e.path) not in k.summarised,
+        "It is a conversation that no summary stands for.",
+    ),
+    "standing": (
+        lambda e, k: e.kind != "sessions" and not _passed(e, k),
+        "It tells what holds: it ends when something supersedes it, on its valid_until, or by your hand.",
+    ),
+}
+"""Why a memory does not fade, in the word by which it is counted: the test, and the sentence. The first that holds counts."""
+
+
+def lasts(entry: IndexedFile, known: References) -> str:
+    """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
+    return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
+
+
+def known(user: Folder, today: dt.date) -> References:
+    """What decides today of a user's memories which of them last."""
+    logged = sections.compacted(user).items()
+    try:
+        lines = user.memory(PROFILE).lines
+    except FilememError:
+        lines = []
+    return References(
+        frozenset(mark[1] for mark in map(SOURCE_MARK.search, lines) if mark),
+        frozenset(path for path, entry in logged if entry.state == sections.DONE),
+        today.isoformat(),
+    )
+
+
+# -- how it stands -----------------------------------------------------------------------------------------------
+
+
+class Rules(NamedTuple):
+    """The curve and the grace period of one user, and how days are counted."""
+
+    curve: Curve
+    grace: int
+    elapsed: Elapsed
+
+    def strength(self, entry: IndexedFile, trail: Trail, today: dt.date) -> Strength:
+        """How a memory with a date stands. An episode's days count from the last day that it names."""
+        return retention.strength(_born(entry), trail, today, _importance(entry), self.curve, self.elapsed)
+
+
+def _born(entry: IndexedFile) -> dt.date:
+    days = [entry.particulars.get(key, "") for key in ("day", "valid_from", "valid_until")]
+    own = dt.date.fromordinal(max(1, entry.date))
+    return max([own, *(dt.date.fromisoformat(day) for day in days if day)])
+
+
+def curve(config: Config) -> Curve:
+    """The curve with the store's constants; raises ConfigError for a threshold that everything is under."""
+    if config.threshold >= 1:
+        raise ConfigError(f"threshold is {config.threshold}, but retention is never over 1; set it between 0 and 1.")
+    return Curve(config.stability_days, config.spacing_growth, config.threshold)
+
+
+def rules(config: Config, entries: Iterable[IndexedFile], trails: dict[str, Trail]) -> Rules:
+    """The rules as set; with `active_days` only days with a session or a recall count."""
+    if not config.active_days:
+        return Rules(curve(config), config.grace_days, retention.calendar_days)
+    days = {entry.date for entry in entries if entry.date and entry.kind == "sessions"}
+    for trail in trails.values():
+        days.update(day.toordinal() for day in set(trail))
+    return Rules(curve(config), config.grace_days, _active_days(sorted(days)))
+
+
+def _active_days(days: list[int]) -> Elapsed:
+    """The number of active days behind one date, up to another."""
+
+    def elapsed(start: dt.date, end: dt.date) -> float:
+        return float(max(0, bisect.bisect(days, end.toordinal()) - bisect.bisect(days, start.toordinal())))
+
+    return elapsed
+
+
+class Standing(NamedTuple):
+    """A memory of the index, its recalls, and how it stands where it has a date.
+
+    `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
+    """
+
+    entry: IndexedFile
+    size: int
+    reason: str
+    strength: Strength | None
+    trail: Trail
+
+
+def standings(user: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
+    """Every memory as it stands today, in no order."""
+    corpus = index.of(user).corpus(progress)
+    trails = recalls.trails(user)
+    rule, ground = rules(config.of(user), corpus.entries(), trails), known(user, today)
+    unread = set(corpus.unread())
+    for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
+        trail = trails.get(archive.live(entry.path), _NO_TRAIL)
+        strength = rule.strength(entry, trail, today) if entry.date else None
+        if entry.archived:
+            reason = _returns(entry, trail, strength, lasts(entry, ground), rule.curve) or ARCHIVE
+        elif entry.path in unread or stat.size > LARGEST:
+            reason = "unreadable or too large"
+        else:
+            young = entry.date and today.toordinal() - entry.date < rule.grace
+            reason = lasts(entry, ground) or (YOUNG if young else "")
+        yield Standing(entry, stat.size, reason, strength, trail)
+
+
+def _returns(entry: IndexedFile, trail: Trail, strength: Strength | None, lasting: str, curve: Curve) -> str:
+    """Why a memory that a job archived comes back: for what it is, or recalled since and not faded again; empty if not.
+
+    What something else replaced stays there, and so does a summary that was gathered into another.
+    """
+    if not trail.archived or entry.particulars.get("superseded_by") or entry.kind == "summaries":
+        return ""
+    if lasting:
+        return lasting
+    fresh = trail.since and strength is not None and strength.retention >= curve.threshold
+    return RECALLED if fresh else ""
+
+
+def sources(entry: IndexedFile) -> list[str]:
+    """The paths that a memory's `source` names, without lines."""
+    named = entry.particulars.get("source", ())
+    return [_LINES.sub("", text) for text in ([named] if isinstance(named, str) else named)]
+
+
+# -- in words ----------------------------------------------------------------------------------------------------
+
+
+def why(user: Folder, path: str, today: dt.date) -> list[str]:
+    """In words and numbers: why a memory is where it is, and when it will fade. Raises NotFound or Refused."""
+    where = user.locate(path)
+    all_found = list(standings(user, today))
+    found = next((item for item in all_found if item.entry.path == where), None)
+    if found is None:
+        raise NotFound(f"{where} is gone.")
+    if found.entry.archived:
+        return [f"{where} is in the archive.", *_in_archive(found)]
+    said = [f"{where} is live."]
+    if found.reason in LASTS:
+        return [*said, f"It does not fade. {LASTS[found.reason][1]}"]
+    if found.strength is None or found.reason not in ("", YOUNG):
+        return [*said, f"It does not fade: it is {found.reason}."]
+    said += [
+        *_history(found, found.strength, config.of(user), today),
+        *_what_comes(found, found.strength, config.of(user), today),
+    ]
+    citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
+    return said + ([f"It stays as long as what cites it as its source does: {few(citing)}."] if citing else [])
+
+
+def _history(found: Standing, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+    """Day, importance, recalls and what they come to."""
+    born, importance = _born(found.entry), _importance(found.entry)
+    given = "" if "importance" in found.entry.particulars else " (not given)"
+    first = config.stability_days * importance / retention.IMPORTANCE
+    yield (f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days.")
+    recalled = {day for day in found.trail if born < day <= today}
+    if recalled:
+        count = f"{len(recalled)} later day{'s' * (len(recalled) != 1)}"
+        grown = f"its stability has grown to {now.stability:.1f} days"
+        yield f"It was recalled on {count}, last on {now.last}, and {grown}."
+    else:
+        yield "It was never recalled on a later day."
+    days = "active day" if config.active_days else "day"
+    passed = f"{now.days:.0f} {days}s have" if now.days != 1 else f"1 {days} has"
+    gone = f"{passed} passed since its {'last recall' if recalled else 'date'}"
+    yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}): {gone}."
+
+
+def _what_comes(found: Standing, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+    """When a live memory that fades will be archived."""
+    left = now.left(config.threshold, today)
+    if left > 0:
+        when = after(today, math.ceil(left))
+        yield f"Without a recall it falls under {config.threshold:g} in {left:.0f} days, about {when}."
+    else:
+        yield f"It is under the threshold of {config.threshold:g}, so the next sweep archives it."
+    if found.reason == YOUNG:
+        yield f"It is younger than the {config.grace_days} days of grace."
+
+
+def _in_archive(found: Standing) -> Iterator[str]:
+    """Since when a memory is in the archive, and what brings it back."""
+    by = found.entry.particulars.get("superseded_by")
+    if by:
+        yield f"It tells what was: it is superseded by {by}, so it does not come back by itself."
+    elif found.entry.kind == "summaries":
+        yield "The summary of its year stands for it, so it does not come back by itself; filemem restore brings it back."
+    elif not found.trail.archived:
+        yield "No job has put it here, so it does not come back by itself; filemem restore brings it back."
+    else:
+        yield f"A job archived it on {found.trail.archived[:10].decode(errors='replace')}."
+        if found.reason in LASTS:
+            yield f"It does not fade by the rules of now, so the next sweep brings it back. {LASTS[found.reason][1]}"
+        elif found.trail.since:
+            yield "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
+        else:
+            yield "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
+
+
+def after(today: dt.date, days: int) -> dt.date:
+    """The day so many days from today; the last of the calendar for what lies beyond it."""
+    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))

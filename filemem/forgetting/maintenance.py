@@ -1,0 +1,276 @@
+"""The jobs that may run at any time: compact, sweep, restore, and `maintain`: all that keeps a memory in order.
+
+One job at a time works on a user's memories. It ends with what it did in words, in numbers, and as the paths that it wrote
+or moved, which go into git where there is a repository. A conversation going on meanwhile is not disturbed: jobs hold the
+user's lock for moments only.
+"""
+
+import contextlib
+import datetime as dt
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from filemem import index
+from filemem.errors import FilememError
+from filemem.files import archive, recalls, withheld
+from filemem.files.archive import Progress, live, unwatched
+from filemem.files.folder import Folder
+from filemem.files.frontedit import set_front
+from filemem.files.memory import Memory
+from filemem.forgetting import compaction, sweeper
+from filemem.forgetting.compaction import Compaction
+from filemem.history import History
+from filemem.models import Model
+from filemem.remembering import consolidation, remembering
+from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE
+from filemem.remembering.consolidation import Decision
+from filemem.remembering.extraction import listener
+from filemem.text.plain import few
+
+NAMED = 100  # details that a summary lacks, in words
+PROPOSE = "PROPOSE"  # of a fact that waits for review
+SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
+WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Would update"}
+NONE_OLD = "Nothing is old enough to be compacted."
+
+
+Expect = Callable[..., None]  # History.expect, with what a job that may be cut off has written or is about to move
+
+
+class JobDone(NamedTuple):
+    """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it."""
+
+    job: str
+    said: list[str]
+    facts: dict[str, Any]
+    paths: list[str]
+    subject: str
+
+
+Job = Callable[[Expect], JobDone]
+
+
+def compact(
+    user: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    older_than: int | None = None,
+    progress: Progress = unwatched,
+    *,
+    dry: bool = False,
+) -> JobDone:
+    """Summarise and archive what is old; `dry`: only say what would be done."""
+    if dry:
+        return _plan_compact(user, at, older_than, progress)
+    return _alone(user, at, lambda expect: _compact(user, at, model, older_than, progress, expect))
+
+
+def sweep(user: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> JobDone:
+    """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
+    if dry:
+        return _plan_sweep(user, at, progress)
+    return _alone(user, at, lambda expect: _sweep(user, at, progress, expect))
+
+
+def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
+    """Bring memories back from the archive; raises NotFound or Refused for what is none."""
+    wanted = list(paths)
+    return _alone(user, at, lambda expect: _restore(user, wanted, at, expect))
+
+
+def maintain(
+    user: Folder, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
+) -> list[JobDone]:
+    """Every job, in the order in which each finds what the one before has left.
+
+    `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
+    """
+    if dry:
+        plans = (_plan_consolidate(user, at, model, progress), _plan_compact(user, at, None, progress))
+        return [*plans, _plan_sweep(user, at, progress)]
+    jobs: list[Job] = [
+        lambda expect: _consolidate(user, at, model, progress, expect),
+        lambda expect: _compact(user, at, model, None, progress, expect),
+        lambda expect: _sweep(user, at, progress, expect),
+        lambda _: _tidy(user, progress),
+    ]
+    with archive.job_lock(user):
+        return [_recorded(user, at, job) for job in jobs]
+
+
+def _alone(user: Folder, at: dt.datetime, job: Job) -> JobDone:
+    with archive.job_lock(user):
+        return _recorded(user, at, job)
+
+
+def _recorded(user: Folder, at: dt.datetime, job: Job) -> JobDone:
+    """Do a job and commit what it wrote, where the memories are in git."""
+    history = History(user)
+    before = history.before(at)
+    done = job(functools.partial(history.expect, at, before))
+    if not done.paths:
+        return done
+    recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
+    if not recorded.note:
+        return done
+    return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
+
+
+# -- consolidate -------------------------------------------------------------------------------------------------
+
+
+def _plan_consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
+    """What would be made of what was said."""
+    notes: list[str] = []
+    made: list[Decision] = []
+    for found in consolidation.plan(user, at, listener(model, notes.append), None, progress):
+        made += found.decisions
+        notes += found.notes
+    return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
+
+
+def _consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> JobDone:
+    """Make facts of what was said since the last time."""
+    notes: list[str] = []
+    paths: list[str] = []
+    made: list[tuple[Decision, str]] = []
+    for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
+        expect("consolidate", done.paths)
+        made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
+        paths += done.paths
+        notes += done.notes
+    return _remembered(made, notes, paths, SAID)
+
+
+def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[str], words: dict[str, str]) -> JobDone:
+    """What became, or would become, of what was said."""
+    facts = [{"action": action, "path": one.path} for one, action in made if one.path]
+    said = notes + [f"{words[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in words]
+    said = said or ["Nothing new was said."]
+    subject = remembering.subject([one for one, _ in made])
+    return JobDone("consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), subject)
+
+
+# -- compact -----------------------------------------------------------------------------------------------------
+
+
+def _plan_compact(user: Folder, at: dt.datetime, older_than: int | None, progress: Progress) -> JobDone:
+    """Which conversations would be summarised."""
+    found = compaction.plan(user, at.date(), older_than, progress)
+    batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
+    said = [f"{path} would take up {_count(len(taken), 'source')}: {few(taken)}." for path, taken in batches.items()]
+    said += _short(len(found.short))
+    paths = [path for summary, taken in batches.items() for path in (summary, *taken)]
+    facts = {"summaries": batches, "short": [source.path for source in found.short]}
+    return JobDone("compact", said or [NONE_OLD], facts, paths, "")
+
+
+def _compact(
+    user: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
+) -> JobDone:
+    made: list[Compaction] = []
+    short: list[str] = []
+    for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
+        found = compaction.plan(user, at.date(), older_than)
+        compaction.settle(user, found.short)
+        short += [source.path for source in found.short]
+        for number, batch in enumerate(found.batches):
+            progress(number, len(found.batches))
+            expect("compact", moving=_away(source.path for source in batch.sources))
+            made += compaction.apply(user, found._replace(batches=[batch], short=[]), at, model)
+            expect("compact", [item.summary for item in made[-1:]])
+        progress(len(found.batches), len(found.batches))
+    said = [sentence for item in made for sentence in compacted(item)] + _short(len(short))
+    sources = [path for item in made for path in item.sources]
+    paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
+    facts = {"summaries": [item._asdict() for item in made], "short": short}
+    return JobDone("compact", said or [NONE_OLD], facts, paths, f"Summarise {_count(len(sources), 'old conversation')}")
+
+
+def _short(count: int) -> list[str]:
+    """A word on what is too short to be summarised."""
+    stay = "stays as it is: its summary would not be" if count == 1 else "stay as they are: a summary would not be"
+    return [f"{_count(count, 'source')} {stay} under half of {'it' if count == 1 else 'them'}."] if count else []
+
+
+def compacted(item: Compaction) -> list[str]:
+    """One summary's fate in words."""
+    said = []
+    if item.sources:
+        count = _count(len(item.sources), "source")
+        lost = f"; in the archive only: {few(item.archive_only, NAMED)}" if item.archive_only else ""
+        said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
+    said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
+    return said + item.notes
+
+
+def _away(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The moves of live memories into the archive."""
+    return [(path, archive.archived(path)) for path in paths]
+
+
+def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """The moves of memories out of the archive."""
+    return [(archive.archived(path), live(path)) for path in paths]
+
+
+# -- sweep -------------------------------------------------------------------------------------------------------
+
+
+def _plan_sweep(user: Folder, at: dt.datetime, progress: Progress) -> JobDone:
+    """What would be archived, and what would come back."""
+    found = sweeper.plan(user, at.date(), progress)
+    said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
+    said += [f"{item.path} would come back: {item.why}." for item in found.coming]
+    stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+    going, coming = ([item.path for item in items] for items in (found.going, found.coming))
+    facts = {"going": going, "coming": coming, "staying": found.staying}
+    return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
+
+
+def _sweep(user: Folder, at: dt.datetime, progress: Progress, expect: Expect) -> JobDone:
+    found = sweeper.plan(user, at.date(), progress)
+    expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
+    done = sweeper.apply(user, found, at, progress)
+    gone, back = len(done.archived), len(done.restored)
+    said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
+    said += [f"Archived {path}." for path in done.archived]
+    said = said or ["Nothing has faded, and nothing comes back from the archive."]
+    facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
+    both = [*done.archived, *done.restored]
+    subject = f"Archive {_count(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
+    return JobDone("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
+
+
+# -- restore, tidy -----------------------------------------------------------------------------------------------
+
+
+def _restore(user: Folder, paths: list[str], at: dt.datetime, expect: Expect) -> JobDone:
+    found = [user.locate(path) for path in paths]
+    expect("restore", moving=_back(path for path in found if path != live(path)))
+    said = sweeper.restore(user, paths, at)
+    withheld.release(user, found, at)
+    for path in map(live, found):
+        with contextlib.suppress(FilememError, ValueError):
+            user.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
+    both = [*map(live, found), *map(archive.archived, map(live, found))]
+    return JobDone("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")
+
+
+def _unmarked(path: str, data: bytes) -> bytes:
+    """The memory without the mark that it is withheld."""
+    return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
+
+
+def _tidy(user: Folder, progress: Progress) -> JobDone:
+    """Fold the log of recalls, and bring the index up to date."""
+    folded, corpus = recalls.fold(user), index.of(user).corpus(progress)
+    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
+
+
+def _count(number: int, noun: str, several: str = "") -> str:
+    """`1 source`, `12 sources`."""
+    return f"{number} {noun if number == 1 else several or noun + 's'}"

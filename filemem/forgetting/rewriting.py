@@ -1,0 +1,194 @@
+"""Commits, trees, blobs and tags of a history as they are without what is to be forgotten."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files.archive import live
+from filemem.files.folder import BOOKKEEPING
+from filemem.files.memory import LARGEST, Memory
+from filemem.forgetting import cuts, deletion, erasure
+from filemem.forgetting.cuts import Cut
+from filemem.forgetting.objects import FOLDER, LINK, MODULE, Objects, TreeEntry
+from filemem.forgetting.wording import FORGOTTEN, Wording
+from filemem.history import History
+
+_SIGNED = re.compile(rb"-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL)
+_VOUCHES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")  # headers of a commit that hold for the old one alone
+
+
+class Target(NamedTuple):
+    """What is to leave the history: everything of the user's (`all`), or what the wording tells of and what the cuts of
+    `lines` hold; with `every`, all that holds the words asked for, and not just what was chosen of it."""
+
+    history: History
+    wording: Wording
+    all: bool
+    every: bool = False
+    lines: Mapping[str, list[Cut]] = {}
+
+    def place(self, path: str) -> str | None:
+        """A path of the repository as the new history has it; None where it goes."""
+        inside = self.history.inside
+        if inside and not path.startswith(inside + "/"):
+            return path
+        if self.all:
+            return None
+        own = self.history.own(path)
+        new = self.wording.names.get(live(own), live(own))
+        return path[: len(path) - len(live(own))] + new if new else None
+
+    def leads(self, path: str) -> bool:
+        """Is a folder of the repository the user's, or on the way there?"""
+        inside = self.history.inside
+        return not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
+
+    def cleaned(self, path: str, data: bytes) -> bytes:
+        """A version of a file without what is to go."""
+        own = self.history.own(path)
+        if own.startswith(BOOKKEEPING + "/"):
+            return erasure.record_without(own.partition("/")[2], data, self.wording)[0]
+        memory, wording = Memory(own, data), self.wording
+
+        def goes(text: str) -> bool:
+            return FORGOTTEN not in text and (
+                wording.repeats(text) or (self.every and deletion.has_words(text, wording))
+            )
+
+        if len(data) <= LARGEST:
+            with contextlib.suppress(FilememError):
+                data = cuts.apply(data, self.lines.get(own, []) or self.lines.get(live(own), []))
+                memory = Memory(own, data)
+                if wording.repeats(memory.text) or (self.every and wording.has_words(memory.text)):
+                    data = cuts.apply(
+                        data, [deletion.cut(memory, item) for item in deletion.passages_with(memory, goes)]
+                    )
+        return wording.renamed(data)
+
+
+def versions(target: Target, read: Objects, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The path and blob of every version of the user's files in some commits, each once."""
+    seen: set[tuple[str, str]] = set()
+    waiting = [("", read.read(commit).data[5 : 5 + len(commit)].decode()) for commit in commits]
+    while waiting:
+        path, tree = waiting.pop()
+        if (path, tree) in seen:
+            continue
+        seen.add((path, tree))
+        for entry in read.entries(tree):
+            inner = f"{path}/{os.fsdecode(entry.name)}".removeprefix("/")
+            if entry.mode == FOLDER and target.leads(inner):
+                waiting.append((inner, entry.oid))
+            elif entry.mode not in (FOLDER, MODULE) and target.leads(path) and (inner, entry.oid) not in seen:
+                seen.add((inner, entry.oid))
+                if not target.history.inside or inner.startswith(target.history.inside + "/"):
+                    yield inner, entry.oid
+
+
+class Rewriting:
+    """The new history, as far as it has been thought out: `commits` has the new name of each old commit."""
+
+    def __init__(self, target: Target, read: Objects) -> None:
+        self.target = target
+        self.read = read
+        self.commits: dict[str, str] = {}
+        self._trees: dict[tuple[str, str], str] = {}
+        self._blobs: dict[tuple[str, str], str] = {}
+        self._tree_of: dict[str, str] = {}  # by commit, new ones too
+        self._own_trees: dict[str, str] = {}  # the user's folder, by tree
+
+    def file(self, path: str, oid: str) -> tuple[str, str] | None:
+        """The new path and blob of a file of the user's; None where it goes."""
+        place = self.target.place(path)
+        if place is None:
+            return None
+        if (path, oid) not in self._blobs:
+            data = self.read.read(oid).data
+            new = self.target.cleaned(path, data)
+            self._blobs[path, oid] = oid if new == data else self.read.add("blob", new)
+        return place, self._blobs[path, oid]
+
+    def tree(self, oid: str, path: str = "") -> str:
+        """The new name of a folder's tree; empty where nothing is left of it."""
+        if not self.target.leads(path) and path:
+            return oid
+        if (path, oid) not in self._trees:
+            old = self.read.entries(oid)
+            new = {entry.name: entry for entry in self._entries(old, path)}
+            same = list(new.values()) == old
+            self._trees[path, oid] = oid if same else self.read.tree(new.values()) if new or not path else ""
+        return self._trees[path, oid]
+
+    def _entries(self, old: list[TreeEntry], path: str) -> Iterator[TreeEntry]:
+        inside = self.target.history.inside
+        for entry in old:
+            inner = f"{path}/{os.fsdecode(entry.name)}".removeprefix("/")
+            if entry.mode == FOLDER:
+                tree = self.tree(entry.oid, inner)
+                if tree:
+                    yield entry._replace(oid=tree)
+            elif entry.mode in (MODULE, LINK) or (inside and not inner.startswith(inside + "/")):
+                yield entry
+            else:
+                new = self.file(inner, entry.oid)
+                if new:
+                    yield TreeEntry(entry.mode, os.fsencode(new[0].rpartition("/")[2]), new[1])
+
+    def commit(self, oid: str) -> str:
+        """The new name of a commit whose parents have theirs; one of which nothing is left is its parent."""
+        head, _, message = self.read.read(oid).data.partition(b"\n\n")
+        fields = re.findall(rb"[^\n]+(?:\n [^\n]*)*", head)
+        tree = fields[0][5:].decode()
+        parents = [field[7:].decode() for field in fields if field.startswith(b"parent ")]
+        self._tree_of[oid] = tree
+        said = self._message(message) if self._touches(tree, parents[:1]) else message
+        new_tree, new_parents = self.tree(tree), [self.commits.get(parent, parent) for parent in parents]
+        if (new_tree, new_parents, said) == (tree, parents, message):
+            new = oid
+        elif len(parents) == 1 and new_tree == self._tree_of[new_parents[0]] and tree != self._tree_of[parents[0]]:
+            new = new_parents[0]
+        else:
+            links = [b"parent " + parent.encode() for parent in dict.fromkeys(new_parents)]
+            others = [field for field in fields[1:] if not field.startswith((b"parent ", *_VOUCHES))]
+            lines = [b"tree " + new_tree.encode(), *links, *others]
+            new = self.read.add("commit", b"\n".join(lines) + b"\n\n" + said)
+            self._tree_of[new] = new_tree
+        self.commits[oid] = new
+        return new
+
+    def _touches(self, tree: str, parents: list[str]) -> bool:
+        """Does a commit change the user's folder?"""
+        before = self._tree_of[parents[0]] if parents else ""
+        return not self.target.history.inside or self._own_tree(tree) != (self._own_tree(before) if before else "")
+
+    def _own_tree(self, tree: str) -> str:
+        if tree not in self._own_trees:
+            self._own_trees[tree] = self._found(tree)
+        return self._own_trees[tree]
+
+    def _found(self, tree: str) -> str:
+        for name in self.target.history.inside.split("/"):
+            found = [entry.oid for entry in self.read.entries(tree) if os.fsdecode(entry.name) == name]
+            if not found:
+                return ""
+            tree = found[0]
+        return tree
+
+    def _message(self, message: bytes) -> bytes:
+        text = message.decode("utf-8", "surrogateescape")
+        return self.target.wording.blanked(text).encode("utf-8", "surrogateescape")
+
+    def tag(self, oid: str) -> str:
+        """The new name of an annotated tag, whose signature goes where it changes."""
+        head, _, message = self.read.read(oid).data.partition(b"\n\n")
+        object_, kind, *others = head.split(b"\n")
+        old = object_[7:].decode()
+        new = self.tag(old) if kind == b"type tag" else self.commits.get(old, old)
+        said = self._message(message)
+        if (new, said) == (old, message):
+            return oid
+        lines = [b"object " + new.encode(), kind, *others]
+        return self.read.add("tag", b"\n".join(lines) + b"\n\n" + _SIGNED.sub(b"", said))

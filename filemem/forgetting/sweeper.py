@@ -1,0 +1,143 @@
+"""The sweep: what has faded goes to the archive, what was recalled there comes back. `plan` looks, `apply` moves."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem.errors import NotFound, Refused
+from filemem.files import archive, config, disk, recalls, withheld
+from filemem.files import said as turns_said
+from filemem.files.archive import Progress, unwatched
+from filemem.files.folder import Folder
+from filemem.files.memory import ARCHIVE, is_archived
+from filemem.forgetting import fading
+from filemem.index.corpus import IndexedFile
+from filemem.text.retention import Strength
+
+HEAD = 8192  # bytes of a file in which its front matter is looked for
+CITED = "cited by a memory that stays"
+
+
+class Faded(NamedTuple):
+    """A memory and how it stands."""
+
+    path: str
+    strength: Strength
+
+
+class Returning(NamedTuple):
+    """A memory in the archive and why it comes back: a key of `fading.LASTS`, or that it was recalled."""
+
+    path: str
+    why: str
+
+
+class SweepPlan(NamedTuple):
+    """What a sweep would move, and of the rest how many stay for which reason."""
+
+    going: list[Faded]
+    coming: list[Returning]
+    staying: Counter[str]
+    today: dt.date
+
+
+class Swept(NamedTuple):
+    """What a sweep moved, and a sentence for each memory that stayed where it was."""
+
+    archived: list[str]
+    restored: list[str]
+    notes: list[str]
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------
+
+
+def plan(user: Folder, today: dt.date, progress: Progress = unwatched) -> SweepPlan:
+    """What has faded by `today`, and what comes back from the archive; nothing is moved."""
+    staying: Counter[str] = Counter()
+    kept: list[IndexedFile] = []
+    going: dict[str, tuple[IndexedFile, Strength]] = {}
+    coming: list[Returning] = []
+    threshold = fading.curve(config.of(user)).threshold
+    hidden = withheld.read(user)
+    for entry, _, reason, strength, _ in fading.standings(user, today, progress):
+        if entry.archived:
+            if reason != ARCHIVE and not hidden.hides(entry.path, 0):
+                coming.append(Returning(entry.path, reason))
+        elif not reason and strength and strength.retention < threshold:
+            going[entry.path] = (entry, strength)
+        else:
+            staying[reason or "still fresh"] += 1
+            kept.append(entry)
+    cited = _cited(kept, going)
+    if cited:
+        staying[CITED] = len(cited)
+    left = [Faded(path, strength) for path, (_, strength) in going.items() if path not in cited]
+    return SweepPlan(sorted(left), sorted(coming), staying, today)
+
+
+def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength]]) -> set[str]:
+    """Of the memories that are going, those that one which stays cites as its source; these stay, and what they cite."""
+    found: set[str] = set()
+    asked = kept if going else []
+    while asked:
+        new = {path for entry in asked for path in fading.sources(entry) if path in going} - found
+        found |= new
+        asked = [going[path][0] for path in new]
+    return found
+
+
+# -- apply -------------------------------------------------------------------------------------------------------
+
+
+def apply(user: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
+    """Move what the plan says. A memory that was pinned meanwhile, or whose front matter cannot be read, stays."""
+    held = {item.path: reason for item in found.going if (reason := _held(user, item.path))}
+    going = [item.path for item in found.going if item.path not in held]
+    coming = [item.path for item in found.coming]
+    stayed = archive.put(user, going, at, progress) | archive.back(user, coming)
+    return Swept(
+        [path for path in going if path not in stayed],
+        [archive.live(path) for path in coming if path not in stayed],
+        [*(f"{path} stays: {reason}." for path, reason in held.items()), *stayed.values()],
+    )
+
+
+def _held(user: Folder, path: str) -> str:
+    """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
+    try:
+        if b"pinned" not in disk.read(user.place / path, HEAD):
+            return ""
+        memory = user.memory(path)
+    except NotFound:
+        return "it is gone"
+    except Refused as error:
+        return str(error).rstrip(".")
+    if memory.particular("pinned"):
+        return "it was pinned meanwhile"
+    broken = memory.problems and not memory.front
+    return "its front matter speaks of a pin but is broken" if broken else ""
+
+
+# -- one memory --------------------------------------------------------------------------------------------------
+
+
+def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
+    """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a
+    session. A sentence for each.
+
+    Raises NotFound or Refused for a path that is no memory, before anything is moved.
+    """
+    said: list[str] = []
+    found = [user.locate(path) for path in paths]
+    for path in dict.fromkeys(found):
+        if not is_archived(path):
+            back = turns_said.put_back(user, path)
+            turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
+            said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
+            continue
+        recalls.note_all(user, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
+        stayed = archive.back(user, [path])
+        said.append(stayed.get(path, f"Restored {archive.live(path)}."))
+    return said

@@ -1,0 +1,243 @@
+"""What is to be forgotten, as it may stand elsewhere: the text, the words asked for, and the names of files that told it."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
+
+from filemem.files.memory import ARCHIVE, decode
+from filemem.text import terms
+
+FORGOTTEN = "[forgotten]"  # in the place of a text
+NAMELESS = "forgotten"  # in the place of a name
+MARK = "forgetting"  # the journal's file
+LINE, SENTENCE = 10, 24  # columns from which on a line of a memory, or a sentence of any text, is told from small talk
+PIECE = 1000  # characters: a longer text is known by so many of its first
+WINDOW, OVERLAP = (
+    1 << 22,
+    1 << 16,
+)  # bytes of a file searched at a time, and again with the next; a PIECE fits, as JSON too
+MANY = 300  # texts above which whole lines and sentences are compared, instead of looking for each text everywhere
+_MARKS = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?(?:\[[ xX]\][ \t]+)?")
+_SPEAKER = re.compile(r"^\*\*[^*\n]+\*\*(?: \d{4}-\d\d-\d\d)?(?: \d{1,2}:\d{2})?:[ \t]*")
+_CITED = re.compile(r"\.\w+:[\d, -]+")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_WORD = re.compile(r"\w+")
+_EDGE = rb"[\w\x80-\xff-]"
+_DATED = re.compile(r"\d{4}-\d\d-\d\d.*[^\d-]")
+
+
+class Wording:
+    """Texts, words and names to look for. `names` gives for the live path of a file the one that it gets, or nothing.
+
+    `share` is how much of the words asked for a text must hold, where they are more than three.
+    """
+
+    def __init__(self, about: str = "", share: float = 1.0) -> None:
+        self.about = folded(about)
+        self.share = share
+        self._units = _units(about)
+        self.texts: set[str] = set()
+        self.words: set[str] = set()  # that stand nowhere else in the memories; they give it away in a record
+        self.names: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        """Is there a text or a word to look for? What is very short would be found everywhere."""
+        return bool(self.about or self.texts)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        sets = {"texts": sorted(self.texts), "words": sorted(self.words), "names": self.names}
+        return {"about": self.about, "share": self.share, **sets}
+
+    @staticmethod
+    def of(state: Mapping[str, Any]) -> "Wording":
+        """The wording of which this is the state."""
+        wording = Wording(state["about"], state["share"])
+        wording.texts, wording.words, wording.names = set(state["texts"]), set(state["words"]), dict(state["names"])
+        return wording
+
+    def add(self, text: str, least: int = LINE) -> None:
+        """Look for the lines of a text that are at least so many columns wide, and for its longer sentences."""
+        for line in text.split("\n"):
+            whole, *sentences = _parts(line)
+            self.texts.update(part for part in (whole,) if width(part) >= least)
+            self.texts.update(part for part in sentences if width(part) >= max(least, SENTENCE))
+
+    def add_asked(self, text: str) -> None:
+        """Look for those sentences of a text that hold all the words asked for."""
+        parts = (part for line in text.split("\n") for part in _parts(line))
+        self.texts.update(part for part in parts if width(part) >= LINE and self.has_words(part))
+
+    def add_whole(self, text: str) -> None:
+        """Look for a text as one piece."""
+        whole = folded(_bare(text))[:PIECE]
+        if width(whole) >= LINE:
+            self.texts.add(whole)
+
+    def repeats(self, text: str) -> bool:
+        """Does another text hold one of these, as it stands or escaped as in JSON?"""
+        return any(map(self._repeats, {text, unescaped(text)}))
+
+    def _repeats(self, text: str) -> bool:
+        if len(self.texts) > MANY:
+            return any(part in self.texts for line in text.split("\n") for part in _parts(line))
+        other = folded(text)
+        return any(part in other for part in self.texts)
+
+    def has_words(self, text: str) -> bool:
+        """Does a text hold all the words that were asked for, or all but the smallest in some form of theirs?"""
+        return bool(self.about) and any(map(self._has_words, {text, unescaped(text)}))
+
+    def _has_words(self, text: str) -> bool:
+        other = folded(text)
+        if (self._units or self.share == 1) and all(_has(word, other) for word in self.about.split()):
+            return True
+        least = len(self._units) if len(self._units) <= 3 else math.ceil(len(self._units) * self.share)
+        stems = _stems(text)
+        return bool(least) and sum(not stems.isdisjoint(unit) for unit in self._units) >= least
+
+    def has_rare_word(self, text: str) -> bool:
+        """Does a text hold a word that only this had?"""
+        return bool(self.words) and not self.words.isdisjoint(words(unescaped(text)))
+
+    def is_about(self, text: str) -> bool:
+        """Does a text of bookkeeping hold anything of it: text, words or names?"""
+        data = text.encode("utf-8", "replace")
+        return self.repeats(text) or self.has_words(text) or self.has_rare_word(text) or self.renamed(data) != data
+
+    def line_about(self, data: bytes) -> str:
+        """The first line of bytes that still says it, on one line; empty where none does."""
+        if not data.strip(b"\0"):
+            return ""
+        readings = dict.fromkeys((decode(data), data.decode(errors="ignore")))  # bytes that are no text hold some, too
+        return next(filter(None, map(self._line_in, readings)), "")
+
+    def _line_in(self, text: str) -> str:
+        repeated = self.repeats(text)
+        if not (repeated or self.has_words(text)):
+            return ""
+        lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.has_words(line)))
+        return next(lines, text[:200] if repeated else "").strip("\0")
+
+    def line_about_in_file(self, file: BinaryIO) -> str:
+        """The same for an open file of any size."""
+        tail = mark = b""
+        while piece := file.read(WINDOW):
+            line = self.line_about((mark if tail else b"") + tail + piece)
+            if line:
+                return line
+            mark = mark or (piece[:2] if not tail and piece[:2] in (b"\xff\xfe", b"\xfe\xff") else b"")
+            tail = (tail + piece)[-OVERLAP:]
+        return ""
+
+    def renamed(self, data: bytes) -> bytes:
+        """Bytes with every name of a forgotten file replaced: by its new one, else by a plain word."""
+        for old, new in self.names.items():
+            stem = _stem(old)
+            if stem.encode() not in data:
+                continue
+            after = rb"(?::\d[\d,-]*)?" if not new else rb""
+            path = rb"(?<!" + _EDGE + rb")(?:" + (b"" if new else ARCHIVE.encode() + b"/") + rb")?"
+            data = re.sub(path + re.escape(old.encode()) + after, _said(new or NAMELESS), data)
+            if _DATED.match(stem):
+                name = rb"(?<!" + _EDGE + rb")" + re.escape(stem.encode()) + rb"(?!" + _EDGE + rb")"
+                data = re.sub(name, _said(_stem(new) or NAMELESS), data)
+        return data
+
+    def blanked(self, text: str) -> str:
+        """A line such as a commit's subject with what it says of it taken out, where it was cut short too."""
+        text = self.renamed(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+        lines = text.split("\n")
+        return "\n".join(self._blanked(line) for line in lines)
+
+    def _blanked(self, line: str) -> str:
+        plain = folded(line)[-PIECE:]
+        starts = [match.start() for match in re.finditer(r"(?<!\w)\w|[^\x00-\x7f]", plain)]
+        ends = [plain[start:].rstrip("… ") for start in starts]
+        cut = any(width(end) >= LINE and text.startswith(end) for end in ends for text in self.texts)
+        if cut or self.repeats(line) or self.has_rare_word(line) or self.has_words(line):
+            return f"{line.partition(':')[0]}: {FORGOTTEN}" if ": " in line else FORGOTTEN
+        return line
+
+
+def folded(text: str) -> str:
+    """Text as it is compared: in one normal form, without case, white space as single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def words(text: str) -> set[str]:
+    """The words of a text that could tell one memory from others: of four letters or two CJK characters at least."""
+    return {word for word in set(_WORD.findall(folded(text))) if width(word) >= 4 and not word.isdecimal()}
+
+
+def width(text: str) -> int:
+    """The columns that a text takes: a CJK character tells about as much as two letters."""
+    return len(text) if text.isascii() else sum(2 if ord(char) > 0x2E7F else 1 for char in text)
+
+
+def unescaped(text: str) -> str:
+    """Text with the escapes of JSON undone, as far as they matter for finding words in it."""
+    if "\\" not in text:
+        return text
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else " " if m[2] in "nrt" else m[2], text)
+
+
+def lines_named(text: str) -> set[int]:
+    """The lines that the end of a citation names: `12`, `12,15` or `12-14`."""
+    found: set[int] = set()
+    for part in re.findall(r"\d{1,9}(?:-\d{1,9})?", text):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), min(int(last or first), int(first) + 10_000) + 1))
+    return found
+
+
+def _stems(text: str) -> set[str]:
+    """What the words of a text are compared by, stop words aside."""
+    return {terms.stem(token) for token in set(terms.tokens(text)) if token not in terms.STOP}
+
+
+def _units(text: str) -> list[set[str]]:
+    """What a text must hold to be about some words: one of each set. A CJK character counts with a neighbour of its own."""
+    units: list[set[str]] = []
+    for word in dict.fromkeys(terms.words(text)):
+        if not terms.is_cjk(word):
+            units += [{terms.stem(word)}] if word not in terms.STOP else []
+            continue
+        telling = [char if char not in terms.STOP else " " for char in word]
+        for at, char in enumerate(telling):
+            pairs = {"".join(telling[start : start + 2]) for start in (at - 1, at) if start >= 0}
+            pairs = {pair for pair in pairs if len(pair) == 2 and " " not in pair}
+            units += [pairs or {char}] if char != " " else []
+    return units
+
+
+def _has(words: str, text: str) -> bool:
+    """Do folded words stand in a folded text, not merely within a longer word?"""
+    if not words or words not in text:
+        return False
+    before, after = (r"(?<!\w)" if words[0].isascii() else ""), (r"(?!\w)" if words[-1].isascii() else "")
+    return re.search(before + re.escape(words) + after, text) is not None
+
+
+def _parts(line: str) -> Iterable[str]:
+    bare = _bare(line)
+    return (folded(part)[:PIECE] for part in (bare, *_SENTENCES.split(bare)))
+
+
+def _bare(line: str) -> str:
+    """A line without what marks it as an item, heading, turn or citation."""
+    bare = _SPEAKER.sub("", _MARKS.sub("", line))
+    before, _, cited = bare.rstrip().rpartition("(")
+    return before.rstrip() if cited.endswith(")") and _CITED.search(cited[:PIECE]) else bare
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _said(name: str) -> bytes:
+    """A replacement for re.sub that means just these bytes."""
+    return name.encode().replace(b"\\", b"\\\\")

@@ -1,0 +1,242 @@
+"""grep over a user's memories: which lines match a regular expression, newest file first, archived files last.
+
+A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tools show it, `Sam: …`.
+"""
+
+import contextlib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+from filemem.errors import FilememError, NotFound
+from filemem.files import globs
+from filemem.files.folder import Current, Folder, Stat
+from filemem.files.memory import LARGEST, is_archived, when_of
+from filemem.files.passages import TURN_HEAD, as_shown, texts_as_shown
+from filemem.grep import pattern, reading
+from filemem.grep.expression import fold
+from filemem.grep.pattern import Pattern
+
+PAGE = 50  # matching lines in one answer
+EXAMPLE = 20_000  # bytes of a file in which one is looked for
+_BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
+"""What a pattern has that can match how the tools begin a turn and not how its file does."""
+MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
+
+
+class Listed(Protocol):
+    """The files as they are at one moment: of an index, which can tell which of them may hold a string, or of a bare folder."""
+
+    @property
+    def files(self) -> int: ...
+    def listing(self) -> Iterable[Stat]: ...
+    def files_with(self, literals: Iterable[Collection[str]]) -> Mapping[str, Stat] | None: ...
+
+
+class Bare:
+    """A folder without an index: every file may hold anything."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._stats = list(folder.files())
+        self.files = len(self._stats)
+
+    def listing(self) -> list[Stat]:
+        """Every file."""
+        return self._stats
+
+    def files_with(self, literals: Iterable[Collection[str]]) -> None:
+        """None: no telling."""
+
+
+class Line(NamedTuple):
+    """A line to show; `matches` is false for one of context, `gap` true where lines above it were left out."""
+
+    path: str
+    line: int
+    text: str
+    matches: bool
+    gap: bool
+
+
+class Match(NamedTuple):
+    """A line that matches."""
+
+    path: str
+    line: int
+    text: str
+    archived: bool
+
+
+class Grepped(NamedTuple):
+    """One page of what grep found: `total` lines, so many `by_file`, of `files` looked at, `archived_files` of those archived.
+
+    `next_offset` is where the next page begins, 0 where nothing is left; `notes` are whole sentences.
+    """
+
+    pattern: Pattern
+    lines: list[Line]
+    total: int
+    by_file: dict[str, int]
+    files: int
+    archived_files: int
+    offset: int
+    next_offset: int
+    notes: list[str]
+
+
+def grep(
+    folder: Folder,
+    listed: Listed,
+    expression: str,
+    *,
+    path: str | None = None,
+    context: int = 0,
+    offset: int = 0,
+    page: int = PAGE,
+    current: Current | None = None,
+) -> Grepped:
+    """The matching lines from number `offset` on, `page` of them or as many as MOST_HELD is room for, with `context` lines
+    around each.
+
+    Raises PatternError, GlobError, and NotFound where `path` names no file.
+    """
+    compiled = pattern.compile_pattern(expression)
+    files, stats = _chosen(folder, listed, compiled, path)
+    notes: list[str] = []
+    held: list[Match] = []
+    found: dict[str, int] = {}
+    total = size = 0
+    for match in _matches(folder, compiled, stats, current, notes):
+        if offset <= total < offset + page and size < MOST_HELD:
+            held.append(match)
+            size += len(match.text)
+        total += 1
+        found[match.path] = found.get(match.path, 0) + 1
+    if offset and offset >= total:
+        raise FilememError(
+            f"offset {offset} is past the end: {total} lines match; use an offset from 0 to {max(0, total - 1)}."
+        )
+    end = offset + len(held)
+    archived = sum(is_archived(name) for name in found)
+    shown = list(_with_context(folder, held, context))
+    return Grepped(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
+
+
+def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
+    """Every line that matches."""
+    compiled = pattern.compile_pattern(expression)
+    return list(_matches(folder, compiled, _chosen(folder, listed, compiled, path)[1], None, []))
+
+
+def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None) -> tuple[int, list[Stat]]:
+    """How many files are asked for, and those of them that may match, newest first, archived ones last.
+
+    Raises NotFound where `path` names none.
+    """
+    wanted = globs.matcher(path) if path else None
+    files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
+    if wanted and not files:
+        raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
+    likely = listed.files_with(compiled.literals)
+    stats = [
+        stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
+    ]
+    return files, sorted(stats, key=newest_first)
+
+
+def newest_first(stat: Stat) -> tuple[bool, int, int, str]:
+    """The order of files for a reader: the newest first, by day and clock, archived ones last."""
+    when = when_of(stat.path)
+    clock = int(when.time.replace(":", "")) if when and when.time else -1
+    return is_archived(stat.path), -(when.date.toordinal() if when else 0), -clock, stat.path
+
+
+def example(folder: Folder, listed: Listed, path: str | None) -> str:
+    """A line of the newest conversation among the files that `path` names, to show what lines look like; empty without one."""
+    wanted = globs.matcher(path) if path else None
+    paths = (stat.path for stat in listed.listing() if not wanted or wanted(stat.path))
+    newest = max((path for path in paths if path.startswith("sessions/")), default="")
+    with contextlib.suppress(FilememError):
+        text = reading.text(newest, folder.read(newest, EXAMPLE)) if newest else ""
+        return next((line for line in reading.split(text) if TURN_HEAD.match(line)), "")
+    return ""
+
+
+def _matches(
+    folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+) -> Iterator[Match]:
+    """Every matching line in the order of the files; what could not be read goes into `notes`."""
+    last = None
+    for found in compiled.search(_lines(folder, compiled, stats, current, notes)):
+        if found != last:  # a line may match in several ways that it is shown in
+            path, number, line = last = found
+            yield Match(path, number, line, is_archived(path))
+
+
+def _lines(
+    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: Current | None, notes: list[str]
+) -> Iterator[tuple[tuple[str, int, str], str]]:
+    """The lines of the files that may match, each with its path and number; a turn's also as the tools show it."""
+    begins = _BEGINS.search(compiled.text)
+    for stat in stats:
+        last = current.line - 1 if current and current.path == stat.path else None
+        try:
+            for number, line in _lines_of(folder, compiled, stat):
+                if last is not None and number > last:
+                    break
+                yield (stat.path, number, line), line
+                for shown in as_shown(line) if begins and line.startswith("- **") else ():
+                    yield (stat.path, number, line), shown
+        except reading.NotText:
+            notes.append(f"{stat.path} is no text file and was passed over.")
+        except FilememError as error:
+            notes.append(f"{stat.path} was passed over: {error}")
+
+
+def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[tuple[int, str]]:
+    """A file's lines, numbered; none where its text as a whole, or a piece of a large one, cannot hold a match."""
+    if stat.size > LARGEST:
+        return reading.lines(
+            folder,
+            stat.path,
+            pattern.LONGEST_LINE,
+            worth=lambda piece: _may_match(compiled, piece),
+        )
+    text = reading.text(stat.path, folder.read(stat.path))
+    return enumerate(reading.split(text), 1) if _may_match(compiled, text) else ()
+
+
+def _may_match(compiled: Pattern, text: str) -> bool:
+    """False where no line of this text can match, as it stands or as the tools show it."""
+    if compiled.may_match(fold(text)):
+        return True
+    shown = texts_as_shown(text) if _BEGINS.search(compiled.text) and "**" in text else ()
+    return any(compiled.may_match(fold(each)) for each in shown)
+
+
+def _with_context(folder: Folder, held: list[Match], context: int) -> Iterator[Line]:
+    """The lines to show for a page of matches: around each up to `context` others, no line twice."""
+    by_path: dict[str, dict[int, str]] = {}
+    for match in held:
+        by_path.setdefault(match.path, {})[match.line] = match.text
+    for path, matching in by_path.items():
+        wanted = matching if not context else _around(folder, path, matching, context)
+        before = 0
+        for number in sorted(wanted):
+            yield Line(
+                path, number, wanted[number], number in matching, before > 0 and number > before + 1 and context > 0
+            )
+            before = number
+
+
+def _around(folder: Folder, path: str, matching: dict[int, str], context: int) -> dict[int, str]:
+    """The matching lines with those around them, as the file has them now."""
+    near = {number for line in matching for number in range(line - context, line + context + 1)}
+    last = max(near)
+    around = dict(matching)
+    for number, line in reading.lines(folder, path, pattern.LONGEST_LINE, max(1, min(near))):
+        if number > last:
+            break
+        if number in near:
+            around.setdefault(number, line)
+    return around

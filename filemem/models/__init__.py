@@ -1,0 +1,14 @@
+"""The models that answer: any OpenAI-compatible endpoint, and none at all."""
+
+from filemem.models.endpoint import (
+    Model,
+    ModelError,
+    OpenAIModel,
+    PromptTooLong,
+    Reply,
+    ToolCall,
+    ToolsRefused,
+    Usage,
+)
+
+__all__ = ["Model", "ModelError", "OpenAIModel", "PromptTooLong", "Reply", "ToolCall", "ToolsRefused", "Usage"]

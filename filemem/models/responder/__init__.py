@@ -1,0 +1,167 @@
+"""What answers where no model is configured: facts, what was told and what was said just now, quoted with `path:line`."""
+
+import contextlib
+import datetime as dt
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files.archive import live
+from filemem.files.folder import Current, Folder
+from filemem.files.memory import PROFILE, SOURCE_MARK, when_of
+from filemem.files.passages import Passage
+from filemem.index import Index
+from filemem.models.responder import ages, evidence, people, ranking, topics, wording
+from filemem.models.responder.evidence import Evidence
+from filemem.models.responder.people import People, Person
+from filemem.search import Hit
+from filemem.search.hits import excerpt
+from filemem.tools import answers
+
+QUOTES, WEAK_QUOTES = 5, 3
+LIMIT = 40  # passages to ask the search for, as questions and requests are left out
+ABOUT, NEWEST = 8, 5  # quotes of what is known of somebody at least; of the newest facts, beside the profile
+_MARKED = re.compile(r"^[-*+]\s+(?:\*\*(.+?)\*\*)?")  # an item of a list, as a summary has the turns
+LONGEST = 600  # characters of a message that are looked for
+
+
+class Memories(NamedTuple):
+    """Where the answers are looked for: a user's folder and index, and the conversation going on, up to its last turn."""
+
+    folder: Folder
+    search_index: Index
+    now: dt.datetime
+    current: Current | None
+
+    def said(self) -> list[Passage]:
+        """The turns of the conversation going on before the one that is answered."""
+        if self.current is None:
+            return []
+        turns = self.folder.memory(self.current.path).passages
+        return [turn for turn in turns if turn.line < self.current.line]
+
+
+def searches(question: str) -> list[str]:
+    """What to search for: the question, and other words for what it is about."""
+    question = wording.subject(question)
+    words = " ".join(topic.words for topic in topics.asked(question)[:3]).split()
+    words = [word for word in words if word.isascii() != wording.is_chinese(question)]
+    return [question[:LONGEST], *([" ".join(dict.fromkeys(words))] if words else [])]
+
+
+def reply(message: str, hits: list[Hit], memories: Memories) -> str:
+    """What is said to a message; `hits` are what the searches for it found, where it looks something up."""
+    if small := wording.small_talk(message):
+        return small
+    if wording.is_about_me(message):
+        return about_me(memories, chinese=wording.is_chinese(message))
+    return answer(message, hits, memories) if wording.looks_up(message) else wording.heard(message)
+
+
+def about_me(memories: Memories, *, chinese: bool) -> str:
+    """The profile, and the newest facts that are not in it."""
+    facts = [one for one in _facts(memories) if not one.over]
+    by_path = {live(one.path): one for one in facts}
+    with contextlib.suppress(FilememError):
+        profile = list(evidence.of_profile(memories.folder.memory(PROFILE), by_path))
+        chosen = distinct([*profile, *facts], facts)[: max(ABOUT, len(profile) + NEWEST)]
+        return _quoted(wording.ABOUT, chosen, frozenset(), chinese=chinese) if chosen else wording.NOTHING[chinese]
+    return _quoted(wording.ABOUT, facts[:ABOUT], frozenset(), chinese=chinese) if facts else wording.NOTHING[chinese]
+
+
+def _facts(memories: Memories) -> list[Evidence]:
+    return list(evidence.facts(memories.folder, memories.search_index, memories.now.date()))
+
+
+def _quoted(opening: tuple[str, str], chosen: list[Evidence], stems: frozenset[str], *, chinese: bool) -> str:
+    return "\n".join([opening[chinese], *(shown(one, stems, chinese=chinese) for one in chosen)])
+
+
+def answer(question: str, hits: list[Hit], memories: Memories) -> str:
+    """The best quotes, or a plain word that nothing was found or that it is not clear whom the question means."""
+    chinese, question = wording.is_chinese(question), wording.subject(question)
+    facts = _facts(memories)
+    recent = list(evidence.recent(memories.folder, memories.search_index, memories.current))
+    known = People([*(one.text for one in facts), *(one.turn.text for one in recent)])
+    who = known.asked(question)
+    if (pronoun := people.pronoun(question)) and not who:
+        who = _last_named(known, memories)
+        if not who:
+            return wording.WHOM[chinese].format(pronoun)
+    corpus = memories.search_index.corpus()
+    asked = ranking.understood(question, memories.folder.name, known, who, corpus, memories.now.date())
+    told = evidence.said(one for one in recent if ranking.concerns(asked, one.turn.text))
+    found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
+    best, sure = ranking.ranked(asked, found)
+    chosen = distinct(best, found, past=asked.past)[: QUOTES if sure else WEAK_QUOTES]
+    if not chosen:
+        return wording.NOTHING[chinese]
+    stems = frozenset(stem for unit in asked.units for stem, _ in unit.stems)
+    opening = wording.FOUND if sure else wording.WEAK
+    old, born = ranking.telling("age", asked, best), ranking.telling("birthday", asked, found)
+    if (age := ages.now(old, born, memories.now.date())) is not None:
+        opening = (
+            f"{opening[0]}\n\n{wording.BY_NOW[0].format(age)}",
+            f"{opening[1]}\n\n{wording.BY_NOW[1].format(age)}",
+        )
+    return _quoted(opening, chosen, stems, chinese=chinese)
+
+
+def without_headings(hits: list[Hit], folder: Folder) -> list[Hit]:
+    """The hits without headings of the profile, which tell nothing."""
+    if not any(hit.path == PROFILE for hit in hits):
+        return hits
+    lines = folder.memory(PROFILE).lines
+    return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1 : hit.line][0].startswith("#")]
+
+
+def _last_named(known: People, memories: Memories) -> list[Person]:
+    """Whom this conversation named last."""
+    for turn in reversed(memories.said()):
+        if who := known.asked(turn.text):
+            return who
+    return []
+
+
+def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False) -> list[Evidence]:
+    """One of each: no turn beside the fact that was made of it, no line of the profile beside its fact, no text twice; what
+    was superseded stands below what replaced it, unless the `past` is asked for."""
+    out: list[Evidence] = []
+    told: set[str] = set()
+    for one in best if past else _current_above(best, found):
+        rests = SOURCE_MARK.search(one.text) if one.path == PROFILE else None
+        place = rests[1] if rests else f"{live(one.path)}:{one.line}"
+        if told.isdisjoint({place, one.text, *one.sources}):
+            out.append(one)
+        told |= {place, one.text, *one.sources, live(one.path) if one.sources else place}
+    return out
+
+
+def _current_above(best: list[Evidence], found: list[Evidence]) -> Iterator[Evidence]:
+    """The same, above each memory that was superseded what holds now, and below what replaced others of them these."""
+    newer = {old: one for one in found for old in one.replaces}
+    made = {source: live(one.path) for one in found for source in one.sources if one.over}
+    for one in best:
+        path = live(one.path) if live(one.path) in newer else made.get(f"{live(one.path)}:{one.line}", "")
+        chain: list[Evidence] = []
+        while one.over and (after := newer.get(path)) and after not in chain:
+            chain.append(after)
+            path = live(after.path)
+        yield from chain[-1:]
+        yield one
+        yield from (old for old in best if live(old.path) in one.replaces)
+
+
+def shown(one: Evidence, stems: frozenset[str], *, chinese: bool) -> str:
+    """A quote as a list item under a blank line: its lines, then its date and `path:line`; of a long one what holds `stems`."""
+    start, end = excerpt(one.text, stems)
+    text = ("… " if start else "") + one.text[start:end] + (" …" if end < len(one.text) else "")
+    when = when_of(one.path)
+    lines = [answers.line_text(line, one.day, one.path, one.line) for line in text.split("\n")]
+    first, *rest = [SOURCE_MARK.sub("", line).rstrip() for line in lines]
+    first = _MARKED.sub(r"\1", first)
+    speaker = f"{one.speaker}: " if one.speaker else ""
+    date = wording.date(one.day, month=bool(when and when.month), chinese=chinese) + ", " if one.day else ""
+    head = f"- {speaker}{first}"
+    return "\n".join(["", head, *(f"  {line}" for line in rest), f"  {date}{one.path}:{one.line}"])

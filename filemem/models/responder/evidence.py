@@ -1,0 +1,190 @@
+"""What the memories hold that may answer: facts, lessons, what the search found, and what was said in this conversation.
+
+No evidence are questions, requests, texts that were handed over to be worked on, and the responder's own earlier answers.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import withheld
+from filemem.files.archive import live
+from filemem.files.folder import Current, Folder
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, kind_of
+from filemem.files.passages import Passage
+from filemem.files.transcript import ASSISTANT
+from filemem.files.withheld import Withheld
+from filemem.index import Index
+from filemem.index.corpus import Corpus, IndexedFile
+from filemem.models.responder.wording import OURS
+from filemem.search import Hit, filters
+from filemem.text.statements import talk
+from filemem.text.statements.sentences import Sentence
+
+MOST_SESSIONS = 200  # the newest whose turns are all looked at
+LARGEST_SESSION = 50_000  # bytes
+LAST = 10**9
+MOST_FACTS = 1_000  # the newest that are looked at whatever words they have
+NO_EVIDENCE = ("question", "request", "forget", "unreal", "private")
+
+
+class Evidence(NamedTuple):
+    """One passage that may answer: `telling` are the sentences of it that tell something.
+
+    `strength` is the search's, 0 where it did not find it; `over`: it was superseded, or does not hold today.
+    """
+
+    path: str
+    line: int
+    text: str
+    speaker: str
+    day: dt.date | None
+    telling: tuple[Sentence, ...]
+    strength: float
+    over: bool
+    importance: int
+    sources: tuple[str, ...]
+    replaces: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The kind of its memory."""
+        return kind_of(self.path)
+
+
+def facts(folder: Folder, index: Index, today: dt.date) -> Iterator[Evidence]:
+    """The facts and lessons, the newest first, those in the archive too."""
+    corpus = index.corpus()
+    entries = [entry for entry in corpus.entries() if entry.kind in ("facts", "lessons")]
+    entries.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
+    hidden = withheld.read(folder)
+    for entry in entries[:MOST_FACTS]:
+        yield from _of_entry(folder, index, corpus, entry, today, hidden)
+
+
+def _of_entry(
+    folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, today: dt.date, hidden: Withheld
+) -> Iterator[Evidence]:
+    try:
+        memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
+    except FilememError:
+        return
+    more = entry.particulars
+    sources = _listed(more.get("source"))
+    importance = 10 if more.get("pinned") else int(more.get("importance", 5))
+    for passage in memory.passages:
+        day = passage.day or memory.date
+        telling = tuple(one for one in talk(passage.text) if one.role not in NO_EVIDENCE) or tuple(talk(passage.text))
+        over = bool(filters.lapse(entry, today)) and not more.get("partly_superseded_by")
+        if hidden.hides(entry.path, passage.line):
+            continue
+        yield Evidence(
+            entry.path,
+            passage.line,
+            passage.text,
+            passage.speaker,
+            day,
+            telling,
+            0.0,
+            over,
+            importance,
+            sources,
+            _listed(more.get("supersedes")),
+        )
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    """A front matter value that is a text or a list of them."""
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),) if value else ()
+
+
+def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
+    """What of the search's hits is evidence."""
+    for hit in hits:
+        said = hit.excerpt
+        if hit.speaker == ASSISTANT and OURS.match(hit.text):
+            continue
+        telling = tuple(one for one in talk(SOURCE_MARK.sub("", said)) if one.role not in NO_EVIDENCE)
+        if hit.speaker and not telling:
+            continue
+        over = hit.note.startswith(("superseded by", "held until"))
+        yield Evidence(hit.path, hit.line, said, hit.speaker, hit.date, telling, hit.strength, over, 5, hit.sources)
+
+
+class Recent(NamedTuple):
+    """A turn of a person in one of the newest conversations."""
+
+    path: str
+    day: dt.date | None
+    turn: Passage
+
+
+def recent(folder: Folder, index: Index, current: Current | None) -> Iterator[Recent]:
+    """The people's turns of the newest conversations, of the `current` one those before the last."""
+    corpus = index.corpus()
+    entries = [entry for entry in corpus.entries() if entry.kind == "sessions" and entry.count]
+    entries.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
+    hidden = withheld.read(folder)
+    for entry in entries[:MOST_SESSIONS]:
+        try:
+            memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
+        except FilememError:
+            continue
+        end = current.line if current and current.path == entry.path else LAST
+        for turn in memory.passages if len(memory.data) <= LARGEST_SESSION else ():
+            told = turn.speaker and turn.speaker != ASSISTANT and turn.line < end
+            if told and not hidden.hides(entry.path, turn.line):
+                yield Recent(entry.path, turn.day or memory.date, turn)
+
+
+def said(turns: Iterable[Recent]) -> Iterator[Evidence]:
+    """What of some turns is evidence."""
+    for path, day, turn in turns:
+        telling = tuple(one for one in talk(turn.text) if one.role not in NO_EVIDENCE)
+        if telling:
+            yield Evidence(path, turn.line, turn.text, turn.speaker, day, telling, 0.0, False, 5, ())
+
+
+def together(groups: Iterable[Iterable[Evidence]]) -> list[Evidence]:
+    """One of each passage, with the best that is known of it; what a fact that is over was made of is over too.
+
+    Lines of the profile and turns that a fact repeats give way to the fact.
+    """
+    known: dict[tuple[str, int], Evidence] = {}
+    for one in (one for group in groups for one in group):
+        key = (live(one.path), one.line)
+        before = known.get(key)
+        if before:
+            one = one._replace(strength=max(one.strength, before.strength), over=one.over or before.over)
+        known[key] = one
+    for key, one in known.items():
+        heard = [known[at].strength for at in map(_place, one.sources) if at in known]
+        known[key] = one._replace(strength=max([one.strength, *heard]))
+    retold = {source: one for one in known.values() if one.kind in ("facts", "lessons") for source in one.sources}
+    out = []
+    paths = {path for path, _ in known}
+    for (path, line), one in known.items():
+        if path == PROFILE and (rests := SOURCE_MARK.search(one.text)) and rests[1] in paths:
+            continue
+        fact = retold.get(f"{path}:{line}")
+        if fact and fact.over:
+            one = one._replace(over=True)
+        out.append(one)
+    return out
+
+
+def of_profile(profile: Memory, facts: Mapping[str, Evidence]) -> Iterator[Evidence]:
+    """The lines of the profile: the facts that they rest on, and what a person wrote there."""
+    for line in profile.passages:
+        rests = SOURCE_MARK.search(line.text)
+        if rests and rests[1] in facts:
+            yield facts[rests[1]]
+        elif not rests and not profile.lines[line.line - 1].startswith("#"):
+            yield Evidence(PROFILE, line.line, line.text, "", None, (), 0.0, False, 5, ())
+
+
+def _place(source: str) -> tuple[str, int]:
+    """Path and line of a `path:line`; line 0 where it names none."""
+    path, _, line = source.rpartition(":")
+    return (live(path), int(line)) if line.isascii() and line.isdecimal() else (live(source), 0)

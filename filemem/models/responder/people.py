@@ -1,0 +1,186 @@
+"""Whom a question is about: kin by any of their words, and people by the names that the memories give them. Pure functions."""
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem.models.responder import topics
+from filemem.text import names_zh, terms
+
+_PRONOUN = re.compile(
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?|then)\W+)?(?:(?:who|what|when|where|which|why|how|is|are|was|were|does|did|do|has|have|can|"
+    r"will|would|should|old|many|much|long|tall|often|time|day|about|tell me)(?:'s)?\s+)+(he|she|him|her|his|hers)\b"
+    r"|^[^，。]{0,3}?([他她])(?!们)",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(r"\s*(?:says?|said|told|tells)\b|\s*(?:说|讲|提到)")
+_CALLED = r"(?:'s)?(?: name)?(?:'s| is| are|,|:)?(?: called| named)? "
+_NAME = r"(?-i:[A-Z])[a-z]+"
+_LIST = rf"{_NAME}(?: \(\d{{1,2}}\))?(?:(?:, | and |, and | & ){_NAME}(?: \(\d{{1,2}}\))?)*"
+_VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates|turned|her|his|fell|broke|went)"
+_NO_NAME = frozenset(
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July".split()
+)
+_SURNAMES = (  # characters that a name behind a word for kin begins with
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭鲁韦马苗方俞任袁柳史唐费岑薛雷贺倪汤"
+    "滕殷罗毕郝邬安常于傅卞齐康伍余顾孟黄穆萧尹姚邵汪祁毛狄戴谈宋庞熊纪舒屈项祝董梁杜阮蓝季贾路江童颜郭梅盛林钟徐邱骆高夏蔡田"
+    "樊胡凌霍虞万支柯卢莫房解应丁宣邓郁杭洪包左石崔吉龚程邢裴陆荣翁甄封储靳焦牧山谷车侯全班仰伊宫宁仇甘厉武符刘景詹束龙叶司黎"
+    "薄印白怀蒲从索赖卓屠蒙池乔阴苍双闻党翟谭贡劳申扶冉宰桑桂牛寿通边尚农温庄晏柴瞿阎连习容向古易廖耿匡国文寇广欧蔚越聂晁敖冷辛"
+    "简饶曾沙鞠丰关查后红游岳曲佟"
+)
+_GIVEN = re.compile(
+    rf"\b(?:called|named|name is|name's) ((?-i:[A-Z])[a-z]{{2,}})|\bname is ([a-z]{{3,}})(?=$|[,.])"
+    rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
+
+
+class Person(NamedTuple):
+    """Somebody: how the memories may call them, and the words for them with which they give their name."""
+
+    name: str
+    words: re.Pattern[str]
+    kin: re.Pattern[str] | None = None
+
+    def named(self, text: str) -> bool:
+        """Does a text name this person?"""
+        return self.words.search(_folded(text)) is not None
+
+    def introduced(self, text: str) -> bool:
+        """Does a text give this person's name?"""
+        found = self.kin.finditer(text) if self.kin else ()
+        return any(_names_behind(text[match.end() :], text[: match.start()]) for match in found)
+
+    def reports(self, text: str) -> bool:
+        """Does a text tell what this person says?"""
+        folded = _folded(text)
+        return any(_SAYS.match(folded[match.end() :]) for match in self.words.finditer(folded))
+
+
+class People:
+    """The people whom some texts tell of."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._kin = ("", "")
+        self._kin = (
+            _any(self.names("partner")[:1]),
+            _any([*self.names("child"), *self.names("son"), *self.names("daughter")]),
+        )
+
+    @functools.cached_property
+    def every_name(self) -> frozenset[str]:
+        """The names of everybody whom the table has a word for."""
+        kin = (name for row in topics.table_rows("person") for name in self.names(row["name"]))
+        called = (next(filter(None, match.groups())) for text in self._texts for match in _GIVEN.finditer(text))
+        return frozenset(form for name in (*kin, *called) for form in _forms(name))
+
+    def names(self, kin: str) -> list[str]:
+        """The names that the texts give somebody, the newest text's first."""
+        found: dict[str, None] = {}
+        words = self._pattern(kin)
+        for text in self._texts:
+            for match in words.finditer(text):
+                found.update(dict.fromkeys(_names_behind(text[match.end() :], text[: match.start()])))
+        return list(found)
+
+    def asked(self, question: str) -> list[Person]:
+        """The people whom a question names, the user aside."""
+        said = question.replace("’", "'")
+        found = []
+        for row in topics.table_rows("person"):
+            if self._pattern(row["name"]).search(said):
+                found.append(self._person(row))
+        for name in self.every_name | frozenset(_capitals(said)) | frozenset(names_zh.names(said)):
+            if _has_name(said, name):
+                found.append(Person(name, re.compile(_name_pattern(name), re.IGNORECASE)))
+        return found
+
+    def _person(self, row: dict[str, object]) -> Person:
+        kin = [str(row["name"]), *map(str, row.get("also", ()))]  # type: ignore[call-overload]
+        parts = [self._pattern(name).pattern for name in kin]
+        parts += [_name_pattern(form) for one in kin for name in self.names(one) for form in _forms(name)]
+        kin_words = "|".join(self._pattern(name).pattern for name in kin)
+        return Person(kin[0], re.compile("|".join(parts), re.IGNORECASE), re.compile(kin_words, re.IGNORECASE))
+
+    def _pattern(self, kin: str) -> re.Pattern[str]:
+        return _compiled(kin, *self._kin)
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(kin: str, partner: str, child: str) -> re.Pattern[str]:
+    row = next(row for row in topics.table_rows("person") if row["name"] == kin)
+    return re.compile(
+        row["one"].replace("{partner}", partner or "(?!)").replace("{child}", child or "(?!)"), re.IGNORECASE
+    )
+
+
+def _any(names: list[str]) -> str:
+    return "|".join(map(re.escape, names))
+
+
+def is_about_self(question: str) -> bool:
+    """Does the one who asks speak of themselves?"""
+    return _FIRST_PERSON.search(question) is not None
+
+
+def pronoun(question: str) -> str:
+    """The pronoun of the third person that a question has, empty where it has none."""
+    match = _PRONOUN.search(question)
+    return (match[1] or match[2]) if match else ""
+
+
+def _names_behind(after: str, before: str) -> list[str]:
+    """The names that stand behind, or right before, a word for somebody."""
+    if match := re.match(r":([^.!?]*)", after):
+        return [
+            name
+            for name in re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
+            if name not in _NO_NAME
+        ]
+    if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
+        return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
+    if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
+        return [match[1]]
+    match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
+    if match and match[1] not in terms.STOP:
+        return [match[1]]
+    if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
+        return [match[1] + match[2]]
+    if match := re.match(r"(?:的名字|[小大]名)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
+        found = (
+            name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
+        )
+        whole = re.match(
+            rf"(?:的名字|[小大]名)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}}(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])"
+            r"|(?:(?<=[小大]名)|(?<=[小大]名叫))[\u4e00-\u9fff]{2,3}(?=$|[，。])|([\u4e00-\u9fff])\2)",
+            after,
+        )
+        return [whole[1]] if whole else list(found)[:1]
+    return []
+
+
+def _forms(name: str) -> list[str]:
+    """How somebody of a name is called: by all of it, and where a Chinese one has a surname, by what follows that."""
+    return [name, name[1:]] if len(name) == 3 and terms.is_cjk(name) else [name]
+
+
+def _capitals(question: str) -> list[str]:
+    """The words of a question that only a name would begin with a capital."""
+    return [word for word in re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question) if word.lower() not in terms.STOP]
+
+
+def _has_name(text: str, name: str) -> bool:
+    return re.search(_name_pattern(name), _folded(text)) is not None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _folded(text: str) -> str:
+    return terms.fold(text)
+
+
+def _name_pattern(name: str) -> str:
+    name = terms.fold(name)
+    return re.escape(name) if not name.isascii() else rf"\b{re.escape(name)}(?:s\b|\b)"

@@ -1,0 +1,440 @@
+"""Which of what the memories hold answers a question best, and how surely."""
+
+import datetime as dt
+import functools
+import math
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from filemem.index.corpus import Corpus
+from filemem.models.responder import people, topics
+from filemem.models.responder.evidence import Evidence
+from filemem.models.responder.people import People, Person
+from filemem.models.responder.topics import Sort, Topic
+from filemem.search import evidence, question
+from filemem.search.question import Query
+from filemem.text import dates, names_zh, terms
+from filemem.text.statements import relations, table, whose
+from filemem.text.statements.sentences import Sentence, plainly
+
+RELATION, TOPIC, KIND = 1.1, 0.9, 0.5  # what it counts to state what is asked for, to hold it, to be of its kind
+NOT_OWN = 0.5  # what is left of that where the question is about the one who asks and the passage about another
+OTHERS = 0.3  # to hold it of somebody else
+FURTHER = 0.3  # what each further topic counts
+PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
+COUNTED, DONE, ENDED, WHO = 0.5, 0.2, 0.4, 0.15  # to count what is to be counted; to tell a day gone by; to tell an end
+NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
+NOW = 0.8  # the same where one value holds at a time
+OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
+STRAY = 0.5  # what it costs to be about nobody asked about
+_OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
+_HOW_MANY = re.compile(
+    r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE
+)
+_GONE_BY = re.compile(r"\b(?:did|was|were|been|happened)\b|[了过][吗的]?[?？]?$|的[?？]?$", re.IGNORECASE)
+_COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
+_WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
+STANDING = ("partner", "job", "employer", "home")
+SURE = evidence.PARTIAL  # share of the question's words from which on a passage answers it without any of these
+LIKELY = 0.4  # the same where it is asked whether something is still so
+ALIKE = 0.7  # of the best score, from which on passages are told apart by their days
+RELATED = 0.4  # what it counts that only neighbours or related words of a passage hold
+LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less than a short one
+LEAST = 0.1
+COMMON = 0.3  # what is left of what a field of words counts where half of the passages are found in it
+UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on nothing answers it for sure
+_SAYS_NOTHING = frozenset(
+    "still anymore ever actually really exactly currently again please whats whos wheres whens".split()
+)
+A_MONTH = dt.timedelta(days=31)  # what is longer is no day
+WORTH = 0.15  # of the best score, under which a passage is not shown beside it
+DOER = 0.6  # what the word for who does it counts
+_NO_SUBJECT = "叫姓在去到回从吃喝用打服对"  # behind these a name says what or where, not who
+NEAR = 4  # passages that are looked at for a change of what the first tells
+RARE = 6  # passages that a character stands in, up to which it tells a word
+
+
+@functools.cache
+def _sign(name: str) -> re.Pattern[str]:
+    """A pattern of the table."""
+    return table.compiled("|".join(topics.table()["subject"][name]))
+
+
+class AskedWord(NamedTuple):
+    """A word of the question: the stems that stand for it with what each counts, and what it weighs."""
+
+    text: str
+    stems: tuple[tuple[str, float], ...]
+    weight: float
+    known: bool
+
+
+class Understood(NamedTuple):
+    """A question as it is understood; `entities` are those of its words that stand for whom or what it is about."""
+
+    text: str
+    owner: str
+    topics: list[Topic]
+    relations: list[str]
+    people: list[Person]
+    of_self: bool
+    past: bool
+    still: bool
+    sorts: list[Sort]
+    names: frozenset[str]
+    spans: list[dates.Span]
+    bare: bool
+    units: list[AskedWord]
+
+    @property
+    def unknown(self) -> float:
+        """The share of its words, by weight, that stand nowhere in the memories."""
+        whole = sum(unit.weight for unit in self.units)
+        return sum(unit.weight for unit in self.units if not unit.known) / whole if whole else 0.0
+
+    @property
+    def rarest(self) -> AskedWord | None:
+        """The weightiest of its words that stand in the memories."""
+        return max((unit for unit in self.units if unit.known), key=lambda unit: unit.weight, default=None)
+
+
+class Ranked(NamedTuple):
+    """What answers best first; `sure`: the first of them does, as far as can be told."""
+
+    best: list[Evidence]
+    sure: bool
+
+
+def understood(text: str, owner: str, known: People, who: list[Person], corpus: Corpus, today: dt.date) -> Understood:
+    """What a question of `owner` asks; `who` are those of the `known` whom it is about, days count from `today`."""
+    about = topics.asked(text)
+    if not any(topic.name == "name" for topic in about):
+        who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
+    mentioned = dates.mentioned(text, today)
+    spans = [one.span for one in mentioned]
+    parsed = question.parse(text, corpus.speaker_names)
+    bare = question.parse(text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]).bare
+    wanted = topics.relations_asked(text, about)
+    wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
+    return Understood(
+        text,
+        owner,
+        about,
+        wanted,
+        who,
+        not who and people.is_about_self(text),
+        parsed.past or bool(_WAS.search(text) and set(wanted) & set(STANDING)),
+        _sign("still").search(text) is not None,
+        topics.sorts(text),
+        known.every_name,
+        spans,
+        bare and bool(spans),
+        _units(parsed, corpus),
+    )
+
+
+def _units(parsed: Query, corpus: Corpus) -> list[AskedWord]:
+    """The words that a passage may hold, the rarer the weightier; one that stands nowhere weighs most."""
+
+    def weight(count: int) -> float:
+        return math.log(1 + (corpus.count + 1) / (1 + count))
+
+    found = []
+    for word in parsed.words:
+        if not word.aside and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
+            count = sum(map(corpus.frequency, corpus.concept(word.stem)))
+            found.append(
+                AskedWord(
+                    word.text,
+                    ((word.stem, 1.0), *word.others, *_doers(word.text)),
+                    word.weight * weight(count),
+                    count > 0,
+                )
+            )
+    weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
+    for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
+        if terms.is_cjk(unit.text):
+            others = [other for place in unit.places for other in parsed.words[place].others]
+            count, size = _count(unit.text, corpus), min(1.0, len(unit.text) / 2)
+            rare = min(unit.text, key=corpus.frequency)
+            part = [(rare, 0.5)] if len(unit.text) > 1 and 0 < corpus.frequency(rare) <= RARE else []
+            found.append(AskedWord(unit.text, ((unit.text, 1.0), *part, *others), size * weight(count), count > 0))
+    return found
+
+
+def _doers(word: str) -> list[tuple[str, float]]:
+    """The stems of who does what a word says, and of what they do: milker of milk, drive of driver."""
+    base = terms.stem(word)
+    forms = (
+        [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
+    )
+    return [(terms.stem(form), DOER) for form in forms if len(form) > 3 and terms.stem(form) != base]
+
+
+def _count(text: str, corpus: Corpus) -> int:
+    pairs = [text[n : n + 2] for n in range(max(1, len(text) - 1))]
+    return min(corpus.frequency(pair) for pair in pairs)
+
+
+class Answering(NamedTuple):
+    """A passage with what it counts, and for how much of that it states or holds what is asked for; `sure`: that is enough
+    to be an answer; `named`: it names what the question is about."""
+
+    score: float
+    answers: float
+    sure: bool
+    named: bool
+    evidence: Evidence
+
+    @property
+    def day(self) -> int:
+        """Its day as an ordinal, 0 for none."""
+        return self.evidence.day.toordinal() if self.evidence.day else 0
+
+
+def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
+    """The evidence that has to do with a question, best first."""
+    found = list(found)
+    asked = _weighed(asked, found)
+    scored: list[Answering] = [Answering(*score, one) for one in found if (score := _score(asked, one))[0] > LEAST]
+    if not scored and asked.people:  # none of them is known here
+        return Ranked(ranked(asked._replace(people=[]), found).best, False)
+    if not scored:
+        return Ranked([], False)
+    best = max(scored, key=lambda one: one.score)
+
+    def alike(one: Answering) -> bool:
+        if asked.still:
+            return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
+        return one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
+
+    days = sorted({one.day for one in scored if alike(one)})
+    place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
+
+    def key(one: Answering) -> tuple[float, int, str, int]:
+        newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
+        total = one.score + (-newer if asked.past else newer)
+        return -total, -one.day, one.evidence.path, -one.evidence.line
+
+    scored.sort(key=key)
+    scored = [one for one in scored if one.score >= WORTH * best.score]
+    _put_current_first(asked, scored)
+    return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
+    """Put what tells of a change, newer than the first and about the same, in front of it."""
+    first, same = scored[0], _about(asked, scored[0].evidence)
+    for one in scored[1:NEAR]:
+        changes = any(
+            table.sign("change", plainly(part.text)) or _sign("ended").search(part.text)
+            for part in one.evidence.telling
+        )
+        answers = asked.still or one.answers >= first.answers - 2 * FURTHER
+        newer = one.day > first.day and one.score >= LIKELY * first.score and answers
+        if newer and changes and not asked.past and not one.evidence.over and same & _about(asked, one.evidence):
+            scored.remove(one)
+            scored.insert(0, one)
+            return
+
+
+def _about(asked: Understood, one: Evidence) -> frozenset[str]:
+    """Which topics and weighty words of a question a passage holds."""
+    held = [unit.text for unit in asked.units if unit.known and _held(unit, *_forms(one.text)) == 1.0]
+    return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
+
+
+def telling(name: str, asked: Understood, found: Iterable[Evidence]) -> list[tuple[Evidence, str]]:
+    """The sentences that hold a trait of whom a question about an age is about, each with its passage; none for others."""
+    if not any(topic.name == "age" for topic in asked.topics):
+        return []
+    topic = topics.named(name)
+    return [
+        (one, sentence.text)
+        for one in found
+        if not one.over
+        for sentence in one.telling
+        if topic.holds(sentence.text) and _fits(asked, one, topic, [sentence])
+    ]
+
+
+def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
+    """The question with what its fields of words count, the less the more passages they are found in."""
+
+    def weighed(topic: Topic) -> Topic:
+        if topic.name or not found:
+            return topic
+        common = sum(topic.hold.search(one.text) is not None for one in found) / len(found)
+        return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
+
+    return asked._replace(topics=[weighed(topic) for topic in asked.topics])
+
+
+def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
+    """What `Scored` says of a passage."""
+    own = share(asked.units, one.text)
+    lexical = own + RELATED * max(0.0, one.strength - own)
+    answers = max(_states(asked, one), _holds(asked, one))
+    people = any(person.named(one.text) for person in asked.people)
+    total = lexical + answers
+    dated = any(one.day and span.start <= one.day <= span.end for span in asked.spans)
+    if total + dated <= LEAST:
+        return 0.0, 0.0, False, False
+    total += PERSON * people - STRAY * bool(asked.people and not people)
+    total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
+    total += ON_DAY * dated - min(len(one.text), LENGTHY) / LENGTHY * LONG
+    total += _of_sort(asked, one)
+    total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
+    total += ENDED * (asked.still and bool(_sign("ended").search(one.text)))
+    total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
+    wanting = any(topic.sure for topic in asked.topics)
+    enough = asked.unknown < UNKNOWN and (answers >= KIND or (lexical >= SURE and not wanting))
+    sure = answers >= TOPIC or (dated and asked.bare) or enough
+    named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.text)) == 1.0)
+    return total, answers, sure and not (asked.people and not people), named
+
+
+def _was_asked(asked: Understood, one: Evidence) -> bool:
+    """Is it for what the question asks that a memory does not hold any more, as far as can be told?"""
+    stated = _relations_of(one, asked.owner)
+    return not stated or any(_same(name, relation, asked) for name in asked.relations for relation in stated)
+
+
+def _of_sort(asked: Understood, one: Evidence) -> float:
+    """What it counts that a passage has the sorts of things that are asked for: a day, a number of what is to be counted."""
+    found = 0.0
+    for sort in asked.sorts:
+        if sort.hold:
+            found += sort.worth * (sort.hold.search(one.text) is not None)
+        elif one.day:
+            days = [
+                mention.span for mention in _days(one.text, one.day) if mention.span.end - mention.span.start < A_MONTH
+            ]
+            found += sort.worth * bool(days)
+            found += DONE * (_GONE_BY.search(asked.text) is not None and any(span.end <= one.day for span in days))
+    if any(sort.name == "person" for sort in asked.sorts):
+        found += WHO * any(
+            name not in asked.text and re.search(rf"{re.escape(name)}", one.text) for name in asked.names
+        )
+    if counted := _HOW_MANY.search(asked.text):
+        found += COUNTED * (_counting(counted[1] or counted[2]).search(one.text) is not None)
+    return found
+
+
+@functools.lru_cache(maxsize=10_000)
+def _days(text: str, day: dt.date) -> list[dates.Mention]:
+    return dates.mentioned(text, day)
+
+
+@functools.lru_cache(maxsize=100)
+def _counting(noun: str) -> re.Pattern[str]:
+    """A number right before a noun."""
+    stem = re.escape(re.sub(r"(?:ies|es|s)$", "", noun.lower()))
+    near = r"\W+(?:[\w'-]+ ){0,2}" if noun.isascii() else "[\u4e00-\u9fff]{0,3}"
+    return re.compile(_COUNT + near + stem, re.IGNORECASE)
+
+
+def concerns(asked: Understood, text: str) -> bool:
+    """Has a text anything to do with a question, at a glance?"""
+    return (
+        bool(asked.spans) or any(topic.hold.search(text) for topic in asked.topics) or share(asked.units, text) > LEAST
+    )
+
+
+def share(units: list[AskedWord], text: str) -> float:
+    """The share of the question's words, by weight, that a text holds."""
+    whole = sum(unit.weight for unit in units)
+    if not whole:
+        return 0.0
+    forms = _forms(text)
+    return sum(unit.weight * _held(unit, *forms) for unit in units) / whole
+
+
+@functools.lru_cache(maxsize=10_000)
+def _forms(text: str) -> tuple[frozenset[str], str]:
+    """The stems of a text's words, and the text folded."""
+    return frozenset(terms.stem(token) for token in terms.tokens(text)), terms.fold(text)
+
+
+def _held(unit: AskedWord, stems: frozenset[str], folded: str) -> float:
+    values = [value for stem, value in unit.stems if (stem in folded if terms.is_cjk(stem) else stem in stems)]
+    return max(values, default=0.0)
+
+
+def _states(asked: Understood, one: Evidence) -> float:
+    """What it counts that a passage states a relation that is asked for."""
+    stated = _relations_of(one, asked.owner) if asked.relations else ()
+    return RELATION * any(_same(name, relation, asked) for name in asked.relations for relation in stated)
+
+
+def _relations_of(one: Evidence, owner: str) -> list[str]:
+    """The relations that a passage states: of its speaker, or of the owner where nobody speaks."""
+    name = "" if one.speaker else owner
+    return [found.relation for sentence in one.telling for found in relations.stated(sentence.text, name)]
+
+
+def _same(wanted: str, stated: str, asked: Understood) -> bool:
+    """Is a stated relation the one wanted, whose part in braces is told by the question?"""
+    if "{" not in wanted:
+        return wanted == stated
+    pattern = re.escape(wanted).replace(r"\{thing\}", "(.+)").replace(r"\{kin\}", "(.+)").replace(r"\{pet\}", "(.+)")
+    match = re.fullmatch(pattern, stated)
+    if not match:
+        return False
+    thing = match[1]
+    return thing in asked.text.lower() or any(person.named(thing) for person in asked.people)
+
+
+def _holds(asked: Understood, one: Evidence) -> float:
+    """What it counts that a passage holds what the topics ask for, of whom they ask it."""
+    found = [value for topic in asked.topics if (value := _held_of(topic, asked, one))]
+    return max(found) + FURTHER * (len(found) - 1) if found else 0.0
+
+
+def _held_of(topic: Topic, asked: Understood, one: Evidence) -> float:
+    if topic.name == "name" and asked.people:
+        return TOPIC if any(person.introduced(one.text) for person in asked.people) else 0.0
+    if "instruction" in topic.kinds and one.kind == "lessons":
+        return TOPIC
+    for worth, holds in ((TOPIC, topic.holds), (KIND, topic.is_of_kind)):
+        sentences = [sentence for sentence in one.telling if holds(sentence.text)]
+        if sentences and not topic.name:
+            of_others = asked.of_self and all(_subject(sentence, topic, asked) == "other" for sentence in sentences)
+            return worth * topic.worth * (NOT_OWN if of_others else 1.0)
+        if sentences:
+            worth = OTHERS if topic.name == "name" else worth
+            return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS
+    return 0.0
+
+
+def _fits(asked: Understood, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:
+    """Are the sentences about whom the question is about, and not what somebody says of another?"""
+    if asked.people:
+        about = any(person.named(_up_to(topic, sentence, of=True)) for person in asked.people for sentence in sentences)
+        reports = any(person.reports(sentence.text) for person in asked.people for sentence in sentences)
+        return not reports and about
+    if not asked.of_self:
+        return True
+    return any(_subject(sentence, topic, asked) == "self" for sentence in sentences)
+
+
+def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
+    """A sentence up to the end of what holds a topic, with whom it is `of` where that follows."""
+    said = plainly(sentence.text)
+    match = topic.hold.search(said)
+    if not match:
+        return said
+    follows = _OF.match(said, match.end()) if of else None
+    return said[: follows.end() if follows else match.end()]
+
+
+def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
+    """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
+    before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
+    found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
+    others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]
+    for name in (*names_zh.names(before), *others):
+        pattern = rf"(?<![{_NO_SUBJECT}])(?<!我是){re.escape(name)}" if terms.is_cjk(name) else rf"\b{name}(?:'?s)?\b"
+        found += [(one.start(), "other") for one in re.finditer(pattern, before, re.IGNORECASE)]
+    return max(found)[1] if found else {"self": "self"}.get(whose(sentence), "other")

@@ -1,0 +1,176 @@
+"""What a question is about: topics such as allergies or the address, and what a sentence that answers it looks like.
+
+The table is `data/topics.toml`, to be read and changed there. Pure functions.
+"""
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from filemem.text.statements import relations
+from filemem.text.statements import table as statement_table
+from filemem.text.statements.sentences import is_chinese, plainly
+
+ALIKE = 0.5  # what another word for the one in the question counts, of a topic
+_DATA = Path(__file__).parents[2] / "data"
+_FILE = _DATA / "topics.toml"
+_SORTS = {
+    "#phone": r"\d[\d ()-]{6,}\d",
+    "#place": r"\b(?:in|at|to|from|near) (?-i:[A-Z])\w+|[在去到住飞回][\u4e00-\u9fff]{2}",
+    "#weekday": r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:周|星期|礼拜)[一二三四五六日天]",
+}
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+class Held(NamedTuple):
+    """A pattern that is compiled when it is first searched for: of hundreds, a question asks about a few."""
+
+    pattern: str
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place in a text that holds it."""
+        return _compiled(self.pattern).search(text)
+
+
+class Topic(NamedTuple):
+    """A topic: `own` is a trait of somebody; `sure`: where no memory holds it, it is not known; `words` to search for."""
+
+    name: str
+    ask: re.Pattern[str]
+    hold: Held
+    own: bool
+    sure: bool
+    relations: tuple[str, ...]
+    kinds: tuple[str, ...]
+    words: str
+    person: str  # the person whom it is about by itself, empty for none
+    worth: float
+
+    def holds(self, sentence: str) -> bool:
+        """Does a sentence hold what answers a question about this?"""
+        return self.hold.search(plainly(sentence)) is not None
+
+    def is_of_kind(self, sentence: str) -> bool:
+        """Is a sentence of a kind that may?"""
+        said = plainly(sentence)
+        language = "zh" if is_chinese(said) else "en"
+        return any(statement_table.search("kind", kind, said, language) for kind in self.kinds)
+
+
+def asked(question: str) -> list[Topic]:
+    """The topics that a question asks about."""
+    said = plainly(question)
+    return [topic for topic in _topics() if topic.ask.search(said)]
+
+
+def named(name: str) -> Topic:
+    """The topic of a name."""
+    return next(topic for topic in _topics() if topic.name == name)
+
+
+def relations_asked(question: str, about: list[Topic]) -> list[str]:
+    """The names of the relations that answer a question."""
+    return list(dict.fromkeys([*relations.asked(question), *(name for topic in about for name in topic.relations)]))
+
+
+@functools.cache
+def table_rows(section: str) -> list[dict[str, Any]]:
+    """The rows of a section of the table."""
+    rows: list[dict[str, Any]] = table()[section]
+    return rows
+
+
+@functools.cache
+def table() -> dict[str, Any]:
+    """The whole table."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _topics() -> list[Topic]:
+    return (
+        [
+            Topic(
+                row["name"],
+                _compiled(row.get("ask", row["hold"])),
+                Held(row["hold"]),
+                row.get("own", False),
+                row.get("sure", False),
+                tuple(row.get("relations", ())),
+                tuple(row.get("kinds", ())),
+                row.get("words", ""),
+                row.get("person", ""),
+                1.0,
+            )
+            for row in table_rows("topic")
+        ]
+        + [_alike(pattern, pattern) for pattern in [*table()["alike"]]]
+        + [*_fields()]
+    )
+
+
+class Sort(NamedTuple):
+    """A sort of thing that a question asks for, such as a time of day, and what an answer of that sort counts more."""
+
+    name: str
+    worth: float
+    ask: re.Pattern[str]
+    hold: Held | None
+
+
+def sorts(question: str) -> list[Sort]:
+    """The sorts of things that a question asks for."""
+    said = plainly(question)
+    return [sort for sort in _sorts() if sort.ask.search(said)]
+
+
+@functools.cache
+def _sorts() -> list[Sort]:
+    return [
+        Sort(row["name"], row["worth"], _compiled(row["ask"]), Held(row["hold"]) if "hold" in row else None)
+        for row in table_rows("sort")
+    ]
+
+
+def _fields() -> Iterator[Topic]:
+    """The rows of the table of words for what a question asks for and for what answers it."""
+    for row in (_DATA / "fields.txt").read_text(encoding="utf-8").splitlines():
+        if row and not row.startswith("#"):
+            asked, _, held = row.partition(": ")
+            yield _alike(_any_of(asked), _any_of(f"{asked}, {held}" if held else asked))
+
+
+def _any_of(words: str) -> str:
+    """A pattern for any of some words: those in letters whole, with the endings of everyday words, `*` for any ending."""
+    return "|".join(_SORTS.get(word) or _one_word(word) for word in words.split(", "))
+
+
+def _one_word(word: str) -> str:
+    if not word.isascii():
+        return re.escape(word)
+    start, end = r"\b" if word[0].isalnum() else "", r"\b" if word[-1].isalnum() else ""
+    if word.endswith("*"):
+        return start + re.escape(word[:-1]) + r"\w*"
+    return start + re.escape(word) + ("(?:'?s|es|ed|d|ing)?" if end else "") + end
+
+
+def _alike(asked: str, held: str) -> Topic:
+    return Topic(
+        "",
+        _compiled(asked),
+        Held(held),
+        own=False,
+        sure=False,
+        relations=(),
+        kinds=(),
+        words="",
+        person="",
+        worth=ALIKE,
+    )

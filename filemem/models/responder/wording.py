@@ -1,0 +1,116 @@
+"""What the responder says, in English and in Chinese, and which messages it takes for what."""
+
+import datetime as dt
+import functools
+import re
+
+from filemem.models.responder.topics import table
+from filemem.text.statements import Utterance, hands_over, talk, told
+from filemem.text.statements.sentences import PASTED_LINES
+
+FOUND = ("From your memories:", "在记忆里找到：")
+WEAK = ("I found no strong match; the nearest I have is:", "没有很确定的结果，最接近的是：")
+NOTHING = ("I found nothing about that in your memories.", "记忆里没有找到相关内容。")
+ABOUT = ("What I know about you:", "关于你，我知道：")
+BY_NOW = ("Counted on to today: {} now.", "算到今天：现在{}岁。")
+KEPT = ("Kept", "记下了")  # alone where an older version said so, else with what was kept
+HEARD = ("All right.", "好的。")
+HELLO = ("Hello.", "你好。")
+WELCOME = ("You are welcome.", "不客气。")
+BYE = ("Goodbye.", "再见。")
+NEEDS_MODEL = (
+    "Without a model I can only look things up in your memories.",
+    "没有配置模型时，我只能在记忆里查找。",
+)
+WHOM = ("I cannot tell whom “{}” means; name the person.", "我不知道“{}”指的是谁，请说出名字。")
+RELATED = ("Kept. Related memories:", "记下了。相关的记忆：")  # of an older version
+OPENINGS = (
+    *FOUND,
+    *WEAK,
+    *RELATED,
+    *NOTHING,
+    *ABOUT,
+)  # behind which nothing but what is in the memories already stands
+_PLAIN = (*HEARD, *HELLO, *WELCOME, *BYE, *NEEDS_MODEL)
+OURS = re.compile(
+    rf"(?:{'|'.join(map(re.escape, OPENINGS))}|{KEPT[0]}[.:]|{KEPT[1]}[。：]|(?:{'|'.join(map(re.escape, _PLAIN))})$"
+    r"|I cannot tell whom “|我不知道“|Kept back from now on|从现在起不再提)"
+)
+SHOWN = 120  # characters of what was kept
+LONG = 1_500  # characters of a message from which on it is a pasted text, unless it opens or ends with a question
+
+_HAN = re.compile("[\u3400-\u9fff]")
+_TAIL = re.compile(r"[\s\W_]+$")
+_WEEKDAYS = "一二三四五六日"
+_LINES = {"hello": HELLO, "thanks": WELCOME, "bye": BYE}
+
+
+@functools.cache
+def _message(name: str) -> re.Pattern[str]:
+    """A pattern of the table for messages."""
+    return re.compile("|".join(table()["message"][name]), re.IGNORECASE)
+
+
+def is_chinese(text: str) -> bool:
+    """Is a message answered in Chinese?"""
+    return _HAN.search(text) is not None
+
+
+def small_talk(message: str) -> str:
+    """The answer to a greeting, thanks or a farewell; empty for any other message."""
+    said = _TAIL.sub("", message.strip())
+    found = (lines for name, lines in _LINES.items() if _message(name).fullmatch(said))
+    return next((lines[is_chinese(message)] for lines in found), "")
+
+
+def is_about_me(message: str) -> bool:
+    """Does a message ask for all that is known of the one who asks?"""
+    return _message("about me").search(message) is not None
+
+
+def looks_up(message: str) -> bool:
+    """Does a message ask for something that the memories may hold?"""
+    parts = talk(message)
+    if small_talk(message) or not parts or hands_over(parts[0].text):
+        return False
+    if len(message) > LONG or message.count("\n") >= PASTED_LINES:
+        return "question" in (parts[0].role, parts[-1].role)
+    if any(part.role == "question" for part in parts) or _message("look up").search(message):
+        return True
+    return _message("asks").search(message.strip()) is not None
+
+
+def statements(message: str) -> list[str]:
+    """What of a message is worth keeping, as it was said."""
+    return [one.text for one in told(Utterance("", message), dt.date.min, to_assistant=True).statements]
+
+
+def is_request(message: str) -> bool:
+    """Does a message ask for something to be done that is no looking up?"""
+    return any(part.role == "request" or hands_over(part.text) for part in talk(message)[:1])
+
+
+def subject(message: str) -> str:
+    """What is to be looked up, without the words that ask for it."""
+    said = _message("look up").sub(" ", message).strip() or message
+    for plain, written in table()["written"].items():
+        said = said.replace(plain, written)
+    return said
+
+
+def heard(message: str) -> str:
+    """A short answer to a message that asks for nothing: what of it was kept, or a plain word."""
+    chinese, kept = is_chinese(message), statements(message)
+    if not kept:
+        return (NEEDS_MODEL if is_request(message) else HEARD)[chinese]
+    said = " ".join(kept[0].split())
+    shown = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
+    return f"{KEPT[1]}：“{shown}”" if chinese else f"{KEPT[0]}: “{shown}”"
+
+
+def date(day: dt.date, *, month: bool, chinese: bool) -> str:
+    """A date as a person of the question's language writes it."""
+    if chinese:
+        named = f"{day.year}年{day.month}月"
+        return named if month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
+    return f"{day:%B %Y}" if month else f"{day:%a} {day.day} {day:%B %Y}"

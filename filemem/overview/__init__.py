@@ -1,0 +1,1 @@
+"""What a person looks at: problems, counts, names, days, one page."""

@@ -1,0 +1,82 @@
+"""What happened when: memories in the order of the days that they tell of, each with the days for which it held."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, Memory
+from filemem.files.passages import Passage
+from filemem.text.dates import mentioned
+from filemem.text.dates.spans import Span, one_day
+
+_YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
+LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of a day
+
+
+class Event(NamedTuple):
+    """What a memory tells of `span`, the day or days of it; `until` is the day on which it ceased to hold."""
+
+    span: Span
+    until: dt.date | None
+    text: str
+    path: str
+    line: int
+    archived: bool
+
+    def day(self) -> str:
+        """The day as a timeline shows it: `2026-05-08`, or `2026-05` for a whole month."""
+        whole = self.span.start.day == 1 and (self.span.end + dt.timedelta(1)).day == 1 < self.span.end.day
+        return f"{self.span.start:%Y-%m}" if whole else f"{self.span.start}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For a script."""
+        shown = {"date": self.span.start, "end": self.span.end, "until": self.until, "text": self.text}
+        return {**shown, "path": self.path, "line": self.line, "archived": self.archived}
+
+
+def timeline(
+    folder: Folder,
+    wanted: Callable[[str], bool],
+    after: dt.date = dt.date.min,
+    before: dt.date = dt.date.max,
+) -> list[Event]:
+    """The events of the memories whose live path is `wanted`, from `after` to `before`, oldest first."""
+    found = [event for path in folder.paths() if wanted(path) for event in _events(folder, path)]
+    inside = [event for event in found if event.span.end >= after and event.span.start <= before]
+    return sorted(inside, key=lambda event: (event.span.start, event.span.end, event.path, event.line))
+
+
+def _events(folder: Folder, path: str) -> Iterator[Event]:
+    """The first passage of a memory as an event; none where it has no date at all, or cannot be read."""
+    try:
+        memory = Memory(path, folder.read(path, LARGEST))
+    except (FilememError, OSError):
+        return
+    when = memory.when
+    passage = None if memory.binary else next(iter(memory.passages), None)
+    if passage is None or when is None:
+        return
+    until = memory.particular("valid_until")
+    text = plain(" ".join(passage.text.split()))
+    text = f"{passage.speaker}: {text}" if passage.speaker else text
+    yield Event(_told_of(memory, passage, passage.day or when.date), until, text, path, passage.line, memory.archived)
+
+
+def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
+    """The days that a memory tells of: since when it holds, else the first date that it names, else its own."""
+    since = memory.particular("valid_from")
+    if since:
+        return one_day(since)
+    if memory.kind == "sessions":
+        return one_day(day)
+    text = passage.text
+    named = (
+        mention.span
+        for mention in mentioned(text, day)
+        if mention.annotated or (not mention.relative and _YEAR.search(text, mention.start, mention.end))
+    )
+    return next((span for span in named if (span.end - span.start).days <= LONGEST), one_day(day))

@@ -1,0 +1,447 @@
+"""Consolidation: what was said becomes facts, lessons and lines of the profile. `plan` decides, `apply` writes.
+
+A session's plan is written down in `.filemem/consolidating.json` before it is carried out, and every step of it may be
+done twice; so a run that was killed is taken up where it stopped, and ends as it would have ended.
+"""
+
+import contextlib
+import datetime as dt
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError, NotFound
+from filemem.files import archive, config, disk, facts, recalls, trace, withheld
+from filemem.files.archive import live
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.files.front import quoted
+from filemem.files.memory import ARCHIVE, PROFILE, Memory
+from filemem.files.passages import Passage
+from filemem.remembering import ledger, profile, sessions, upkeep
+from filemem.remembering.comparison import (
+    ADD,
+    DROP,
+    LATE,
+    NOOP,
+    SUPERSEDE,
+    UPDATE,
+    Claim,
+    Fact,
+    FactIndex,
+    Verdict,
+    compare,
+    display,
+    from_json,
+    tells_more_than,
+)
+from filemem.remembering.ledger import Ledger
+from filemem.remembering.rules import Extracted, extract
+from filemem.remembering.sessions import Session
+from filemem.remembering.upkeep import Settled
+from filemem.text.statements.words import content
+
+JOURNAL = "consolidating.json"
+RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
+Extractor = Callable[[Session, list[int], FactIndex], Extracted]
+
+
+class Decision(NamedTuple):
+    """What is done about one claim; `path` is the memory that is written, changed or known already.
+
+    `replaces` are the memories that it supersedes, which end on the day `until`, and `in_part` those of them that tell
+    something beside and stay; for LATE the one that supersedes it.
+    """
+
+    action: str
+    path: str
+    claim: Claim
+    reason: str = ""
+    confidence: float = 1.0
+    replaces: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
+    until: str = ""
+    heading: int | None = None
+
+    def page(self) -> str:
+        """The file that is written."""
+        claim = self.claim
+        front = {
+            "source": facts.reference(claim.sources) if claim.sources else "",
+            "importance": str(claim.importance) if claim.importance != facts.IMPORTANCE else "",
+            "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
+            "pinned": "true" if claim.pinned else "",
+            "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
+            "said_by": claim.said_by,
+            "valid_from": str(claim.valid_from or ""),
+            "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
+            "kind": claim.nature,
+            "day": str(claim.when or ""),
+        }
+        if self.action == LATE:
+            front |= {"valid_until": self.until, "superseded_by": facts.reference(self.replaces)}
+        elif self.replaces:
+            front["supersedes"] = facts.reference(self.replaces)
+        return facts.page(claim.body or claim.text, front)
+
+
+class SessionPlan(NamedTuple):
+    """What is to be done about one session; `turns` are the digests of those that it looks at, `at` is the time of the run.
+
+    `size` is the file's in bytes, 0 where there are further turns to read.
+    """
+
+    session: str
+    at: str
+    turns: tuple[str, ...]
+    size: int
+    decisions: tuple[Decision, ...]
+    notes: tuple[str, ...]
+
+
+class Applied(NamedTuple):
+    """What was done: the decisions that were carried out, the paths that changed, sentences for the person.
+
+    `staged`: the decisions wait for review, and no memory was touched.
+    """
+
+    decisions: list[Decision]
+    paths: list[str]
+    notes: list[str]
+    staged: bool = False
+
+
+# -- the plan ----------------------------------------------------------------------------------------------------
+
+
+def plan(
+    user: Folder,
+    at: dt.datetime,
+    extractor: Extractor | None = None,
+    paths: Iterable[str] | None = None,
+    progress: archive.Progress = archive.unwatched,
+    *,
+    until: int | None = None,
+    book: Ledger | None = None,
+) -> Iterator[SessionPlan]:
+    """The plans of the sessions (all where no `paths` are given) that have unread turns, in the order of their dates.
+
+    Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
+    `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
+    that goes on, only those before the line `until` are read. `book` is the ledger where it was read already.
+    """
+    order = sessions.in_order(user)
+    chosen = set(order if paths is None else paths)
+    book, pending, names = book or Ledger(user), [], set[str]()
+    for path in order:
+        memory = sessions.load(user, path) if path in chosen else None
+        said = sessions.passages(memory) if memory else []
+        if _unread(book, path, said, until):
+            pending.append((path, len(said)))
+            names.update(sessions.speaker(memory, passage) for passage in said if memory)
+    known = FactIndex(user, book, names) if pending else None
+    done, total = 0, sum(count for _, count in pending)
+    for path, count in pending:
+        progress(done, total)
+        memory = sessions.load(user, path)  # anew: somebody may have saved it since
+        unread = _unread(book, path, sessions.passages(memory), until) if memory else []
+        if memory and unread and known:
+            session = sessions.told(memory, user.name, withheld.read(user))
+            session = session._replace(kept=book.facts_of(turn.digest for turn in session.turns))
+            found = extractor(session, unread, known) if extractor else extract(session, unread)
+            planned = _session_plan(session, unread, found, known, at)
+            yield planned if until is None else planned._replace(size=0)
+        done += count
+    progress(total, total)
+
+
+def _unread(book: Ledger, path: str, said: list[Passage], until: int | None) -> list[int]:
+    """The places of the turns that were not read yet, of those before the line `until`."""
+    unread = book.unread(path, [ledger.turn_digest(path, passage) for passage in said])
+    return [place for place in unread if until is None or said[place].line < until]
+
+
+def _session_plan(
+    session: Session, unread: list[int], told: Extracted, known: FactIndex, at: dt.datetime
+) -> SessionPlan:
+    """What becomes of the claims of one session; `known` takes it in."""
+    day = session.memory.date or at.date()
+    decisions = [Decision(DROP, "", Claim(one.text, day, sources=(one.source,)), one.reason) for one in told.dropped]
+    for claim in told.claims:
+        decisions.append(decided(claim, known))
+    turns = tuple(session.turns[place].digest for place in unread)
+    notes = (*told.notes, *upkeep.contradicted(known, _settled(decisions, known)))
+    return SessionPlan(session.path, f"{at.isoformat()}", turns, session.size, tuple(decisions), notes)
+
+
+def decided(claim: Claim, known: FactIndex) -> Decision:
+    """What is to be done about one claim; `known` takes it in."""
+    before = next((known.ledger.made[origin] for origin in claim.origins[:1] if origin in known.ledger.made), "")
+    if before:
+        return Decision(NOOP, before, claim, f"this turn was made into {before} before")
+    cited = next((known.cited[source] for source in claim.sources[:1] if source in known.cited), "")
+    if cited:
+        return Decision(NOOP, cited, claim, f"{cited} rests on this turn already")
+    if any(origin in known.ledger.refused for origin in claim.origins):
+        return Decision(NOOP, "", claim, "it was proposed before and rejected")
+    verdict = compare(claim, known)
+    if verdict.action in (NOOP, DROP):
+        return Decision(verdict.action, verdict.facts[0].path if verdict.facts else "", claim, verdict.reason)
+    if verdict.action == UPDATE:
+        return _confirmed(claim, verdict.facts[0], known)
+    return _new(claim, verdict, known)
+
+
+def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
+    """A memory gets a further source; told on another day, it is also more certain."""
+    surer = fact.confidence
+    if claim.day != fact.since and not claim.said_by:
+        surer = round(1 - (1 - fact.confidence) * RAISED, 2)
+    surer = max(surer, claim.confidence)
+    known.put(fact._replace(confidence=surer))
+    return Decision(UPDATE, fact.path, claim, "told again", surer)
+
+
+def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
+    """A memory of its own, in the place of others perhaps."""
+    path = known.free(facts.name(claim.kind, claim.text, claim.day, display(known.user.name)))
+    late = verdict.action == LATE
+    heading = None if late or claim.said_by else profile.section(claim.heading)
+    place = f"{ARCHIVE}/{path}" if late else path
+    found = Decision(verdict.action, place, claim, verdict.reason, claim.confidence)
+    # What was true until something else is told was true until that began.
+    until = min(claim.valid_from or claim.day, claim.day) if not late else verdict.facts[0].since
+    replaces = tuple(live(fact.path) for fact in verdict.facts)
+    if late:
+        known.paths.add(found.path)
+        return found._replace(replaces=replaces, until=str(until))
+    if verdict.reason:
+        found = found._replace(confidence=round(claim.confidence * RAISED, 2))
+    in_part = tuple(live(fact.path) for fact in verdict.facts if tells_more_than(fact, claim))
+    for fact in verdict.facts:
+        if live(fact.path) not in in_part:
+            known.supersede(fact.path)
+    words = frozenset(content(plain(claim.text)))
+    new = Fact(
+        path, plain(claim.text), claim.day, claim.states, words, True, claim.pinned, found.confidence,
+        not claim.sources,
+    )  # fmt: skip
+    known.put(new)
+    return found._replace(replaces=replaces, in_part=in_part, until=str(until) if replaces else "", heading=heading)
+
+
+def _settled(decisions: Iterable[Decision], known: FactIndex) -> Iterator[Settled]:
+    """What the new memories settle."""
+    for one in decisions:
+        if one.claim.states and one.action in (ADD, SUPERSEDE):
+            before = tuple(known.replaced[path] for path in one.replaces if path in known.replaced)
+            yield Settled(one.path, one.claim.states, one.claim.text, before)
+
+
+# -- apply -------------------------------------------------------------------------------------------------------
+
+
+def apply(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
+    """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError.
+
+    `book` is the ledger where it was read already. First what a killed run has left is finished: whoever holds the lock and
+    finds a journal is looking at such a one's.
+    """
+    with user.locked():
+        left = resume(user)
+        journal = user.bookkeeping(JOURNAL)
+        disk.write(journal, _as_json(found))
+        done = _carry_out(user, found, book or Ledger(user))
+        disk.delete(journal)
+    return done._replace(paths=[*left.paths, *done.paths]) if left else done
+
+
+def stage(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
+    """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
+    user.make()
+    staged = [one for one in found.decisions if one.action not in (NOOP, DROP)]
+    read = {"read": found.session, "turns": list(found.turns), "size": found.size}
+    (book or Ledger(user)).add([*({"proposed": one.claim._asdict()} for one in staged), read])
+    return Applied(staged, [], list(found.notes), staged=True)
+
+
+def run(
+    user: Folder,
+    at: dt.datetime,
+    extractor: Extractor | None = None,
+    paths: Iterable[str] | None = None,
+    progress: archive.Progress = archive.unwatched,
+    *,
+    until: int | None = None,
+    review: bool = False,
+) -> Iterator[tuple[str, Applied]]:
+    """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done.
+
+    With `review`, or where the store's settings say so, what is planned is only proposed.
+    """
+    before = resume(user)
+    if before:
+        yield "", before
+    book = Ledger(user)
+    kept = upkeep.tend(user, book)
+    if kept.changed:
+        yield "", Applied([], [PROFILE], kept.notes)
+    carry = stage if review or config.of(user).review else apply
+    for found in plan(user, at, extractor, paths, progress, until=until, book=book):
+        waiting, settled = _parted(user, found)
+        if waiting.decisions and carry is apply:
+            yield found.session, stage(user, waiting, book)
+        yield found.session, carry(user, settled if carry is apply else found, book)
+
+
+def _parted(user: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
+    """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
+    asks = config.of(user).steering == "review"
+    waits = [one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions]
+    held = [one for one, wait in zip(found.decisions, waits, strict=True) if wait and one.action not in (NOOP, DROP)]
+    kept = [one for one in found.decisions if one not in held]
+    return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
+
+
+def interrupted(user: Folder, most: int = 20) -> list[str]:
+    """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
+    book, found = Ledger(user), []
+    for name in trace.sessions(user)[-10 * most :]:
+        for place in archive.places(user, f"sessions/{name[:4]}/{name}.md"):
+            if os.stat(user.absolute(place)).st_size != book.sizes.get(live(place)):
+                found.append(place)
+    return found[-most:]
+
+
+def resume(user: Folder) -> Applied | None:
+    """Finish the plan that a killed run has left; None where there is none."""
+    journal = user.bookkeeping(JOURNAL)
+    if not disk.exists(journal):
+        return None
+    with user.locked():
+        try:
+            done = _carry_out(user, _from_json(json.loads(disk.read(journal))), Ledger(user))
+        except NotFound:
+            return None
+        except (ValueError, TypeError, KeyError):
+            done = None  # no plan of this version: its session is read again
+        disk.delete(journal)
+    return done
+
+
+def _as_json(found: SessionPlan) -> bytes:
+    decisions = [{**one._asdict(), "claim": one.claim._asdict()} for one in found.decisions]
+    value = {**found._asdict(), "decisions": decisions}
+    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+
+
+def _from_json(value: dict[str, Any]) -> SessionPlan:
+    decisions = [
+        Decision(
+            **{
+                **one,
+                "claim": from_json(one["claim"]),
+                "replaces": tuple(one["replaces"]),
+                "in_part": tuple(one["in_part"]),
+            }
+        )
+        for one in value["decisions"]
+    ]
+    whole = {**value, "turns": tuple(value["turns"]), "decisions": tuple(decisions), "notes": tuple(value["notes"])}
+    return SessionPlan(**whole)
+
+
+def _carry_out(user: Folder, found: SessionPlan, book: Ledger) -> Applied:
+    """Do every step that was not done yet."""
+    at, entries = dt.datetime.fromisoformat(found.at), list[dict[str, Any]]()
+    book.read_on()
+    done, paths, notes = list[Decision](), list[str](), list(found.notes)
+    for one in found.decisions:
+        if one.action in (NOOP, DROP):
+            done.append(one)
+            continue
+        try:
+            written = _confirm(user, one) if one.action == UPDATE else _write(user, one, at, notes)
+        except FilememError as error:
+            notes.append(str(error))
+            continue
+        done.append(written.decisions[0])
+        paths += written.paths
+        entries += _entries(user, done[-1], written.paths)
+    changes = [
+        profile.ProfileChange(one.path, one.heading, _profile_line(one), one.replaces)
+        for one in done
+        if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
+    ]
+    kept = upkeep.revise(user, book, changes)
+    entries += kept.entries
+    paths += [PROFILE] if kept.changed else []
+    notes += kept.notes
+    told_again = [one.path for one in done if one.action == UPDATE]
+    if told_again:
+        recalls.note_all(user, dict.fromkeys(told_again), recalls.CITED, at)
+    if found.session:
+        entries.append({"read": found.session, "turns": list(found.turns), "size": found.size})
+    book.add(entries)
+    return Applied(done, list(dict.fromkeys(paths)), notes)
+
+
+def _profile_line(one: Decision) -> str:
+    return profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
+
+
+def _write(user: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
+    """Write a new memory, then mark and put away what it supersedes."""
+    with user.locked():
+        if not any(_holds(user.memory(place), one.claim) for place in archive.places(user, one.path)):
+            one = one._replace(path=user.create(one.path, one.page()))  # another name where somebody took this one
+    touched = [one.path]
+    for old in one.replaces if one.action != LATE else ():
+        touched += _supersede(user, old, one, at, notes)
+    return Applied([one], touched, notes)
+
+
+def _holds(memory: Memory, claim: Claim) -> bool:
+    """Is a memory what was made of a claim, superseded or confirmed since perhaps?"""
+    said = "\n".join(memory.lines[memory.front_end :]).strip()
+    return said == (claim.body or claim.text) and set(claim.sources) <= set(facts.sources(memory))
+
+
+def _supersede(user: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
+    """Mark a memory as superseded and put it into the archive; where it has gone, nothing is left to do."""
+    until = dt.date.fromisoformat(one.until)
+    place = next(archive.places(user, old), "")
+    if not place:
+        return []
+    part = live(old) in one.in_part
+    try:
+        user.edit(place, lambda data: facts.superseded(place, data, live(one.path), None if part else until))
+    except ValueError as error:
+        notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
+        return []
+    if place == live(old) and not part:
+        notes += archive.put(user, [place], at).values()
+    return [live(old), archive.archived(old)]
+
+
+def _confirm(user: Folder, one: Decision) -> Applied:
+    """Add sources and confidence to a memory."""
+    place = user.locate(one.path)
+    with contextlib.suppress(ValueError):
+        user.edit(place, lambda data: facts.confirmed(place, data, one.claim.sources, one.confidence))
+    return Applied([one], [place], [])
+
+
+def _entries(user: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """What the ledger keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
+    for path in dict.fromkeys(map(live, touched)):
+        place = next(archive.places(user, path), "")
+        if place:
+            first = path not in one.replaces or one.action == LATE
+            origins = [list(origin) for origin in one.claim.origins] if first else []
+            memory = user.memory(place)
+            entry: dict[str, Any] = {"wrote": path, "digest": ledger.digest(memory.data), "from": origins}
+            if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
+                entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited
+            yield entry

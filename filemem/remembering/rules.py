@@ -1,0 +1,146 @@
+"""From a session to claims, without a model: quotations of what is worth keeping, each with the turn that it comes from."""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from filemem.files.passages import format_turn
+from filemem.files.transcript import ASSISTANT
+from filemem.remembering import injection
+from filemem.remembering.comparison import Claim
+from filemem.remembering.ledger import digest
+from filemem.remembering.sessions import Session, SessionTurn
+from filemem.text.statements import Statement, steering, steers, told
+from filemem.text.statements.sentences import is_chinese
+
+SECRET = "[redacted:"
+MOST = 6  # facts of one session, the weightiest; what a person asks to be remembered is beside them
+ASKED = 8  # importance of what a person asks to be remembered
+NEAR = 4  # turns before a correction such as "no, Thursday" in which what it corrects was said
+_CORRECTS = re.compile(
+    r"^(?:(?:no|wait|sorry)[,.!]|no (?:wait|sorry|make|it)|wait no|nope|sorry it|oops|whoops|actually|correction"
+    r"|make (?:that|it)|i mean|i meant|scrap that|not|rather)(?!\w).{0,60}$"
+    r"|^(?:不对|不是|说错了?|其实是|哦?不[，,]|改成|应该是|更正|搞错了?|记错了?|打错了?).{0,30}$",
+    re.IGNORECASE,
+)
+
+
+class Dropped(NamedTuple):
+    """What was said and will not be kept, and why."""
+
+    source: str
+    text: str
+    reason: str
+
+
+class Extracted(NamedTuple):
+    """What a session tells, in the order in which it was told; `notes` are sentences about how it went."""
+
+    claims: list[Claim]
+    dropped: list[Dropped]
+    notes: list[str]
+
+
+def extract(session: Session, unread: Collection[int]) -> Extracted:
+    """The claims of the unread turns."""
+    found: dict[int, list[Claim]] = {}
+    dropped: list[Dropped] = []
+    notes: list[str] = []
+    to_assistant, of_records = session.to_assistant, session.of_records
+    for place in sorted(unread):
+        said = session.turns[place]
+        source = f"{session.path}:{said.line}"
+        order = injection.suspicious(said.text) if foreign(said) else injection.commands(said.text)
+        if order:
+            dropped.append(Dropped(source, said.text, f"it {order}"))
+        if order or foreign(said) or (of_records and said.speaker != session.user):
+            continue
+        heard = told(said.turn, said.day, to_assistant=to_assistant)
+        if heard.takes_back:
+            _take_back(session, place, found, dropped)
+        for wish in heard.forget:
+            notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
+        kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
+        found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
+        if not heard.statements and _CORRECTS.search(said.text.strip()):
+            found[place] = _corrected(session, place)
+    claims = [claim for place in sorted(found) for claim in found[place]]
+    return Extracted(weightiest(claims, session.kept), dropped, notes)
+
+
+def foreign(said: SessionTurn) -> bool:
+    """Is this not what a person says, but an assistant, a tool or a document?"""
+    return said.speaker.casefold() in (ASSISTANT, "tool", "system", "document")
+
+
+def weightiest(claims: list[Claim], kept: int) -> list[Claim]:
+    """The claims without the lightest of those that are too many for one session, of which `kept` were kept before."""
+    counted = [claim for claim in claims if claim.kind == "facts" and not claim.asked]
+    best = sorted(counted, key=lambda claim: -claim.importance)[: max(0, MOST - kept)]
+    return [claim for claim in claims if claim not in counted or claim in best]
+
+
+def may_steer(session: Session, place: int) -> bool:
+    """May a turn say how the assistant is to behave? Only the user's own plain talk with this program's assistant.
+
+    None does that was announced as another's text a moment before. What an imported conversation says waits for review.
+    """
+    said = session.turns[place]
+    if not session.to_assistant or said.speaker != session.user or not steering.plain_talk(said.text, session.user):
+        return False
+    before = session.turns[max(0, place - NEAR) : place]
+    asked = bool(before) and before[-1].speaker == ASSISTANT and steering.asks_for_text(before[-1].text)
+    return not asked and not steering.announced([one.text for one in before if one.speaker == session.user])
+
+
+def _orders(one: Statement) -> bool:
+    return steers(one) or steering.holds_order(one.text)
+
+
+def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[Dropped]) -> None:
+    """Drop what a speaker said last, as they say that it was a joke."""
+    for before in _own_turns_before(session, place)[:1]:
+        for claim in found.pop(before, []):
+            dropped.append(Dropped(claim.sources[0], claim.text, "it was said to be a joke"))
+
+
+def _corrected(session: Session, place: int) -> list[Claim]:
+    """What a speaker told a few turns before, together with a short correction of it."""
+    said = session.turns[place]
+    for before in _own_turns_before(session, place):
+        earlier = session.turns[before]
+        heard = told(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
+        if heard and not steers(heard[-1]):
+            one = heard[-1]._replace(changes=heard[-1].text, states=(), when=None)
+            return [_claim(session, [(earlier, one.text), (said, said.text.strip())], one)]
+    return []
+
+
+def _own_turns_before(session: Session, place: int) -> list[int]:
+    """The places of the few turns before one that its speaker said, the latest first."""
+    speaker = session.turns[place].speaker
+    return [n for n in range(place - 1, max(-1, place - 1 - NEAR), -1) if session.turns[n].speaker == speaker]
+
+
+def _claim(session: Session, quotes: list[tuple[SessionTurn, str]], statement: Statement) -> Claim:
+    said, first = quotes[-1][0], quotes[0][0]
+    text = ("" if is_chinese(statement.text) else " ").join(" ".join(text.split()) for _, text in quotes)
+    lesson = steers(statement)
+    return Claim(
+        text=text,
+        day=said.day,
+        kind="lessons" if lesson else "facts",
+        sources=tuple(f"{session.path}:{one.line}" for one, _ in quotes),
+        origins=tuple((one.digest, digest(text)) for one, _ in reversed(quotes)),
+        importance=statement.kind.importance,
+        confidence=1.0 if lesson or statement.asked else 0.8,
+        states=tuple(((said.speaker.casefold(), one.relation), one.value) for one in statement.states if one.single),
+        changes=statement.changes,
+        body="".join(format_turn(one.speaker, "", text) for one, text in quotes).rstrip("\n"),
+        nature={"plan": "plan", "event": "event"}.get(statement.kind.name, ""),
+        when=statement.when,
+        heading=statement.kind.heading if said.speaker == session.user else "",
+        asked=statement.asked,
+        speaker=first.speaker,
+        waits=lesson and session.imported,
+    )

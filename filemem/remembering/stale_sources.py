@@ -1,0 +1,105 @@
+"""What a memory rests on, and whether that still stands: turns that were edited or deleted, memories that were superseded."""
+
+from collections.abc import Iterable, Iterator
+
+from filemem.errors import FilememError
+from filemem.files import archive, facts
+from filemem.files.archive import live
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, PROFILE, REFERENCE, Memory, is_archived, kind_of
+from filemem.files.problems import Problem
+from filemem.remembering import profile, retold
+from filemem.remembering.ledger import Ledger, Origin, turn_digest
+
+_GONE = "delete the line, or let filemem consolidate do it"
+_RETOLD = "go through such facts with filemem review --retold"
+_LOOK = "see whether it still holds; then correct it, or delete it"
+
+
+def problems(folder: Folder) -> Iterator[Problem]:
+    """What memories rest on that does not stand any more, for a person to look at.
+
+    Only of memories as the program left them: what a person has edited is theirs to answer for.
+    """
+    book, seen, gone = Ledger(folder), dict[str, dict[str, int]](), dict[str, str]()
+    for path, written in book.written.items():
+        memory = _read(folder, path)
+        if memory is None or not book.untouched(path, memory.data):
+            continue
+        named = [match for match in map(REFERENCE.match, facts.sources(memory)) if match]
+        sessions = {live(match[1]) for match in named if kind_of(match[1]) == "sessions"}
+        for what in _changed(folder, sessions, written.origins, seen):
+            yield Problem(path, memory.line_of("source"), what, _LOOK)
+    for one in retold.found(folder):
+        path, sessions = one.memory.path, {live(source.rpartition(":")[0]) for source, _ in one.turns}
+        if not list(_changed(folder, sessions, book.written[path].origins, seen)):
+            yield Problem(path, one.memory.front_end + 1, "its words stand in no turn that it cites", _RETOLD)
+    for path in folder.paths():
+        if kind_of(path) in ("facts", "lessons", "summaries") and not is_archived(path):
+            yield from _superseded(folder, path, gone)
+    yield from _profile(folder, gone)
+
+
+def _changed(
+    folder: Folder, sessions: Iterable[str], origins: Iterable[Origin], seen: dict[str, dict[str, int]]
+) -> Iterator[str]:
+    """A phrase for the turns of a memory that are not in its sessions as they were."""
+    sessions = sorted(sessions)
+    for session in sessions:
+        if session not in seen:
+            seen[session] = _turns(folder, session)
+    lost = [turn for turn, _ in origins if not any(turn in seen[session] for session in sessions)]
+    if lost and all(seen[session] for session in sessions):  # that a source is gone altogether is told elsewhere
+        yield f"{'a turn' if len(lost) == 1 else f'{len(lost)} turns'} that it rests on was edited or deleted since"
+
+
+def _turns(folder: Folder, session: str) -> dict[str, int]:
+    """The line of each turn of a session, by its digest."""
+    memory = _read(folder, session)
+    return {turn_digest(session, turn): turn.line for turn in (memory.passages if memory else ()) if turn.speaker}
+
+
+def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Problem]:
+    """A problem for each superseded memory that a live one names as its source."""
+    try:
+        data = folder.read(path, LARGEST)
+    except FilememError:
+        return
+    if b"source" not in data:
+        return
+    memory = Memory(path, data)
+    for source in facts.sources(memory):
+        match = REFERENCE.match(source)
+        by = _replaced(folder, match[1], gone) if match and kind_of(match[1]) in ("facts", "lessons") else ""
+        if by:
+            yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", _LOOK)
+
+
+def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:
+    """A problem for each line of the profile that rests on a memory which is gone or superseded."""
+    memory = _read(folder, PROFILE)
+    for number, path, _ in profile.marked(memory.text) if memory else ():
+        if not list(archive.places(folder, path)):
+            yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", _GONE)
+            continue
+        by = _replaced(folder, path, gone)
+        if by:
+            yield Problem(PROFILE, number, f"the line rests on {path}, which {by} superseded", _LOOK)
+
+
+def _replaced(folder: Folder, path: str, gone: dict[str, str]) -> str:
+    """What superseded a memory; empty where nothing did."""
+    if path not in gone:
+        memory = _read(folder, path)
+        found = memory.particular("superseded_by") if memory and b"superseded_by" in memory.data else None
+        gone[path] = str(found or "")
+    return gone[path]
+
+
+def _read(folder: Folder, path: str) -> Memory | None:
+    """A memory, live or archived; None where it is gone."""
+    try:
+        place = next(archive.places(folder, path), None)
+        return folder.memory(place) if place else None
+    except FilememError:
+        return None

@@ -1,0 +1,72 @@
+"""Structured answers of models: a tool's arguments, or JSON somewhere in the text, whole or cut off."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from filemem.models import Model, Reply, ToolsRefused
+
+_TRAILING = re.compile(r",\s*([}\]])")
+
+
+def filled(model: Model, messages: list[dict[str, Any]], form: dict[str, Any]) -> Reply:
+    """An answer in the form of a tool's arguments; of a model that takes no tools, whatever it says. Raises ModelError."""
+    try:
+        return model.ask(messages, [form], lambda _: None)
+    except ToolsRefused:
+        return model.ask(messages, [], lambda _: None)
+
+
+def objects(reply: Reply, key: str) -> list[dict[str, Any]] | None:
+    """The objects in the list `key` of an answer, as many as are whole; None where the answer holds no such thing at all.
+
+    A list without its mapping, a single object, code fences, talk around the JSON and trailing commas are put up with.
+    """
+    found = None
+    for text in [*(call.arguments for call in reply.calls), reply.text]:
+        for value in _values(text):
+            taken = _taken(value, key)
+            if taken is not None:
+                found = [*(found or []), *taken]
+        if found is None and f'"{key}"' in text:
+            found = list(_whole(text.partition(f'"{key}"')[2]))
+        if found is not None:
+            return found
+    return None
+
+
+def _taken(value: Any, key: str) -> list[dict[str, Any]] | None:
+    if isinstance(value, dict):
+        if key in value:
+            value = value[key]
+        elif not any(name in value for name in ("text", "fact")):
+            return None
+        value = [value] if isinstance(value, dict) else value
+    if not isinstance(value, list):
+        return None
+    return [entry for entry in value if isinstance(entry, dict)]
+
+
+def _values(text: str) -> Iterator[Any]:
+    """The JSON values that begin with a bracket, one behind the other."""
+    decoder, at = json.JSONDecoder(), 0
+    text = _TRAILING.sub(r"\1", text)
+    while match := re.compile(r"[{\[]").search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+def _whole(text: str) -> Iterator[dict[str, Any]]:
+    """The objects of a list whose end is missing."""
+    decoder, at = json.JSONDecoder(), 0
+    while (start := text.find("{", at)) >= 0:
+        try:
+            value, at = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict):
+            yield value

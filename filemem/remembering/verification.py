@@ -1,0 +1,142 @@
+"""Is what a model noted borne out by the turns that it cites? Checked by code and not by trust."""
+
+import datetime as dt
+import re
+from collections.abc import Collection
+from typing import Any
+
+from filemem.files.facts import plain
+from filemem.files.transcript import ASSISTANT
+from filemem.remembering import injection
+from filemem.remembering.comparison import Claim
+from filemem.remembering.ledger import digest
+from filemem.remembering.rules import SECRET, Dropped, foreign, may_steer
+from filemem.remembering.sessions import Session, SessionTurn
+from filemem.text import bounded, dates
+from filemem.text.bounded import DatedText
+from filemem.text.plain import one_line
+from filemem.text.redaction import redact
+from filemem.text.statements import heading_of
+from filemem.text.statements.sentences import is_chinese, own_sentences
+from filemem.text.statements.steering import speaks_of_steering
+from filemem.text.statements.words import amount, content
+
+LONGEST = 400  # characters of a fact
+AROUND = 2  # turns before and after a cited one whose words count as said, names, numbers and dates aside
+BORNE = 0.6  # of a fact's content words, the least that the turns must have
+SURE = 0.8  # confidence in what a person said and a model told
+_PRONOUN = re.compile(
+    r"(?:he|she|it|they|we|i|you|his|her|their|my|this|that|user|the user)\b|[他她它我你这那]", re.IGNORECASE
+)
+
+
+def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Claim | Dropped:
+    """A fact as a model gave it, as a claim, or why it is dropped; `part` are the places of the turns it may cite."""
+    text = entry.get("text")
+    where = {session.turns[place].line: place for place in range(len(session.turns))}
+    lines = entry.get("lines", entry.get("line"))
+    cited = [whole(line) for line in (lines if isinstance(lines, list) else [lines])]
+    shown = f"{session.path}:{cited[0] if cited else 0}"
+    if not isinstance(text, str) or not text.strip():
+        return Dropped(shown, one_line(str(entry), 80), "it has no text")
+    text = " ".join(redact(text)[0].split())
+    invented = [line for line in cited if line not in where]
+    if not cited or invented:
+        return Dropped(shown, text, f"it cites {'a line' if cited else 'no line'} that is no turn of the conversation")
+    places = [where[line] for line in cited]
+    if not any(place in part for place in places):
+        return Dropped(shown, text, "it cites only turns that were read before")
+    said = [session.turns[place] for place in places]
+    steers = entry.get("kind") == "lesson" or speaks_of_steering(plain(text))
+    reason = _unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
+    reason = reason or _foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
+    return Dropped(shown, text, reason) if reason else _claim(entry, text, session, said)
+
+
+def _unfit(text: str, said: list[SessionTurn]) -> str:
+    """What is wrong with the fact as a sentence."""
+    if len(text) > LONGEST:
+        return f"it is longer than {LONGEST} characters"
+    if SECRET in text:
+        return "it is about a secret"
+    if _PRONOUN.match(plain(text)):
+        return "it does not name its subject"
+    if is_chinese(plain(text)) != is_chinese(" ".join(one.text for one in said)):
+        return "it is not in the speaker's language"
+    return "it " + order if (order := injection.suspicious(text)) else ""
+
+
+def _handed_over(said: list[SessionTurn]) -> str:
+    """Is nothing that it cites anybody's own talk, only text that was pasted or handed over to be worked on?"""
+    told = [one for one in said if foreign(one) or own_sentences(one.text)]
+    return "" if told else "what it cites is a text that was handed over, and nobody's own words"
+
+
+def _foreign_wish(session: Session, places: list[int]) -> str:
+    """How the assistant is to behave is the user's to say, in a turn that is nothing but their own plain talk."""
+    if all(may_steer(session, place) for place in places):
+        return ""
+    return "it steers the assistant, and what it cites is not the user's own plain talk"
+
+
+def _foreign_orders(said: list[SessionTurn]) -> str:
+    for one in said:
+        order = injection.suspicious(one.text) if foreign(one) else injection.commands(one.text)
+        if order:
+            return f"what it cites {order}"
+    return ""
+
+
+def _unborne(text: str, session: Session, places: list[int], around: int) -> str:
+    """What the fact has that neither the turns that it cites nor the few around them have."""
+    near = sorted(
+        {n for place in places for n in range(place - around, place + around + 1) if 0 <= n < len(session.turns)}
+    )
+    turns = [session.turns[place] for place in near]
+    names = ", ".join(session.speakers)
+    cited = [session.turns[place] for place in places]
+    extra = bounded.unsupported_details(
+        [text], [DatedText(f"{one.speaker}: {one.text}", one.day) for one in cited] + [DatedText(names, None)]
+    )
+    if extra:
+        return f"the turns that it cites do not have {', '.join(one_line(item, 40) for item in extra[:3])}"
+    words = content(plain(text)) - content(names)
+    known = content(" ".join(dates.annotate(one.text, one.day) for one in turns))
+    known |= content(" ".join(f"{one.day:%d %B %Y %A}" for one in turns))
+    share = amount(words & known) / (amount(words) or 1)
+    return "" if share >= BORNE else f"the turns bear out only {share:.0%} of its words"
+
+
+def _claim(entry: dict[str, Any], text: str, session: Session, said: list[SessionTurn]) -> Claim:
+    importance = whole(entry.get("importance")) or 5
+    begun = _day(entry.get("valid_from"))
+    by = ASSISTANT if all(foreign(one) for one in said) else ""
+    about = session.user if plain(text).casefold().startswith(session.user.casefold()) else ""
+    return Claim(
+        text=text,
+        heading="talk" if entry.get("kind") == "lesson" else heading_of(plain(text), about) if about else "",
+        day=said[0].day,
+        kind="lessons" if entry.get("kind") == "lesson" else "facts",
+        sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for one in said)),
+        origins=tuple((one.digest, digest(plain(text))) for one in said),
+        importance=max(1, min(10, importance)),
+        confidence=0.3 if by else SURE,
+        valid_from=begun if begun and begun <= said[0].day else None,
+        said_by=by,
+        waits=entry.get("kind") == "lesson" and session.imported,
+    )
+
+
+def whole(value: Any) -> int:
+    """A whole number from what a model wrote for one, 0 for anything else."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _day(value: Any) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None

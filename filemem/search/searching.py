@@ -1,0 +1,216 @@
+"""search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
+
+import datetime as dt
+from typing import NamedTuple
+
+from filemem.files.folder import Current
+from filemem.files.memory import ARCHIVE
+from filemem.index import Index
+from filemem.index.corpus import Corpus
+from filemem.search import evidence, filters, question, ranking, selection
+from filemem.search.candidates import Candidate, Reader
+from filemem.search.hits import Hit
+from filemem.search.question import Query
+from filemem.text import dates, terms
+from filemem.text.plain import one_line
+
+__all__ = ["Found", "Hit", "search_files"]
+
+MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
+ALIAS = 0.6  # what another name of a thing counts, of the name asked for
+
+
+class Found(NamedTuple):
+    """The hits in the order of the answer; `files` were looked at.
+
+    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker passages were left out.
+    """
+
+    hits: list[Hit]
+    files: int
+    strength: str
+    notes: list[str]
+    more: int
+
+
+def search_files(
+    index: Index,
+    query: str,
+    *,
+    limit: int | None = None,
+    path: str | None = None,
+    speaker: str | None = None,
+    after: str | None = None,
+    before: str | None = None,
+    today: dt.date,
+    anchor: dt.date | None = None,
+    current: Current | None = None,
+) -> Found:
+    """The best passages for a question; see `ranking` for how they are ranked.
+
+    `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `_parsed`. What the
+    conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
+    """
+    corpus = index.corpus()
+    first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
+    asked = filters.asked(index.folder, corpus, path, speaker, first, last)
+    parsed = _parsed(query, anchor, today, corpus)
+    reader = Reader(index, corpus, parsed, today, current)
+    worth = asked.worth(today, past=parsed.past)
+    most = 2 * limit + MARGIN if limit else MOST
+    scored = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
+    hits = _hits(reader, scored, asked, past=parsed.past)
+    shown, more = selection.chosen(hits, limit, parsed)
+    chosen = [hit for candidate in shown if (hit := candidate.hit())]
+    unknown = _unknown(corpus, parsed)
+    notes = unknown + _undated(corpus, parsed)
+    if not hits:
+        notes += _nothing(
+            reader, corpus, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked
+        )
+    return Found(chosen, asked.files, _strength(chosen, parsed, corpus, known=not unknown), notes, more)
+
+
+# -- the question ------------------------------------------------------------------------------------------------
+
+
+def _parsed(query: str, anchor: dt.date | None, today: dt.date, corpus: Corpus) -> Query:
+    """The question with its speakers, the days that it names, and what else its names are called.
+
+    Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
+    a day, from the newest memory.
+    """
+    found = dates.mentioned(query, anchor or today)
+    if found and anchor is None and not _any_of(corpus, found):
+        again = dates.mentioned(query, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))
+        found = again if _any_of(corpus, again) else found
+    if any(not mention.relative for mention in found):
+        found = [mention for mention in found if not mention.relative]
+    spans = [(span.start.toordinal(), span.end.toordinal()) for mention in found for span in mention.spans]
+    named = [query[mention.start : mention.end] for mention in found]
+    return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
+
+
+def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
+    """Is a memory of one of the days?"""
+    spans = (span for mention in mentions for span in mention.spans)
+    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
+
+
+def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
+    """The question with what else its names are called: NYC finds New York City, by the aliases in front matter."""
+    folded = f" {' '.join(terms.words(query))} "
+    words = list(parsed.words)
+    for name, others in corpus.names().items():
+        if (f" {name} " if name.isascii() else name) not in folded:
+            continue
+        first = next((n for n, word in enumerate(words) if word.text in terms.tokens(name)), None)
+        stems = {terms.stem(token): 0.0 for other in others for token in terms.tokens(other) if token not in terms.STOP}
+        if first is not None and stems:
+            alike = tuple((stem, ALIAS) for stem in stems)
+            words[first] = words[first]._replace(others=words[first].others + alike)
+    return parsed._replace(words=tuple(words))
+
+
+def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
+    """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
+    known = [
+        float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
+    ]
+    said = []
+    for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
+        if not unit.known and not all(question.is_light(parsed.words[place]) for place in unit.places):
+            near = corpus.near(unit.text, 2)
+            said.append(f"{unit.text} (nearest: {', '.join(near)})" if near else unit.text)
+    return [f"Nowhere in memory: {', '.join(said)}."] if said else []
+
+
+def _undated(corpus: Corpus, parsed: Query) -> list[str]:
+    """A sentence on the days that the question names, where no memory is of any of them."""
+    if not parsed.spans or any(corpus.dated(first, last) for first, last in parsed.spans):
+        return []
+    spans = (dates.Span(dt.date.fromordinal(first), dt.date.fromordinal(last)) for first, last in parsed.spans)
+    return [f"No memory is dated {', '.join(dates.in_words(span, chinese=False) for span in spans)}."]
+
+
+# -- the hits ----------------------------------------------------------------------------------------------------
+
+
+def _hits(reader: Reader, scored: list[ranking.Scored], asked: filters.Asked, *, past: bool) -> list[Candidate]:
+    """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
+    found = selection.with_originals(list(reader.candidates(scored)))
+    hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
+    return hits if past else _current_above(reader, hits, asked)
+
+
+def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
+    """The hits with what replaced a superseded one above it, brought in where it was not found itself."""
+    out: list[Candidate] = []
+    waiting = list(hits)
+    while waiting:
+        hit = waiting.pop(0)
+        if not hit.newer:
+            out.append(hit)
+            continue
+        newer = reader.replacement(hit)
+        if newer and not any(other.path == newer.path for other in out):
+            found = [other for other in waiting if other.path == newer.path]
+            waiting = [other for other in waiting if other.path != newer.path]
+            if found:
+                out += [found[0].counting(max(found[0].score, hit.score)), *found[1:]]
+            elif not asked.test:
+                out.append(newer)
+        out.append(hit)
+    return out
+
+
+# -- what the answer says ----------------------------------------------------------------------------------------
+
+
+def _strength(hits: list[Hit], parsed: Query, corpus: Corpus, *, known: bool) -> str:
+    """How well the best hit answers, in a way that compares across questions, and what those shown have together; `known`
+    says that every word of the question stands somewhere."""
+    if not hits:
+        return ""
+    best = max((hit.strength for hit in hits), default=0.0)
+    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
+    if parsed.bare and (parsed.spans or parsed.about or parsed.others):
+        return f"; found by names and dates alone{order}"
+    words = [(evidence.STRONG, "strong match"), (evidence.PARTIAL, "partial match"), (0.0, "no strong match")]
+    word = next(word for least, word in words if best >= least)
+    has = dict.fromkeys(text for hit in hits for text in (*hit.has, *hit.near))
+    lacks = dict.fromkeys(text for hit in hits for text in hit.lacks if text not in has)
+    named = f"has {', '.join(has) or 'none of the words'}"
+    holds = f"{named}; lacks {', '.join(lacks)}" if lacks else "has every word" if known else named
+    return f"; {word}: {best:.0%}, {holds}{_said_by_another(hits, parsed, corpus)}{order}"
+
+
+def _said_by_another(hits: list[Hit], parsed: Query, corpus: Corpus) -> str:
+    """That what matches best is said by somebody else than the person asked about, where it is."""
+    asked = [corpus.speaker_names[place] for place in sorted(parsed.about)]
+    best = max(hits, key=lambda hit: hit.strength)
+    if not asked or not best.speaker or terms.fold(best.speaker) in asked or best.lacks:
+        return ""
+    return f"; said by {one_line(best.speaker, 60)}, not {one_line(' or '.join(name.title() for name in asked), 60)}"
+
+
+def _nothing(
+    reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str | None], asked: filters.Asked
+) -> list[str]:
+    """Sentences that say what was searched for nothing, and what there is without the filters given."""
+    notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
+    limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
+    if limits:
+        found = next(reader.candidates(ranking.rank(parsed, corpus, limit=MARGIN)), None)
+        best = (
+            f"the best of {corpus.files:,} files is {found.path}:{found.line}" if found else "there is nothing either"
+        )
+        notes.append(f"Searched by {limits}; without that {best}.")
+    if asked.test is None and corpus.archived:
+        notes.append(
+            f"The archive was searched too: {corpus.archived:,} of the files lie{'s' * (corpus.archived == 1)} there."
+        )
+    elif corpus.archived and not (given["path"] or "").startswith(ARCHIVE):
+        some = f"{corpus.archived:,} file{'s' * (corpus.archived != 1)}"
+        notes.append(f'The archive holds {some}; path "archive/**" asks for that alone.')
+    return notes

@@ -1,0 +1,1 @@
+"""Pure text: terms, tokens, dates, secrets, what is safe to show. No files, no clock."""

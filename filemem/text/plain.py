@@ -1,0 +1,50 @@
+"""Text made safe to show: no control character reaches a terminal or a model as anything but visible letters."""
+
+import re
+from collections.abc import Iterable
+
+# C0 and C1 controls but tab and newline, and the marks that turn the direction of text around (CVE-2021-42574).
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]*))?\]\]")
+"""A name that is linked, `[[Porto]]` or `[[New York City|NYC]]`: what it names, and how it is shown, if otherwise."""
+_COMMANDS = {code: f"\\x{code:02x}" for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+
+
+def printable(text: str) -> str:
+    """`text` as a file may hold it that a person will print: controls but tab and line ends spelt out, as `\\x1b`."""
+    return text.translate(_COMMANDS)
+
+
+def escape_controls(text: str) -> str:
+    """`text` with every control character but tab and newline spelt out, as `\\x1b`."""
+    return _CONTROLS.sub(_spelt, text)
+
+
+def json_visible(text: str) -> str:
+    """JSON with every such character escaped: the same value, and nothing that a terminal obeys."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """`text` visible, on one line, of at most `longest` characters."""
+    line = " ".join(escape_controls(text).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _spelt(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[str]:
+    """Those of some names that are spelt nearly so, the nearest first; `ratio` is from 0, anything, to 1, the same."""
+    import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
+
+    return difflib.get_close_matches(given, known, most, ratio)
+
+
+def few(items: Iterable[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are: `a, b and 3 more`."""
+    names = list(items)
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(one_line, names[:most])) + more

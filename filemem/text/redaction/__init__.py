@@ -1,0 +1,77 @@
+"""Secrets taken out of text: keys, tokens, passwords, codes, card and account numbers, national ids. Pure functions.
+
+What has a shape of its own (an issuer's prefix, a check digit) is found wherever it stands, all else beside words that tell
+it, in English, Chinese, German, Spanish, Portuguese and French. The facts stand in tables under `data/`; docs/security.md
+measures them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from filemem.text.redaction import issued, listed, near, numbers, told
+from filemem.text.redaction.words import blanked, shadow
+
+API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
+CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
+KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST)
+
+_DONE = rf"\[redacted: (?:{'|'.join(KINDS)})\]"
+
+Span = tuple[int, int]
+
+
+class Redaction(NamedTuple):
+    """What was taken out: its kind, one of KINDS, and where it stood in the text that was given."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def redact(text: str) -> tuple[str, list[Redaction]]:
+    """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order."""
+    seen = shadow(text, _DONE)
+    found: list[Redaction] = []
+    while new := _sweep(seen):
+        found += new
+        seen = blanked(seen, [(at.start, at.end) for at in new])
+    found.sort(key=lambda at: at.start)
+    pieces, done = [], 0
+    for at in found:
+        pieces += [text[done : at.start], f"[redacted: {at.kind}]"]
+        done = at.end
+    return "".join([*pieces, text[done:]]), found
+
+
+def kinds(found: list[Redaction]) -> str:
+    """What was taken out, in words: each kind once, in the order of the text."""
+    return ", ".join(dict.fromkeys(one.kind for one in found))
+
+
+def _sweep(seen: str) -> list[Redaction]:
+    """What every finder finds, each not looking where one before it found something."""
+    found: list[Redaction] = []
+    for kind, find in _finders(seen):
+        if spans := list(find(seen)):
+            found += [Redaction(kind, start, end) for start, end in spans]
+            seen = blanked(seen, spans)
+    return sorted(found, key=lambda at: at.start)
+
+
+def _finders(seen: str) -> Iterator[tuple[str, Callable[[str], Iterator[Span]]]]:
+    """The finders that can find something in this text, the surest first; most need a certain word in it."""
+    lower = seen.lower()
+    yield PRIVATE_KEY, listed.private_keys
+    for shape in issued.shapes():
+        if shape.anchor in lower:
+            yield shape.kind, shape.spans
+    yield PASSWORD, listed.seeds
+    yield CODE, listed.recovery_codes
+    for finder in told.finders():
+        if any(anchor in lower for anchor in finder.anchors):
+            yield finder.kind, finder.spans
+    yield from near.finders()
+    if len(re.findall("[0-9]", seen)) >= numbers.FEWEST_DIGITS:
+        yield from numbers.finders()
+    yield ON_REQUEST, listed.asked

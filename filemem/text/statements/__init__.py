@@ -1,0 +1,357 @@
+"""What in a turn of a conversation is worth keeping, in the speaker's own words: whole sentences, never rewritten.
+
+Pure functions, no model. Precise before complete: what no row of the table names is left to the transcript.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from filemem.text import dates, names_zh
+from filemem.text.statements import relations, table
+from filemem.text.statements.relations import Stated, Topic
+from filemem.text.statements.sentences import (
+    TELLING,
+    Sentence,
+    Utterance,
+    hands_over,
+    is_chinese,
+    own_sentences,
+    plainly,
+    role,
+    sentences,
+)
+from filemem.text.statements.table import Kind
+
+SENTENCES = 3  # of a turn that one statement holds at most
+LONGEST = {"en": 300, "zh": 100}  # characters of a statement
+POINTING = 14  # words of a sentence, up to which a pronoun for a thing means one that was named before it
+LEAST = {"en": 9, "zh": 4}
+
+_WISH_END = re.compile(  # where what is to be forgotten ends, and why it is begins
+    r"[,，;；。!！?？]|\.(?!\d)|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
+    r"|\b(?:because|cos|since|please|it'?s|thats|that's|and i|i don'?t|i do not|i'?d rather|so that|as i)\b",
+    re.IGNORECASE,
+)
+_OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
+_STANDING = ("identity", "health", "home", "family", "possession", "people")  # kinds that may stand beside a relation
+_CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds that a laugh does not make a joke
+
+
+class Statement(NamedTuple):
+    """One to three sentences of a turn as they were written; `line` is the turn's.
+
+    `states` are the relations that it states of the speaker; `changes` are the clauses in which it takes back, moves or ends
+    something told before;    `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
+    """
+
+    text: str
+    line: int
+    kind: Kind
+    states: tuple[Stated, ...]
+    changes: str
+    when: dt.date | None
+    asked: bool
+
+
+class Told(NamedTuple):
+    """What one turn tells: statements, what it asks to be forgotten, whether it takes the turn before back as a joke."""
+
+    statements: list[Statement]
+    forget: list[str]
+    takes_back: bool
+
+
+class Outright(NamedTuple):
+    """What somebody tells to remember: its kind, whether they speak of themselves as I, the clauses that tell of a change."""
+
+    kind: Kind
+    quotes: bool
+    changes: str
+
+
+def told(turn: Utterance, day: dt.date, *, to_assistant: bool) -> Told:
+    """What a turn of some day tells; only what is said to an assistant asks it to do, remember or forget anything."""
+    parts = own_sentences(turn.text)
+    jokes = [place for place, part in enumerate(parts) if part.role == "taken back"]
+    parts, takes_back = parts[jokes[-1] + 1 :] if jokes else parts, bool(jokes) and not jokes[0]
+    roles = {part.role for part in parts}
+    if to_assistant and "forget" in roles:
+        wishes = [to_forget(part.text) for part in parts if part.role == "forget"]
+        return Told([], [wish for wish in wishes if wish], takes_back)
+    if to_assistant and "private" in roles:
+        return Told([], [], takes_back)
+    found: list[list[Sentence]] = []
+    for place, part in enumerate(parts):
+        if "[redacted:" in part.text or not _worth(part, to_assistant=to_assistant):
+            continue
+        if found and part in found[-1]:
+            continue
+        group = _with_support(parts, place)
+        if group:
+            group = [*group, *_further(parts, place, len(group))]
+        if group and found and group[0] in found[-1]:
+            found[-1] += [one for one in group if one not in found[-1]]
+        elif group:
+            found.append(group)
+    statements = [_statement(group[-SENTENCES:], turn, day, to_assistant) for group in found]
+    return Told([one for one in statements if one], [], takes_back)
+
+
+def talk(text: str) -> list[Sentence]:
+    """The sentences of a turn with what each does, up to where a text begins that is handed over to be worked on."""
+    found: list[Sentence] = []
+    for sentence in sentences(text):
+        if sentence.role in ("request", "question") and hands_over(sentence.text):
+            break
+        found.append(sentence)
+    return found
+
+
+def whose(sentence: Sentence) -> str:
+    """Whom a sentence is about: `self`, its speaker, `kin` of theirs, or `other`."""
+    return _about([sentence])
+
+
+def steers(statement: Statement) -> bool:
+    """Is it how the person wants to be talked to and helped, rather than something about them?"""
+    return statement.kind.name == "instruction"
+
+
+def to_forget(sentence: str) -> str:
+    """What a request to forget is about, as words to look for."""
+    clauses = _WISH_END.split(sentence)
+    cleaned = [" ".join(table.without("asking to forget", f" {clause} ").split()) for clause in clauses]
+    wishes = [re.sub(r"^(?:that|about|all about)\b\s*", "", clause, flags=re.IGNORECASE) for clause in cleaned]
+    return next((wish for wish in wishes if len(wish) > 1), "")
+
+
+def kind_of(text: str) -> Kind | None:
+    """The kind of what somebody asks to be remembered, in whatever form; None where no row of the table names it."""
+    language = "zh" if is_chinese(text) else "en"
+    part = Sentence(text, TELLING, language)
+    return _kind(part)
+
+
+def outright(text: str, owner: str) -> Outright:
+    """What `owner` tells to remember, in whatever form."""
+    language = "zh" if is_chinese(text) else "en"
+    part = Sentence(text, role(text, language), language)
+    asked, stated = table.kinds()["remembered"], relations.stated(text, owner)
+    kind = table.kinds()[stated[0].kind] if stated else _kind(part)
+    if part.role == "instruction":
+        kind = table.kinds()["instruction"]
+    if kind is None:
+        kind = asked
+    about = "self" if text.casefold().startswith(owner.casefold()) else _about([part])
+    heading = kind.heading if about == "self" or part.role == "instruction" else "family" if about == "kin" else ""
+    kind = kind._replace(importance=max(kind.importance, asked.importance), heading=heading)
+    return Outright(kind, table.sign("first person", plainly(text)) is not None, _changing(part))
+
+
+def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
+    """Does a text tell something standing beside these relations of its owner, which still holds where they hold no more?"""
+    first = re.split(r"['’\s]", text.strip(), maxsplit=1)[0]
+    stated = relations.stated(text) or relations.stated(text, first)  # told of somebody by their name
+    if any(one.relation not in relations_of for one in stated):
+        return True
+    language = "zh" if is_chinese(text) else "en"
+    own = {one.kind for one in stated} | {"people"}  # whoever is named at all is one of them
+    own |= {"people"} if text.casefold().startswith(owner.casefold()) else set()
+    said = plainly(text)
+    return any(name not in own and table.search("kind", name, said, language) for name in _STANDING)
+
+
+def heading_of(text: str, owner: str) -> str:
+    """The section of the profile for what is told of its owner in the third person; empty where it belongs in none."""
+    stated = relations.stated(text, owner)
+    kind = table.kinds()[stated[0].kind] if stated else kind_of(text)
+    return kind.heading if kind else ""
+
+
+def may_tell(part: Sentence) -> bool:
+    """May a sentence hold a fact, for a model to tell?"""
+    if part.role != TELLING:
+        return part.role in ("remember", "instruction")
+    return _kind(part) is not None or table.sign("first person", plainly(part.text)) is not None
+
+
+def _worth(part: Sentence, *, to_assistant: bool) -> bool:
+    """Is a sentence the core of something worth keeping?"""
+    short = len(part.text) < LEAST[part.language] and not relations.stated(part.text)
+    if short or len(part.text) > LONGEST[part.language]:
+        return False
+    if part.role in ("remember", "instruction"):
+        return to_assistant or (part.role == "remember" and _own(part) and _kind(part) is not None)
+    if part.role != TELLING or not _own(part):
+        return False
+    kind = _kind(part)
+    return kind is not None and not (table.sign("laugh", part.text) and kind.name not in _CERTAIN)
+
+
+def _own(part: Sentence) -> bool:
+    """Is it about the speaker and theirs, or about somebody named, and not about whom they talk to?"""
+    said = plainly(part.text)
+    first, second = table.sign("first person", said), table.sign("second person", said)
+    return bool(first) or not second
+
+
+def _kind(part: Sentence) -> Kind | None:
+    said = plainly(part.text)
+    kinds = table.kinds()
+    if stated := relations.stated(part.text):
+        return max((kinds[one.kind] for one in stated), key=lambda kind: kind.importance)
+    for name, kind in kinds.items():
+        if table.search("kind", name, said, part.language) and _holds(name, said):
+            return kind
+    return None
+
+
+def _holds(name: str, said: str) -> bool:
+    """Does a sentence of this kind say enough to be worth a file: a plan its time, an event its time, a name or a number?"""
+    if table.sign("hedge", said):
+        return False
+    if name == "health":
+        return bool(table.sign("first person", said) or _names_somebody(said))
+    if name in ("identity", "diet"):
+        return True
+    if table.sign("vague", said) and not re.search(r"\d", said):
+        return False
+    if name in ("event", "preference") and table.sign("hereabouts", said):
+        return False
+    said = table.without("address", said)
+    particular = table.sign("particular", said) or said.islower()  # who writes without capitals gives no sign of a name
+    if name == "plan":
+        changes = table.sign("change", said)
+        return bool(changes or (table.sign("future time", said) and not table.sign("told as past", said)))
+    if name == "event":
+        return bool(particular or table.sign("past time", said))
+    if name == "people":
+        return bool(particular or (is_chinese(said) and table.sign("future time", said)))
+    return True
+
+
+def _names_somebody(said: str) -> bool:
+    language = "zh" if is_chinese(said) else "en"
+    return language == "zh" or any(table.search("whose", who, said, language) for who in ("kin", "other"))
+
+
+def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | None:
+    """The sentence with those before it that it leans on; None where what it leans on is not there to be quoted."""
+    last, group = place, [parts[place]]
+    while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
+        place -= 1
+        if place < 0 or parts[place].role != TELLING or _bears_nothing(plainly(parts[place].text)):
+            break
+        group.insert(0, parts[place])
+    lost = group[0].role == TELLING and _leans(group[0]) and not relations.stated(parts[last].text)
+    return None if lost else group
+
+
+def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]:
+    """The sentences behind one that only add to it: that lean on it, or name nobody anew."""
+    found: list[Sentence] = []
+    for part in parts[place + 1 : place + 1 + SENTENCES - held]:
+        said = plainly(part.text)
+        adds = _leans(part) or not _has_subject(part) or table.sign("adds", said)
+        if part.role != TELLING or not adds or _bears_nothing(said) or table.sign("laugh", part.text):
+            break
+        found.append(part)
+    return found
+
+
+def _bears_nothing(said: str) -> bool:
+    """Is a sentence courtesy, about the other one, or vague, so that nothing that leans on it is understood by it?"""
+    second = table.sign("second person", said) and not is_chinese(said)
+    return bool(second or table.sign("reaction", said) or table.sign("vague", said))
+
+
+def _leans(part: Sentence) -> bool:
+    """Does a sentence point to what only a sentence before it tells?"""
+    said = plainly(part.text)
+    points = len(said.split()) <= POINTING and table.sign("points back", said)
+    return bool(points or table.sign("leans", said))
+
+
+def _has_subject(part: Sentence) -> bool:
+    said = plainly(part.text)
+    return bool(table.sign("own subject", said) or table.sign("first person", said))
+
+
+def _statement(group: list[Sentence], turn: Utterance, day: dt.date, to_assistant: bool) -> Statement | None:
+    while (
+        len(text := ("" if group[0].language == "zh" else " ").join(part.text for part in group))
+        > LONGEST[group[0].language]
+        and len(group) > 1
+    ):
+        group = group[1:]
+    kinds = [kind for part in group if (kind := _kind(part))]
+    asked = {part.role for part in group} & {"remember", "instruction"} if to_assistant else set()
+    kind = max(kinds, key=lambda one: one.importance, default=None)
+    if "instruction" in asked:
+        kind = table.kinds()["instruction"]
+    elif asked and (kind is None or kind.importance < table.kinds()["remembered"].importance):
+        kind = table.kinds()["remembered"]._replace(heading=kind.heading if kind else "")
+    if kind is None:
+        return None
+    if kind.heading in _OF_SELF and not asked & {"instruction"}:
+        kind = kind._replace(
+            heading=kind.heading if _about(group) == "self" else "family" if _about(group) == "kin" else ""
+        )
+    changes = " ".join(filter(None, (_changing(part) for part in group)))
+    when = _day_of(text, day) if kind.name in ("plan", "work") else None
+    return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in asked)
+
+
+def _changing(part: Sentence) -> str:
+    """The clauses of a sentence that tell of a change; all of it where it begins by taking something back."""
+    if part.role != TELLING or not table.sign("change", plainly(part.text)):
+        return ""
+    clauses = re.split(r"[,;，；]", part.text)
+    found = [clause for clause in clauses if table.sign("change", plainly(clause))]
+    return part.text if not found or table.sign("taking back", plainly(part.text)) else " ".join(found)
+
+
+def _about(group: list[Sentence]) -> str:
+    """Whom the first clause that has a subject is about: `self`, `kin`, or `other`; without a subject it is the speaker."""
+    said = plainly(group[0].text)
+    kin = table.search("whose", "kin", said, group[0].language)
+    other = table.search("whose", "other", said, group[0].language)
+    first = table.sign("first person", said)
+    found = [
+        (match.start(), -match.end(), name)
+        for name, match in (("kin", kin), ("self", first), ("other", other))
+        if match
+    ]
+    if not found and any(said.startswith(name) for name in names_zh.names(said)):
+        return "other"
+    return min(found)[2] if found else "self"
+
+
+def _day_of(text: str, day: dt.date) -> dt.date | None:
+    """The first day to come that a plan names, where the words settle it."""
+    for mention in dates.mentioned(text, day):
+        settled = mention.annotated or re.search(r"\d{4}", text[mention.start : mention.end])
+        if settled and mention.span.start == mention.span.end and mention.span.start >= day:
+            return mention.span.start
+    return None
+
+
+__all__ = [
+    "Kind",
+    "Outright",
+    "Statement",
+    "Told",
+    "Topic",
+    "Utterance",
+    "hands_over",
+    "heading_of",
+    "kind_of",
+    "outright",
+    "steers",
+    "talk",
+    "to_forget",
+    "told",
+    "whose",
+]

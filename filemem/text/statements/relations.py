@@ -1,0 +1,100 @@
+"""Relations that have one value at a time: what a sentence states of its speaker, and what a question asks for."""
+
+import functools
+import re
+from typing import NamedTuple
+
+from filemem.text.statements import table
+from filemem.text.statements.sentences import is_chinese, plainly
+
+Topic = tuple[str, str]  # whose, and what of theirs: ("Mara", "home"), ("Mara", "favourite tea")
+
+_FIELD = re.compile(r"^(?!i\b|we\b)([^\W\d][^:：.。,，\n]{1,24})[:：]\s*(?=\S)", re.IGNORECASE)  # Favourite tea: oolong
+_AGREEMENT = {"is": "am", "has": "have", "does": "do", "was": "was", "isn't": "am not", "doesn't": "don't"}
+
+
+class Stated(NamedTuple):
+    """A relation's name, its value, and the kind that it belongs to; an empty value ends what was so before.
+
+    `single`: it has one value at a time, so that a newer one replaces an older.
+    """
+
+    relation: str
+    value: str
+    kind: str
+    single: bool
+
+
+@functools.lru_cache(maxsize=4_000)
+def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
+    """What a text states of whoever says it; with `owner`, what one about that name or without a subject states, too."""
+    said = plainly(sentence)
+    language = "zh" if is_chinese(said) else "en"
+    readings = [said, *_in_first_person(said, owner, language)] if owner else [said]
+    found: dict[str, Stated] = {}
+    for row in table.rows("relation"):
+        matches = (table.search("relation", row["name"], reading, language) for reading in readings)
+        if match := next((match for match in matches if match and not _of_another(match, language)), None):
+            groups = {key: value.strip().lower() for key, value in match.groupdict().items() if value}
+            name = row["name"]
+            for part in ("thing", "kin", "pet"):
+                name = name.replace(f"{{{part}}}", groups.get(part, ""))
+            found.setdefault(name, Stated(name, _value(match), row["kind"], not row.get("many", False)))
+    return tuple(found.values())
+
+
+def _of_another(match: re.Match[str], language: str) -> bool:
+    """Is what names nobody told of somebody who is named before it: Tom got a job at Fenwick's?"""
+    if table.sign("first person", match[0]):
+        return False
+    named = (table.search("whose", name, match.string, language) for name in ("kin", "other"))
+    return any(subject.start() < match.start() for subject in named if subject)
+
+
+def _value(match: re.Match[str]) -> str:
+    return (match["value"] or "").strip(" ,，.。'\"“”")
+
+
+def asked(question: str) -> list[str]:
+    """The relations that a question of the user asks for, by name; a part in braces is left as it is."""
+    said = plainly(question)
+    language = "zh" if is_chinese(said) else "en"
+    found = []
+    for row in table.rows("relation"):
+        pattern = table.asking(row["name"], language)
+        if pattern and pattern.search(said):
+            found.append(row["name"])
+    return found
+
+
+def _in_first_person(said: str, owner: str, language: str) -> list[str]:
+    """How the owner would say what is told of them, or without a subject: Mara lives in Ghent; Lives in Ghent; Birthday: 14 May.
+
+    Only patterns read these; nobody is shown them.
+    """
+    name = re.escape(owner)
+    if language == "zh":
+        said = re.sub(rf"{name}(?:的)?", lambda m: "我的" if m[0].endswith("的") else "我", said)
+        field = _FIELD.sub(lambda m: f"我的{m[1]}是", said, count=1)
+        return [said, field, f"我{said}"]
+    said = re.sub(rf"\b{name} and \w+(?= \w)", "we", said, flags=re.IGNORECASE)
+    said = re.sub(rf"\b{name}'s\b", "my", said, flags=re.IGNORECASE)
+    said = re.sub(
+        rf"\b{name}(?: ((?:now|currently|also|still|just|really) )?(\w+(?:'t)?))?", _first, said, flags=re.IGNORECASE
+    )
+    field = _FIELD.sub(lambda m: f"my {m[1].lower()} is ", said, count=1)
+    word, _, rest = said.partition(" ")
+    subjectless = [f"I {_bare(word.lower())} {rest}"] if not re.match(r"(?:my|i|we|our)\b", said, re.IGNORECASE) else []
+    return [said, field, *subjectless]
+
+
+def _first(match: re.Match[str]) -> str:
+    """`Mara now lives` as `I now live`."""
+    return f"I {match[1] or ''}{_bare(match[2])}" if match[2] else "I"
+
+
+def _bare(verb: str) -> str:
+    """A verb of the third person as it stands behind I."""
+    if verb in _AGREEMENT:
+        return _AGREEMENT[verb]
+    return re.sub(r"(?<=[sxzho])es$|(?<=[^s])s$", "", verb)

@@ -1,0 +1,149 @@
+"""The sentences of what somebody said, as they wrote them, and what each of them does. English and Chinese."""
+
+import re
+from typing import NamedTuple
+
+from filemem.text.statements import table
+from filemem.text.terms import CJK, split_captions
+
+LONGEST = 4_000  # characters of a turn that are looked at, so that no pattern meets an endless text
+TELLING = "telling"
+PASTED_LINES = 12  # a message of more lines is somebody's text, not somebody's talk
+
+_HAN = re.compile(f"[{CJK}]")
+_LATIN = re.compile("[A-Za-z]+")
+_APOSTROPHES = str.maketrans("’‘`´", "''''")
+_EMOJI = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+")
+# A sentence ends behind its mark where white space and no small letter follow; a Chinese one right behind its mark.
+_END = re.compile(
+    r"(?<=[.!?…])[\"”')\]]*(?:\s*[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+)*\s+(?=[^a-z\s])|(?<=[!?])\s+(?=[a-z])"
+    r"|(?<=[。！？…])(?:[”’」』）]+\s*|\s*)(?![。！？…”’」』）\s])|\s*\n\s*"
+)
+_SMALL_END = re.compile(r"(?<=[\w)][.!?…])\s+(?=[a-z])")  # where nobody uses capitals
+_NO_END = re.compile(r"(?:\b[A-Z]|\b(?i:mr|ms|mrs|dr|st|vs|e\.g|i\.e|a\.m|p\.m|approx|ave))\.$")
+_MARKER = (
+    r"(?:\(?(?:\d{1,3}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)]\s|[、．）])|（[\d一二三四五六七八九十]{1,3}）"
+    r"|[①-⑳]|[-*•‣·>]\s|step \d+\b)"
+)
+ITEM = re.compile(rf"^[^\S\n]*{_MARKER}|[①-⑳]", re.MULTILINE | re.IGNORECASE)
+_ITEM_END = re.compile(
+    r"^[^\S\n]*\(?(?:\d{1,3}|[a-zA-Z])\.\Z", re.MULTILINE
+)  # the stop of "1.", which ends no sentence
+_QUOTE = re.compile(r"[\"“「『]([^\"”」』]{2,})[\"”」』]?|(?<!\w)'([^']{12,})'(?!\w)")
+_FOREIGN = re.compile(
+    r"^\s*(?:from|to|subject|date|sent|cc|fwd?|re|发件人|收件人|主题|日期|转发|回复)\s?[:：]\s?\S|^\s*>|```|^~~~"
+    r"|^-{3,}\s*(?:original|forwarded|转发|原)|^begin forwarded|^(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit)\s?:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TO_WORK_ON = re.compile(
+    r"\b(?:translat\w+|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|correct|edit|fix|polish|improve|check|shorten"
+    r"|reply to|respond to|answer|review|read|explain|turn|convert|what does|transcribe|spell|analy[sz]e|say|write|draft)\b"
+    r".{0,80}?(?:[:：]|\bthis\b|\bfollowing\b|\bbelow\b|\bfor me\b|[\"“])"
+    r"|(?:翻译|翻成|译成|译一下|总结|概括|润色|修改|改写|校对|改一下|看看|读一下|写|回复|解释|朗读|扩写|缩写).{0,24}?(?:[:：]|[“「])",
+    re.IGNORECASE,
+)
+_INTRODUCES = re.compile(  # the head of what another one wrote: "my colleague wrote:"
+    r"\b(?:wrote|writes|says|said|asks|posted|texted|sent|reads|goes|replied|e-?mail\w*|message|letter|article|page|memo|notice|sign"
+    r"|draft|prompt|rules|instructions|transcript)\b[^:：]{0,30}[:：]|(?:写道|写着|说|发来的?|发给我的?|内容|原文|邮件|短信|通知|提示|规定|网页)\s?[:：]",
+    re.IGNORECASE,
+)
+_REPORTS = re.compile(
+    r"\b(?:said|says|wrote|writes|texted|sent|asked|goes|told|posted|reads|replied|quote)\b.{0,30}$|(?:说|写道|写着|问|发|喊|回)(?:了|的|我)?.{0,8}$",
+    re.IGNORECASE,
+)
+
+
+class Utterance(NamedTuple):
+    """What `speaker` said in one go; `line` is where it stands in its file, passed through and never looked at."""
+
+    speaker: str
+    text: str
+    line: int = 0
+
+
+class Sentence(NamedTuple):
+    """A sentence as it was written, what it does, and its language, `en` or `zh`."""
+
+    text: str
+    role: str
+    language: str
+
+
+def is_chinese(text: str) -> bool:
+    """Whether most of the text's words are CJK characters."""
+    return len(_HAN.findall(text)) > len(_LATIN.findall(text))
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of what was said, in order, captions of pictures left out."""
+    found = []
+    for part in split(split_captions(text[:LONGEST])[0]):
+        language = "zh" if is_chinese(part) else "en"
+        found.append(Sentence(part, role(part, language), language))
+    return found
+
+
+def split(text: str) -> list[str]:
+    """The text cut into sentences, each as it was written, list items and quoted lines whole."""
+    small = not re.search(r"[.!?]\s+[A-Z]", text)
+    pieces: list[str] = []
+    at = 0
+    ends = [*_END.finditer(text), *(_SMALL_END.finditer(text) if small else ())]
+    for match in sorted(ends, key=lambda match: match.start()):
+        before = text[at : match.start()]
+        closing = re.match(r"[\"”')\]’」』）]*", match[0])
+        stops = _NO_END.search(before) or _ITEM_END.search(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        if match.start() < at or (stops and "\n" not in match[0]):
+            continue
+        pieces.append(before + (closing[0] if closing else ""))
+        at = match.end()
+    pieces.append(text[at:])
+    return [part.strip() for part in pieces if re.search(r"\w", part)]
+
+
+def plainly(sentence: str) -> str:
+    """The sentence as patterns read it: straight apostrophes, no emoji, no quotations, on one line."""
+    said = _EMOJI.sub(" ", sentence.translate(_APOSTROPHES))
+    return " ".join(_QUOTE.sub(lambda quote: quote[0] if len(quote[0]) < 14 else " … ", said).split())
+
+
+def role(sentence: str, language: str) -> str:
+    """What a sentence does: the first row of the table that fits, else it tells something."""
+    said = plainly(sentence)
+    return next(
+        (row["name"] for row in table.rows("role") if table.search("role", row["name"], said, language)), TELLING
+    )
+
+
+def own_sentences(text: str) -> list[Sentence]:
+    """The sentences that are the speaker's own talk: none of a text that they quote, forward, paste or hand over to be worked on.
+
+    What follows a request such as "translate this:" or a head such as "he wrote:" is no talk, nor are list items; a message of
+    many lines is none at all.
+    """
+    if _FOREIGN.search(text) or text.count("\n") >= PASTED_LINES:
+        return []
+    own: list[Sentence] = []
+    for sentence in sentences(text):
+        if sentence.role in ("request", "question") and hands_over(sentence.text):
+            break
+        if _INTRODUCES.search(sentence.text):
+            break
+        if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
+            own.append(sentence)
+    return own
+
+
+def hands_over(sentence: str) -> bool:
+    """Does a request hand a text over to be worked on, such as one to translate?"""
+    return _TO_WORK_ON.search(sentence) is not None
+
+
+def quotes_another(sentence: str) -> bool:
+    """Does the sentence hold a quotation of some length behind a word such as "said", or is it one?"""
+    quote = max(_QUOTE.finditer(sentence.translate(_APOSTROPHES)), key=lambda match: len(match[0]), default=None)
+    if quote is None:
+        return False
+    enough = 6 if is_chinese(quote[0]) else 16
+    before = sentence[: quote.start()].rstrip(" :：,，")
+    return len(quote[0]) >= enough and (bool(_REPORTS.search(before)) or 2 * len(quote[0]) > len(sentence))

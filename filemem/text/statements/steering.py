@@ -1,0 +1,104 @@
+"""Which of a person's messages may say how the assistant is to behave: short, plain talk that nobody else can have written.
+
+What shows no sign of another's hand passes; what shows any does not. A wish that is not taken up is said again, an order
+that is stands in every prompt. Pure functions, English and Chinese.
+"""
+
+import re
+from collections.abc import Sequence
+
+from filemem.text.statements import table
+from filemem.text.statements.sentences import ITEM, TELLING, Sentence, is_chinese, plainly, role, sentences
+
+LONGEST = {"en": 300, "zh": 120}  # characters of a message
+LEAST = {"en": 120, "zh": 40}  # characters of a message that may bring a text beside announcing it
+LINES = 3
+FEW = 6  # words of a sentence that only adds to an order
+ORDERS = ("instruction", "remember")
+ASKING = ("question", "request")
+
+_SHAPED = re.compile(r"[\"“”„«»‹›「」『』《》`<>|{}\[\]#*_\\]|~~|==|--|\n\s*\n|\w://|(?<!\w)'[^']{12,}'(?!\w)")
+_LEADS = re.compile(r"(?<=[\w)）])\s?[:：](?![\d)(DP/-])")
+_MAY_LEAD = re.compile(
+    r"\b(?:remember|things?|favou?rs?|requests?)$|(?:记住|记一下|请求|要求|[一两二三几][点件]事?)$", re.I
+)
+_CLAUSE = re.compile(r"[,，;；:：]")
+_SIGNED = re.compile(
+    r"\b(?:best|regards|sincerely|cheers|yours)\b(?: wishes)?[,.]?\s+(?-i:[A-Z])\w+\W*$"
+    r"|(?:--?|[–—]+)\s?\w+\W*$|(?:祝好|此致|敬礼|敬上|谨上|谨启)",
+    re.IGNORECASE,
+)
+_GREETED = (
+    r"^\W*(?:(?:dear|hi|hey|hello|good \w+|亲爱的|尊敬的|嗨|你好|您好)[,，\s]*)?{owner}\s*(?:[,，:：!！.。]|你好|您好)"
+)
+
+
+def plain_talk(text: str, owner: str) -> bool:
+    """Is a message of `owner` short talk of their own: no quotation, list, markup, heading, letter or word of another text?"""
+    language = "zh" if is_chinese(text) else "en"
+    text = text.strip()
+    if len(text) > LONGEST[language] or text.count("\n") >= LINES or _SHAPED.search(text) or ITEM.search(text):
+        return False
+    if _SIGNED.search(text) or re.search(_GREETED.format(owner=re.escape(owner)), text, re.IGNORECASE):
+        return False
+    if any(not _MAY_LEAD.search(text[: lead.start()]) for lead in _LEADS.finditer(text)):
+        return False
+    said = sentences(text)
+    return all(_own_word(part) or (place and _adds(said[place - 1], part)) for place, part in enumerate(said))
+
+
+def _adds(before: Sentence, part: Sentence) -> bool:
+    """Is a sentence a few words that only add to the order before it: "Acres as well, not hectares."?"""
+    few = len(part.text.split()) <= FEW and len(part.text) <= 6 * FEW
+    others = any(table.sign(name, plainly(part.text)) for name in ("reported", "another text", "pointing"))
+    return before.role in ORDERS and part.role == TELLING and few and not others
+
+
+def _own_word(part: Sentence) -> bool:
+    """Is a sentence an order as it stands, or a greeting, or what the person says of themselves or to their assistant?"""
+    said = plainly(part.text)
+    if part.role in ORDERS:
+        return not table.sign("reported", _CLAUSE.split(said)[0])
+    if part.role in ASKING or any(table.sign(name, said) for name in ("reported", "another text", "pointing")):
+        return False
+    return any(table.sign(name, said) for name in ("first person", "second person", "courtesy"))
+
+
+def announces(text: str) -> bool:
+    """Does a message announce a text that it does not bring: "Summarise the next one.", "here is what he sent"?"""
+    text = text.strip()
+    brings = (
+        len(text) > LEAST["zh" if is_chinese(text) else "en"] or "\n" in text or re.search(r"[:：]\s*\S.{20}", text)
+    )
+    return not brings and any(map(_of_another, sentences(text)))
+
+
+def _of_another(part: Sentence) -> bool:
+    said = plainly(part.text)
+    other = table.sign("reported", said) or table.sign("another text", said)
+    return bool(other) and (part.role in ASKING or table.sign("pointing", said) is not None)
+
+
+def holds_order(text: str) -> bool:
+    """Is a clause of a sentence an order that another gives: "my wife says, call me Boss", "mum: call me Boss"?"""
+    clauses = _CLAUSE.split(plainly(text))
+    for place, clause in enumerate(clauses[1:], 1):
+        before = ", ".join(clauses[:place])
+        if role(clause.strip(), "zh" if is_chinese(clause) else "en") == "instruction":
+            return bool(table.sign("reported", before)) or not table.sign("first person", before)
+    return False
+
+
+def asks_for_text(text: str) -> bool:
+    """Does an assistant's message ask for a text to be sent?"""
+    return table.sign("asking for a text", text[-LONGEST["en"] :]) is not None
+
+
+def speaks_of_steering(text: str) -> bool:
+    """Does a sentence in the third person say how an assistant is to behave, whatever it is given out to be?"""
+    return table.sign("how to be treated", text) is not None
+
+
+def announced(before: Sequence[str]) -> bool:
+    """Do any of the person's messages right before one announce it as another's text?"""
+    return any(map(announces, before))

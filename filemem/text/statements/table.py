@@ -1,0 +1,95 @@
+"""The table behind `statements`: what a sentence does, what is worth keeping, which relations have one value at a time.
+
+It is `data/statements.toml`, to be read and changed there. A pattern is compiled when it is first asked for.
+"""
+
+import functools
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_CAPITAL = "(?-i:[A-Z])"
+_FILE = Path(__file__).parents[2] / "data" / "statements.toml"
+
+
+class Kind(NamedTuple):
+    """What is worth keeping: `importance` from 1 to 10, `heading` names a section of the profile, empty for none."""
+
+    name: str
+    importance: int
+    heading: str
+
+
+@functools.cache
+def rows(section: str) -> list[dict[str, Any]]:
+    """The rows of a section, in the file's order, which is the order in which they are tried."""
+    found: list[dict[str, Any]] = _table()[section]
+    return found
+
+
+@functools.cache
+def kinds() -> dict[str, Kind]:
+    """Every kind by its name, the one that is looked for first in front."""
+    return {row["name"]: Kind(row["name"], row["importance"], row.get("heading", "")) for row in rows("kind")}
+
+
+@functools.cache
+def patterns(section: str, name: str, language: str) -> list[re.Pattern[str]]:
+    """The patterns of one row for `en` or `zh`, with its lists of words filled in."""
+    row = next(row for row in rows(section) if row["name"] == name)
+    return [compiled(pattern) for pattern in row.get(language, ())]
+
+
+@functools.cache
+def asking(name: str, language: str) -> re.Pattern[str] | None:
+    """What a question about a relation looks like; None where there is no such question."""
+    row = next(row for row in rows("relation") if row["name"] == name)
+    pattern = row.get(f"ask_{language}")
+    return compiled(pattern) if pattern else None
+
+
+def search(section: str, name: str, text: str, language: str) -> re.Match[str] | None:
+    """The first match of any pattern of one row."""
+    found = (match for pattern in patterns(section, name, language) if (match := pattern.search(text)))
+    match = next(found, None)
+    if (
+        match is None and section in ("kind", "whose") and text.islower()
+    ):  # who writes without capitals writes names so, too
+        found = (match for pattern in _small(section, name, language) if (match := pattern.search(text)))
+        match = next(found, None)
+    return match
+
+
+@functools.cache
+def _small(section: str, name: str, language: str) -> list[re.Pattern[str]]:
+    """The patterns of one row that look for a capital, looking for any letter."""
+    row = next(row for row in rows(section) if row["name"] == name)
+    wanted = [pattern for pattern in row.get(language, ()) if _CAPITAL in pattern]
+    return [compiled(pattern.replace(_CAPITAL, "(?!@notname@)[a-z]")) for pattern in wanted]
+
+
+def sign(name: str, text: str) -> re.Match[str] | None:
+    """The first match of a sign, of either language, as one text may mix both."""
+    return search("sign", name, text, "en") or search("sign", name, text, "zh")
+
+
+def without(name: str, text: str) -> str:
+    """The text with a space in the place of every match of a sign."""
+    for language in ("en", "zh"):
+        for pattern in patterns("sign", name, language):
+            text = pattern.sub(" ", text)
+    return text
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern with its lists of words filled in, read without regard to case."""
+    words = _table()["words"]
+    while "@" in pattern:
+        pattern = re.sub(r"@(\w+)@", lambda word: words[word[1]], pattern)
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))

@@ -1,0 +1,354 @@
+"""From text to search terms: folding, tokens, English stems, word lists. Pure functions; the word lists are files in `data/`.
+
+A token is what the index holds: a folded word, or of a run of Chinese, Japanese or Korean its characters and its pairs of
+neighbouring characters. A stem is what a question's words are compared by.
+"""
+
+import functools
+import operator
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
+APART, RETELLS = 8, 128
+"""No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
+a pause, or continues a long passage; other passages are told over again."""
+
+SPEAKER = "@"  # in front of a token: one of the speaker's name, as [ is in front of a caption's
+
+CJK = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+LETTER = rf"[^\W{CJK}]"  # of a script that writes words apart; CJK names stand within a row of other characters
+STOP = frozenset(
+    """
+    a an the and or but nor so yet if then else than as of at by for in into on onto to from with without about over under
+    up down out off through during before after above below between among against upon within along across around
+    is am are was were be been being do does did doing done have has had having will would shall should can could may might
+    must i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it its
+    itself they them their theirs themselves this that these those there here who whom whose which what when where why how
+    not no yes yeah all any both each few more most other some such only own same too very just also again ever
+    because while until since once let gonna wanna
+    s t d m re ve ll don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
+    im ive dont didnt doesnt isnt arent wasnt cant couldnt wont wouldnt shouldnt havent hasnt youre theyre thats whats
+    u ur r ya yea yep yup nah nope cuz cos oh ah aw hm hmm um uh ok okay hey hi hello lol lmao haha hahaha hehe omg
+    的 了 是 我 你 您 他 她 它 们 在 有 和 与 就 都 也 不 这 那 吗 呢 吧 啊 呀 嘛 么 着 很 把 被 哦 嗯 哈
+    啦 嘿 嗨 喂 哎 唉 哇 呗 噢 什 谁 之 而 及 或
+    我们 你们 他们 她们 这个 那个 什么
+    """.split()
+)
+
+_DATA = Path(__file__).parents[1] / "data"
+_LONGEST = 64  # characters of a token; a longer one is cut into several
+_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{_LONGEST}}}")
+_WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
+_IS_CJK = re.compile(f"[{CJK}]")
+_MARKS = re.compile("[\u0300-\u036f]+")
+_CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
+
+_COURTESIES = frozenset(
+    "good great nice lovely morning afternoon evening night day weekend hello greetings dear bye goodbye cheers thanks thank "
+    "welcome much see later soon care take doing going well fine talk sweet dreams everyone there 好 谢 早 安".split()
+)
+_COURTESIES_ZH = (
+    "早上好 上午好 中午好 下午好 晚上好 你好 您好 大家好 早安 午安 晚安 谢谢 多谢 感谢 不客气 再见 拜拜 回头见 最近好吗 怎么样"
+).split()
+
+_NUMBER_WORDS = (
+    "two three four five six seven eight nine ten eleven twelve once twice thrice dozen couple several first second third "
+    "hundred thousand half"
+).split()
+_TIME_WORDS = (
+    "yesterday today tonight tomorrow last next ago since recently soon just day days week weeks weekend weekends month "
+    "months year years morning mornings evening evenings night nights summer summers winter winters spring springs fall "
+    "falls autumn autumns birthday birthdays christmas christmass january february march april may june july august "
+    "september october november december monday tuesday wednesday thursday friday saturday sunday"
+).split()
+_OWN_WORDS = "i my me mine we our us".split()
+_FLAGGED = [(HAS_NUMBER, _NUMBER_WORDS), (HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
+_WORD_FLAGS = {word: sum(flag for flag, known in _FLAGGED if word in known) for _, words in _FLAGGED for word in words}
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b|[两三四五六七八九十百千万几]", re.IGNORECASE)
+_TIME_WORD = re.compile(
+    rf"\b(?:{'|'.join(_TIME_WORDS)}|\d{{4}})\b"
+    r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
+_NOT_WORDS = re.compile("[_0-9]")  # what the patterns look at besides whole words
+_QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
+_NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
+_CITES = re.compile(r"[\w)]\.(?:md|txt|ya?ml):\d|^(?:Nowhere in memory:|记忆里没有：)", re.MULTILINE)
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------
+
+
+def fold(text: str) -> str:
+    """Lower case, compatibility forms unified, accents off, traditional Chinese characters as simplified ones."""
+    if text.isascii():
+        return text.lower()
+    flat = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold()))
+    return flat.translate(_simplified()) if _traditional().search(flat) else flat
+
+
+def tokens(text: str) -> list[str]:
+    """The folded tokens of `text` in order; a CJK run gives each character and each pair: 喝茶 gives 喝, 喝茶, 茶."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    found: list[str] = []
+    for word in _WORD.findall(fold(text)):
+        if not word.isascii() and _IS_CJK.match(word):
+            found += cjk_tokens(word)
+        else:
+            found.append(word)
+    return found
+
+
+def vocabulary(text: str) -> set[str]:
+    """The different tokens of a text."""
+    if text.isascii():
+        return set(_ASCII_WORD.findall(text.lower()))
+    found = set(_WORD.findall(fold(text)))
+    runs = [word for word in found if not word.isascii() and _IS_CJK.match(word)]
+    found.difference_update(runs)
+    for run in runs:
+        found.update(run, map(operator.add, run, run[1:]))
+    return found
+
+
+def cjk_tokens(run: str) -> list[str]:
+    """The characters of a CJK run, each followed by its pair with the next one."""
+    found = [""] * (2 * len(run) - 1)
+    found[::2] = run
+    found[1::2] = map(operator.add, run, run[1:])
+    return found
+
+
+def words(text: str) -> list[str]:
+    """The folded words of `text` in order, a CJK run in one piece."""
+    return _WORD.findall(fold(text))
+
+
+def is_cjk(token: str) -> bool:
+    """Whether a token comes from a CJK run."""
+    return not token.isascii() and _IS_CJK.match(token) is not None
+
+
+def split_captions(text: str) -> tuple[str, str]:
+    """What was said, and what the `[image: …]` parts show."""
+    captions = _CAPTION.findall(text) if "[" in text else ()
+    return (_CAPTION.sub(" ", text), "\n".join(captions)) if captions else (text, "")
+
+
+def shorten_captions(text: str, stems: Collection[str]) -> str:
+    """The text with each caption that holds none of these stems shortened to what it is of: `[image …]`."""
+
+    def shorter(match: re.Match[str]) -> str:
+        asked = any(stem(token) in stems for token in tokens(match[1]) if token not in STOP)
+        return match[0] if asked else f"{match[0].partition(':')[0].partition('：')[0]} …]"
+
+    return _CAPTION.sub(shorter, text) if "[" in text else text
+
+
+def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
+    """Does a text only greet, thank or take leave, as far as it names anything but these names?"""
+    rest = text
+    for phrase in _COURTESIES_ZH if not text.isascii() else ():
+        rest = rest.replace(phrase, " ")
+    found = [token for token in tokens(rest) if token not in STOP and token not in names]
+    return bool(text.strip()) and all(token in _COURTESIES for token in found)
+
+
+_OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
+
+
+def flags(text: str, found: Iterable[str] | None = None) -> int:
+    """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for nothing.
+
+    `found` are the tokens of its speech, where the caller has them.
+    """
+    speech, _ = split_captions(text)
+    bits = 0
+    plain = speech.isascii()
+    if plain and not _NOT_WORDS.search(speech):  # then an edge of a word in the patterns is one of a token
+        for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):
+            bits |= _WORD_FLAGS[word]
+    else:
+        bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
+    if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
+        bits |= IS_QUESTION
+    if ":" in text and _CITES.search(text):
+        bits |= CITES
+    return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
+
+
+# -- word lists --------------------------------------------------------------------------------------------------
+
+
+def _lines(name: str) -> list[str]:
+    lines = (_DATA / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@functools.cache
+def _simplified() -> dict[int, str]:
+    table: dict[int, str] = {}
+    for group in " ".join(_lines("traditional.txt")).split():
+        table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
+    return table
+
+
+@functools.cache
+def _traditional() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(map(chr, _simplified()))}]")
+
+
+@functools.cache
+def _same() -> dict[str, str]:
+    table: dict[str, str] = {}
+    for line in _lines("same.txt"):
+        first, *others = line.split()
+        table.update(dict.fromkeys([first, *others], porter(first)))
+    return table
+
+
+@functools.cache
+def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
+    """Word -> what else may be said for it; kind -> members; the first three letters of either's words -> those words."""
+    related: dict[str, list[str]] = {}
+    for line in _lines("related.txt"):
+        first, *others = line.split()
+        related.setdefault(first, []).extend(others)
+        for other in others:
+            related.setdefault(other, []).append(first)
+    kinds: dict[str, list[str]] = {}
+    for line in _lines("kinds.txt"):
+        names, members = line.split(":")
+        for name in names.split():
+            kinds.setdefault(name, []).extend(members.split())
+    starts: dict[str, set[str]] = {}
+    for word in (*related, *kinds):
+        starts.setdefault(word[:3], set()).add(word)
+    return related, kinds, starts
+
+
+def related(token: str) -> tuple[list[str], list[str]]:
+    """The stems of words that may be said for `token`, and of everyday members of the kind that it names; each sorted."""
+    stemmed = stem(token)
+    near, members, starts = _tables()
+    same = {word for key in (token[:3], stemmed[:3]) for word in starts.get(key, ()) if stem(word) == stemmed}
+    inside = {stem(other) for word in same for other in members.get(word, ())} - {stemmed}
+    others = {stem(other) for word in same for other in near.get(word, ())} - {stemmed} - inside
+    return sorted(others), sorted(inside)
+
+
+# -- English stems -----------------------------------------------------------------------------------------------
+# The Porter2 algorithm as Martin Porter describes it at snowballstem.org/algorithms/english/stemmer.html, without its
+# list of exceptions (the file same.txt takes their place) and with -ily as -y, so that `happily` meets `happy`.
+
+_VOWEL = "[aeiouy]"
+_REGION = re.compile(f"{_VOWEL}[^aeiouy]")
+_SHORT_END = re.compile("(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy])$")
+_HAS_VOWEL = re.compile(_VOWEL)
+_CONSONANT_Y = re.compile(f"(^|{_VOWEL})y")
+_STEP_2 = dict(
+    pair.split(":")
+    for pair in """
+    ational:ate tional:tion enci:ence anci:ance abli:able entli:ent izer:ize ization:ize ation:ate ator:ate alism:al aliti:al
+    alli:al fulness:ful ousli:ous ousness:ous iveness:ive iviti:ive biliti:ble bli:ble fulli:ful lessli:less ogi:og ili:i li:
+    """.split()
+)
+_STEP_3 = dict(
+    pair.split(":") for pair in "ational:ate tional:tion alize:al icate:ic iciti:ic ical:ic ful: ness: ative:".split()
+)
+_ONLY_AFTER = {"li": "cdeghkmnrt", "ogi": "l"}  # the letters before a suffix without which it stays
+_STEP_4 = "al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize sion tion".split()
+
+
+def stem(token: str) -> str:
+    """The form that a token shares with its inflections and irregular forms; a CJK token is its own stem."""
+    if not token.isascii():
+        return token
+    same = _same()
+    return same.get(token) or same.get(token.removesuffix("s")) or porter(token)
+
+
+@functools.lru_cache(maxsize=65536)
+def porter(word: str) -> str:
+    """The Porter2 stem of a lower-case ASCII word."""
+    if len(word) < 3 or word.isdigit():
+        return word
+    word = _CONSONANT_Y.sub(r"\1Y", word)
+    first = _after(word, 0, ("gener", "commun", "arsen"))
+    second = _after(word, first)
+    word = _past(_plural(word), first)
+    if len(word) > 2 and word[-1] in "yY" and word[-2] not in "aeiouy":
+        word = word[:-1] + "i"
+    word = _replace(word, _STEP_2, first)
+    word = _replace(word, _STEP_3, first, second)
+    word = _residue(word, second)
+    if word.endswith("e"):
+        cut = len(word) - 1
+        if cut >= second or (cut >= first and not _SHORT_END.search(word[:-1])):
+            word = word[:-1]
+    elif word.endswith("ll") and len(word) > second:
+        word = word[:-1]
+    return word.lower()
+
+
+def _after(word: str, start: int, prefixes: tuple[str, ...] = ()) -> int:
+    """Where the region after the first vowel and consonant from `start` on begins."""
+    for prefix in prefixes:
+        if word.startswith(prefix):
+            return len(prefix)
+    match = _REGION.search(word, start)
+    return match.end() if match else len(word)
+
+
+def _plural(word: str) -> str:
+    if word.endswith("sses"):
+        return word[:-2]
+    if word.endswith(("ied", "ies")):
+        return word[:-2] if len(word) > 4 else word[:-1]
+    if word.endswith("s") and not word.endswith(("us", "ss")) and _HAS_VOWEL.search(word[:-2]):
+        return word[:-1]
+    return word
+
+
+def _past(word: str, first: int) -> str:
+    for suffix in ("eedly", "eed"):
+        if word.endswith(suffix):
+            return word[: -len(suffix)] + "ee" if len(word) - len(suffix) >= first else word
+    for suffix in ("ingly", "edly", "ing", "ed"):
+        if word.endswith(suffix) and _HAS_VOWEL.search(word[: -len(suffix)]):
+            word = word[: -len(suffix)]
+            if word.endswith(("at", "bl", "iz")):
+                return word + "e"
+            if word[-2:] in {"bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"}:
+                return word[:-1]
+            return word + "e" if len(word) <= first and _SHORT_END.search(word) else word
+    return word
+
+
+def _replace(word: str, suffixes: dict[str, str], first: int, second: int = 0) -> str:
+    """Replaces the longest suffix where it lies in the first region (`ative`: in the second one)."""
+    for length in range(min(7, len(word)), 1, -1):
+        suffix = word[-length:]
+        if suffix in suffixes:
+            if word[-length - 1 : -length] not in _ONLY_AFTER.get(suffix, word):
+                return word
+            inside = len(word) - length >= (second if suffix == "ative" else first)
+            return word[:-length] + suffixes[suffix] if inside else word
+    return word
+
+
+def _residue(word: str, second: int) -> str:
+    """Takes the longest of the last suffixes off where it lies in the second region."""
+    found = max((suffix for suffix in _STEP_4 if word.endswith(suffix)), key=len, default="")
+    if not found:
+        return word
+    cut = 3 if found in ("sion", "tion") else len(found)
+    return word[:-cut] if len(word) - cut >= second else word

@@ -1,0 +1,1 @@
+"""The four tools of an agent, and the text that they answer with."""

@@ -1,0 +1,312 @@
+"""The text that the four tools answer with: written for a language model, and to be read by a person as it stands."""
+
+import bisect
+import contextlib
+import datetime as dt
+import functools
+import importlib
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from filemem.errors import FilememError
+from filemem.files import withheld
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, SPOKEN, Memory, When, is_archived, kind_of, when_of
+from filemem.files.passages import TURN_HEAD, Passage
+from filemem.grep import Grepped, reading
+from filemem.text import tokens
+from filemem.text.plain import escape_controls, one_line
+
+if TYPE_CHECKING:
+    from filemem.search import Found
+    from filemem.search.hits import Hit
+
+LONGEST_LINE = 2000  # characters shown of one line among others, or of one passage
+WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
+UNCLIPPED = 1_000_000  # characters shown of a line to a person
+LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
+LONGEST_TITLE = 100  # characters shown of a note's title
+LONG, AROUND = 400, 60  # characters of a line, of a longer one grep shows so many on each side of a match
+MOST_FILES = 15  # of which grep says how many lines match
+GREP_TOKENS = 4000  # in one answer of grep
+HEAD = 8192  # bytes of a file in which its front matter is looked for
+LIMITS = (10, 20, 40, 80, 200)  # of a search, of which an answer names the next
+SUPERSEDED = "superseded by"
+KEPT_BACK = "[kept back, as it was asked to be forgotten]"
+
+
+def heading(path: str, when: When | None, *notes: str) -> str:
+    """The line over a file's lines: path, date, weekday, time, and what is to be noted of it."""
+    date = ""
+    if when:
+        date = f"{when.date:%B %Y}" if when.month else f"{_day(when.date)}{' ' + when.time if when.time else ''}"
+    return "  ".join(filter(None, (path, date, *notes)))
+
+
+_SUPERSEDED_BY = re.compile(
+    rb"---\n(?:[a-z_]+:[^\n\"'&*!]*\n|  - [^\n]*\n)*?superseded_by: ([A-Za-z][\w/.-]*/[\w.-]+\.md)\n"
+)
+
+
+def fate(folder: Folder, path: str) -> str:
+    """What has become of a memory: `superseded by PATH`, which tells what was, else `archived` where it lies there."""
+    with contextlib.suppress(FilememError):
+        data = folder.read(path, HEAD) if kind_of(path) in ("facts", "lessons") else b""
+        if b"superseded_by" in data:
+            plainly = _SUPERSEDED_BY.match(data)  # to read YAML takes as long as a grep
+            by = plainly[1].decode() if plainly else folder.memory(path).particular("superseded_by")
+            if by:
+                return f"{SUPERSEDED} {one_line(by)}"
+    return _put_away(path)
+
+
+def _put_away(path: str, lapse: str = "") -> str:
+    return "archived" if is_archived(path) and not lapse.startswith(SUPERSEDED) else ""
+
+
+def next_call(tool: str, arguments: dict[str, Any]) -> str:
+    """A call as the model may send it."""
+    spelt = json.dumps(arguments, ensure_ascii=False)
+    return f"{tool} {spelt if escape_controls(spelt) == spelt else json.dumps(arguments)}"
+
+
+def line_text(text: str, day: dt.date | None, path: str, line: int, longest: int = LONGEST_LINE) -> str:
+    """A line as the tools show it: clipped, no control characters, relative dates resolved in brackets where `day`, from which
+    they count, is known."""
+    shown = escape_controls(text[:longest])
+    if day:
+        shown = _annotated(shown, day)
+    return shown + (_clipped(len(text), path, line, 1, longest) if len(text) > longest else "")
+
+
+@functools.lru_cache(maxsize=2_000)
+def _annotated(text: str, day: dt.date) -> str:
+    # The patterns for dates take as long to import as a grep to run, which shows a person the lines as they are.
+    found: str = importlib.import_module("filemem.text.dates").annotate(text, day)
+    return found
+
+
+def _clipped(length: int, path: str, line: int, lines: int, longest: int = LONGEST_LINE) -> str:
+    """The mark behind what was clipped, with the call that shows more where there is one."""
+    if longest >= WHOLE_LINE:
+        return f" [clipped: {length:,} characters]"
+    more = next_call("open", {"path": path, "line": line, **({"lines": lines} if lines == 1 else {})})
+    return f" [clipped: {length:,} characters; {more} shows more]"
+
+
+class _Days:
+    """One file's lines as they are shown below each other: a turn of another day than the last has its own, and what is
+    withheld is left out unless a person looks, who sees the `whole`."""
+
+    def __init__(self, folder: Folder, path: str, *, whole: bool = False) -> None:
+        self._path = path
+        self._hidden = set() if whole else _hidden(folder, path)
+        self._last = self._file = _day_of(when_of(path))
+        self._turns: list[tuple[int, dt.date | None]] = [(0, self._file)]
+        if kind_of(path) in SPOKEN and self._file:
+            with contextlib.suppress(FilememError):
+                memory = Memory(path, folder.read(path, LARGEST + 1))
+                found = memory.passages if len(memory.data) <= LARGEST and not memory.binary else []
+                self._turns += [(passage.line, passage.day or self._file) for passage in found]
+
+    def shown(self, text: str, line: int, longest: int = LONGEST_LINE) -> str:
+        """A line as the tools show it, its day in brackets behind its clock where neither it nor the line above tells."""
+        if line in self._hidden or 0 in self._hidden:
+            return KEPT_BACK
+        start, day = self._turns[bisect.bisect_right(self._turns, line, key=lambda turn: turn[0]) - 1]
+        head = TURN_HEAD.match(text) if start == line and day != self._last else None
+        self._last = day
+        shown = line_text(text, day, self._path, line, longest)
+        if head and day and str(day) not in head[0] and shown.startswith(head[0]):
+            return f"{head[0][:-1]} [{day}]:{shown[head.end() :]}"
+        return shown
+
+
+def _hidden(folder: Folder, path: str) -> set[int]:
+    """The lines of a file that are withheld, 0 where all of them are."""
+    found = withheld.read(folder)
+    if not found or found.hides(path, 0):
+        return {0} if found else set()
+    with contextlib.suppress(FilememError):
+        passages = Memory(path, folder.read(path, LARGEST)).passages
+        return {n for one in passages if found.hides(path, one.line) for n in range(one.line, one.end_line + 1)}
+    return set()
+
+
+def _day_of(when: When | None) -> dt.date | None:
+    """The day of a file, None where it names but a month."""
+    return when.date if when and not when.month else None
+
+
+# -- open --------------------------------------------------------------------------------------------------------
+
+
+def page(
+    folder: Folder, path: str, line: int, lines: int | None, budget: int, moved_from: str, *, whole: bool = False
+) -> str:
+    """The lines of a file from `line` on, numbered, within `budget` tokens; what is left out says how to see it.
+
+    For a model a line is clipped at LONGEST_LINE characters, at WHOLE_LINE where it is the only one asked for.
+    """
+    when, wanted, days = when_of(path), lines or 10**9, _Days(folder, path, whole=whole)
+    longest = UNCLIPPED if whole else WHOLE_LINE if wanted == 1 else LONGEST_LINE
+    shown: list[str] = []
+    spent = last = 0
+    for number, text in reading.lines(folder, path, 4 * longest, line):
+        entry = f"{number:>4}  {days.shown(text, number, longest)}"
+        spent += tokens.count(entry)
+        if len(shown) >= wanted or (spent > budget and shown):
+            last = number - 1
+            break
+        shown.append(entry)
+    total = reading.count(folder, path)
+    if total and line > total:
+        raise FilememError(f"{path} has {total} lines; open it with a line from 1 to {total}.")
+    note = f"moved from {moved_from}" if moved_from != path and moved_from.removeprefix("./") != path else ""
+    head = f"{heading(path, when, fate(folder, path), note)}  {total:,} line{'s' * (total != 1)}"
+    if not total:
+        return f"{head}\n(no text)"
+    if last:
+        more = next_call("open", {"path": path, "line": last + 1, **({"lines": lines} if lines else {})})
+        shown.append(f"Lines {line} to {last} of {total}; {more} shows the next.")
+    return "\n".join([head, *shown])
+
+
+# -- grep --------------------------------------------------------------------------------------------------------
+
+
+def grepped(folder: Folder, found: Grepped, asked: dict[str, Any], *, whole: bool = False) -> str:
+    """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
+    `whole`, as the files have them."""
+    counted = f"{_count(found.total, 'line')} in {_count(len(found.by_file), '', of=found.files)}"
+    shown, following = _lines_within(folder, found, whole=whole)
+    out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
+    if following:
+        more = next_call("grep", {**asked, "offset": following})
+        out += [_by_file(found)] if len(found.by_file) > 1 else []
+        out.append(f"Matches {found.offset + 1:,} to {following:,} of {found.total:,}; {more} shows the next.")
+    return "\n".join(out)
+
+
+def _by_file(found: Grepped) -> str:
+    """How many lines match in each file, of the first of them, in the answer's order."""
+    counted = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
+    left = len(found.by_file) - len(counted)
+    return f"By file: {', '.join(counted)}{f', and {left:,} more files' if left else ''}."
+
+
+def line_like(line: str) -> str:
+    """What to say of a line where none matches: how lines read."""
+    return f"A line here reads {one_line(line, LONGEST_LEAD)!r}; search_files finds what is said in other words."
+
+
+def _around(text: str, places: list[tuple[int, int]]) -> str:
+    """A long line, shortened to how it begins as a turn and what stands AROUND its matches, or to its beginning."""
+    head = TURN_HEAD.match(text)
+    start = end = head.end() if head else 0
+    kept = text[:end]
+    for first, last in places or [(end, end + AROUND)]:
+        first, last = max(first - AROUND, start), min(max(last, start) + AROUND, first + LONG)
+        if last <= end:
+            continue
+        kept += text[max(first, end) : last] if first <= end else f" … {text[first:last]}"
+        end = last
+    return kept if end >= len(text) else f"{kept} …"
+
+
+def _lines_within(folder: Folder, found: Grepped, *, whole: bool) -> tuple[list[str], int]:
+    """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
+    out: list[str] = []
+    path, spent, matched, skipped, days = "", 0, 0, False, None
+    for shown in found.lines:
+        full = spent > GREP_TOKENS
+        if full and shown.matches:
+            return out, found.offset + matched
+        if full:
+            skipped = True
+            continue
+        before = len(out)
+        if shown.path != path:
+            path, days = shown.path, None if whole else _Days(folder, shown.path)
+            out.append(heading(path, when_of(path), fate(folder, path)))
+        elif shown.gap or skipped:
+            out.append("      …")
+        long = days is not None and shown.matches and len(shown.text) > LONG
+        kept = _around(shown.text, found.pattern.places(shown.text)) if long else shown.text
+        text = days.shown(kept, shown.line) if days else line_text(kept, None, path, shown.line)
+        text += _clipped(len(shown.text), path, shown.line, 1) if kept != shown.text else ""
+        out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
+        spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
+        matched += shown.matches
+    return out, found.next_offset
+
+
+def _count(number: int, noun: str, of: int | None = None) -> str:
+    """`1 line`, `12 lines`, `4 of 214 files`."""
+    if of is not None:
+        return f"{number:,} of {of:,} file{'s' * (of != 1)}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _archived(count: int) -> str:
+    return f", {count:,} of them archived" if count else ""
+
+
+# -- search_files ------------------------------------------------------------------------------------------------
+
+
+def searched(found: "Found", asked: dict[str, Any]) -> str:
+    """The passages that search_files found, by file."""
+    hits = found.hits
+    files = dict.fromkeys(hit.path for hit in hits)
+    archived = sum(is_archived(path) for path in files)
+    counted = f"{_count(len(hits), 'passage')} in {_count(len(files), '', of=found.files)}"
+    out = [f"{counted}{_archived(archived)}{found.strength}", *found.notes]
+    shown = {(hit.path, hit.line) for hit in hits}
+    path = ""
+    for hit in hits:
+        if hit.path != path:
+            path = hit.path
+            named = f'"{one_line(hit.title, LONGEST_TITLE)}"' if hit.title else ""
+            out.append(heading(path, hit.when, named, _put_away(path, hit.note), hit.note))
+        if hit.before and (path, hit.before.line) not in shown:
+            shown.add((path, hit.before.line))
+            out.append(_lead(hit, hit.before))
+        out.append(_passage(hit))
+    if cut := max((hit for hit in hits if hit.cut), key=lambda hit: hit.score, default=None):
+        call = next_call("open", {"path": cut.path, "line": cut.line, "lines": cut.end_line - cut.line + 1})
+        out.append(f"… marks what was left out of long passages; {call} shows the best one whole.")
+    if found.more:
+        limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
+        asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
+        out.append(f"{_count(found.more, 'weaker passage')} left out{asks}.")
+    return "\n".join(out)
+
+
+def _lead(hit: "Hit", before: Passage) -> str:
+    """The turn that a passage leans on, on one line, its end where it is long: that is what was replied to."""
+    text = " ".join(before.text.split())
+    text = text if len(text) <= LONGEST_LEAD else "… " + text[-LONGEST_LEAD:]
+    day = before.day or _day_of(hit.when)
+    return f"{before.line:>4}- {escape_controls(before.speaker)}: {line_text(text, day, hit.path, before.line)}"
+
+
+def _passage(hit: "Hit") -> str:
+    """One passage: its line number, who said it, what; further lines are indented under it."""
+    other = f" {hit.date}" if hit.when and hit.date != hit.when.date else ""
+    clock = f" {hit.time}" if hit.time and (other or hit.when is None or hit.time != hit.when.time) else ""
+    speaker = f"{escape_controls(hit.speaker)}{other}{clock}: " if hit.speaker else ""
+    day = hit.date if other else _day_of(hit.when)
+    first, *rest = [line_text(line, day, hit.path, hit.line) for line in hit.excerpt.split("\n")]
+    return "\n".join([f"{hit.line:>4}  {speaker}{first}", *(f"      {line}" for line in rest)])
+
+
+def today_heading(now: dt.datetime) -> str:
+    """`Fri 20 Nov 2026 09:30`."""
+    return f"{_day(now.date())} {now:%H:%M}"
+
+
+def _day(day: dt.date) -> str:
+    return f"{day:%a} {day.day} {day:%B %Y}"
