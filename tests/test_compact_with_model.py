@@ -149,7 +149,11 @@ def test_what_can_no_longer_be_found_is_taken_back_and_not_tried_again(tmp_path)
     user = Store(tmp_path).user("ann").folder
     told = "We rowed from Flatford to Dedham lock and saw a heron."
     for day in range(1, 29):  # live talks with the very words of the old one, so that it drowns once it is archived
-        write(user, f"sessions/2026/2026-11-{day:02}-0930-row.md", f"---\npinned: true\n---\n- **Ann**: {told}\n")
+        write(
+            user,
+            f"sessions/2026/2026-11-{day:02}-0930-row.md",
+            f"---\npinned: true\n---\n- **Ann**: {told} Row {day}.\n",
+        )
     before = FILL.format(told, "It rained at Flatford.")
     write(user, "sessions/2026/2026-09-03-0930-the-row.md", f"- **Ann**: {told}\n{before}")
     write(

@@ -108,7 +108,9 @@ def test_a_job_ends_cleanly_and_the_next_run_finishes_it(full: Path, tmp_path: P
     assert start(undisturbed, *words).wait(120) == 0
     wanted, before = memories(undisturbed), memories(full / "store")
     codes = []
-    for number, after in enumerate((1, 12)):
+    for number, after in enumerate((1, 12, 1, 12, 1, 12)):  # again where the job was faster than the signal
+        if number > 1 and 143 in codes:
+            break
         store = tmp_path / str(number)
         shutil.copytree(full / "store", store)
         place = store / "ann" / grows
