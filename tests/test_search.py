@@ -543,6 +543,10 @@ def test_a_day_that_no_memory_is_of_is_said_as_it_was_read(tmp_path: Path) -> No
     assert "No memory is dated 13 November 2026." in answer(user, "上周五发生了什么？")
     assert "No memory is dated 9–15 November 2026." in answer(user, "Who had a cold last week?")
     assert not any("No memory is dated" in line for line in answer(user, "Who had a cold this week?"))
+    assert "No memory is dated 2010." in answer(user, "Who had a cold in 2010?")
+    told = {**DIARY, "sessions/2026/2026-11-19-1900-z.md": "- **Ann**: I had a cold in 2010."}
+    lines = answer(write(tmp_path / "told", told), "Who had a cold in 2010?")
+    assert not any("No memory is dated" in line for line in lines)
 
 
 # -- in time -----------------------------------------------------------------------------------------------------

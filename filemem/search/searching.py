@@ -126,8 +126,11 @@ def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
 
 
 def _undated(corpus: Corpus, parsed: Query) -> list[str]:
-    """A sentence on the days that the question names, where no memory is of any of them."""
+    """A sentence on the days that the question names, where no memory is of any of them; a whole year may also be told of."""
     if not parsed.spans or any(corpus.dated(first, last) for first, last in parsed.spans):
+        return []
+    years = {dt.date.fromordinal(first).year for first, last in parsed.spans if last - first > 300}
+    if any(corpus.frequency(str(year)) for year in years):
         return []
     spans = (dates.Span(dt.date.fromordinal(first), dt.date.fromordinal(last)) for first, last in parsed.spans)
     return [f"No memory is dated {', '.join(dates.in_words(span, chinese=False) for span in spans)}."]

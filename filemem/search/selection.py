@@ -14,11 +14,11 @@ from filemem.text import dates, terms, tokens
 
 WORTH = 0.45  # of the best score, what a hit must have to be shown where no limit is given,
 DEARER = 0.05 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
-BESIDE, BESIDE_LIST = 0.02, 0.08  # and for each line of the same file; where the question asks for a list
-ROOM = ((STRONG, 1600), (PARTIAL, 1100), (0.0, 800))
+BESIDE, BESIDE_LIST = 0.025, 0.08  # and for each line of the same file; where the question asks for a list
+ROOM = ((STRONG, 1600), (PARTIAL, 1100), (0.0, 760))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
-SHARP = 6  # how much more a strong hit counts than a weak one for the place of its file
+SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
