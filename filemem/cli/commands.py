@@ -70,8 +70,8 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = nearest(args[0], COMMANDS, 1, 0.6)
-            error.message = f"{error.message.rstrip('.')}{f', but {near[0]} is near' if near else ''}."
-            raise
+            sentence = f"{error.message.rstrip('.')}{f', but {near[0]} is near' if near else ''}."
+            raise click.UsageError(sentence, error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
