@@ -122,7 +122,7 @@ def said_by_files(
             for token in terms.tokens(passage.context):
                 if token not in terms.STOP:
                     counts[token] = counts.get(token, 0) + 1
-            flags = terms.flags(text) | terms.RETELLS * retells(memory, passage.text)
+            flags = terms.flags(text) | terms.IS_DERIVED * retells(memory, passage.text)
             flags |= terms.APART * bool(paused[place] or start)
             facts[at] = (min(255, length), flags, f"{passage.line} {terms.fold(passage.speaker)}")
             counts |= dict.fromkeys((terms.SPEAKER + token for token in terms.tokens(passage.speaker)), 1)
@@ -183,7 +183,7 @@ def check_counts(
     corpus: Corpus, postings: dict[str, dict[Place, int]], facts: dict[Place, tuple[int, int, str]]
 ) -> None:
     """What retells others is left out of what makes a word rare as long as it is the smaller half."""
-    told = {at for at, (_, flags, _) in facts.items() if not flags & terms.RETELLS}
+    told = {at for at, (_, flags, _) in facts.items() if not flags & terms.IS_DERIVED}
     counted = told if 2 * len(told) >= len(facts) else set(facts)
     assert corpus.count == len(counted)
     assert corpus.mean_length == sum(facts[at][0] for at in counted) / max(1, len(counted))

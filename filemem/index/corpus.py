@@ -29,7 +29,7 @@ FEW = 20  # files that are read sooner than narrowed down
 MOST_HELD = 2_000_000  # postings held for the next query
 MOST_KNOWN = 10_000  # words whose forms and frequencies are held; and files
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
-_RETELLS = bytes(bool(n & terms.RETELLS) for n in range(256))
+_IS_DERIVED = bytes(bool(n & terms.IS_DERIVED) for n in range(256))
 _CITES = bytes(bool(n & terms.CITES) for n in range(256))
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -291,7 +291,7 @@ class Corpus:
                 gone = self._gone(number, token) if dead else []
                 total += segment.size(place) - len(gone)
                 if again := segment.retold(place):
-                    retold += again - sum(segment.flags[passage] & terms.RETELLS != 0 for passage in gone)
+                    retold += again - sum(segment.flags[passage] & terms.IS_DERIVED != 0 for passage in gone)
         return total if self._counts_all else max(total - retold, min(total, 1))
 
     @functools.cached_property
@@ -475,7 +475,7 @@ def _moved(numbers: array[int], base: int) -> array[int]:
 def _retold(part: Part) -> list[int]:
     """The lengths of the live passages that retell others."""
     segment, dead = part
-    tells = segment.flags.translate(_RETELLS)
+    tells = segment.flags.translate(_IS_DERIVED)
     if b"\1" not in tells:
         return []
     left = bytearray(tells)

@@ -80,7 +80,7 @@ class Gatherer:
             speaker, text = self._speaker(passage.speaker) if passage.speaker else 0, passage.text[start:end]
             flags = terms.flags(text)
             if _retells(memory, source, passage.text, flags):
-                flags |= terms.RETELLS
+                flags |= terms.IS_DERIVED
             flags |= terms.APART if paused[place] or start else 0
             seen |= _passage(builder, passage.line, speaker, flags, text, terms.tokens(passage.context))
         text = memory.text

@@ -146,7 +146,7 @@ class Builder:
         keyed = {key_of(token): numbers for token, numbers in self.postings.items() if numbers}
         keys = sorted(keyed)
         places, sizes, pieces, place = array("I", [0]), array("I"), list[bytes](), 0
-        retelling = {number for number, flags in enumerate(self.flags) if flags & terms.RETELLS}
+        retelling = {number for number, flags in enumerate(self.flags) if flags & terms.IS_DERIVED}
         retold = array("I")
         width = array(typecode).itemsize
         for numbers in map(keyed.__getitem__, keys):

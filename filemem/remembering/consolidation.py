@@ -284,7 +284,7 @@ def run(
     if before:
         yield "", before
     book = Ledger(user)
-    kept = upkeep.tend(user, book)
+    kept = upkeep.sync_profile(user, book)
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or config.of(user).review else apply

@@ -67,7 +67,7 @@ def revise(user: Folder, book: Ledger, changes: list[profile.ProfileChange]) -> 
     return ProfileSync(entries, bool(changed), said)
 
 
-def tend(user: Folder, book: Ledger) -> ProfileSync:
+def sync_profile(user: Folder, book: Ledger) -> ProfileSync:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
         if not os.path.lexists(user.absolute(PROFILE)) or not profile.marked(user.memory(PROFILE).text):

@@ -43,9 +43,9 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
     found = [
         Unit(word.text, (place,), weight or word.weight * unknown, weight > 0)
         for place, (word, weight) in enumerate(zip(query.words, weights, strict=True))
-        if not word.aside and not terms.is_cjk(word.text)
+        if not word.is_context_word and not terms.is_cjk(word.text)
     ]
-    places = {word.text: place for place, word in enumerate(query.words) if not word.aside}
+    places = {word.text: place for place, word in enumerate(query.words) if not word.is_context_word}
     pieces = (piece for run in query.runs for part in _parts(run) for piece in _pieces(part, frequency))
     for text in dict.fromkeys(pieces):
         tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]

@@ -96,7 +96,7 @@ def _by_name(corpus: RankedCorpus, place: int, word: Word) -> Term | None:
     rarity = idf(corpus, frequency) - idf(corpus, corpus.count // 2)
     if not frequency or rarity <= 0:
         return None
-    share = word.weight / ASIDE if word.aside else word.weight * BY_NAME
+    share = word.weight / ASIDE if word.is_context_word else word.weight * BY_NAME
     return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
 
 

@@ -67,14 +67,14 @@ _LIST = re.compile(
 class Word(NamedTuple):
     """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself.
 
-    `aside`: it is part of a date or names the person asked about, which no passage need repeat to answer.
+    `is_context_word`: it is part of a date or names the person asked about, which no passage need repeat to answer.
     """
 
     text: str
     stem: str
     weight: float
     others: tuple[tuple[str, float], ...]
-    aside: bool
+    is_context_word: bool
 
 
 class Query(NamedTuple):
@@ -97,9 +97,9 @@ class Query(NamedTuple):
     lists: bool = False
 
     @property
-    def bare(self) -> bool:
+    def has_no_content_words(self) -> bool:
         """Whether it has no word to look for but those of dates, names and the like."""
-        return all(word.aside or is_light(word) for word in self.words)
+        return all(word.is_context_word or is_light(word) for word in self.words)
 
 
 def parse(

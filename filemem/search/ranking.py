@@ -35,7 +35,7 @@ ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the questio
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
 MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
-ALONE, TELLING = 2.0, 0.1
+BARE_QUERY_MASS, BARE_QUERY_LENGTH = 2.0, 0.1
 """Then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length."""
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
@@ -130,7 +130,7 @@ def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
     mark = flags[place] & _MARKS
     if not speakers[place]:
         mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
-    elif not place and not flags[place] & terms.RETELLS:  # a quotation opens nothing
+    elif not place and not flags[place] & terms.IS_DERIVED:  # a quotation opens nothing
         return mark | OPENS
     before = place - 1  # and before what the same person said just before
     while before > max(0, place - 4) and speakers[before] == speakers[place]:
@@ -186,7 +186,7 @@ def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
     return tuple((("length", fold * math.log1p(length) - slight[length]),) for length in range(256))
 
 
-_LENGTHS = {False: _lengths(LENGTH), True: _lengths(TELLING)}
+_LENGTHS = {False: _lengths(LENGTH), True: _lengths(BARE_QUERY_LENGTH)}
 
 
 def _dated(query: Query, date: int, bare: bool) -> tuple[Share, ...]:
@@ -216,8 +216,8 @@ class _Scorer:
         spans = lookup.promising(corpus, found, len(query.words), worth) if large else None
         self._held = lookup.held(corpus, found, len(query.words), spans)
         named = zip(query.words, self.weights, strict=True)
-        self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.aside)
-        self.mass = max(self._mass(found), ALONE if self._bare else 0.0)
+        self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
+        self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
 
     def _mass(self, found: list[Term]) -> float:
@@ -413,7 +413,7 @@ class _Explainer:
             return False
         if speaker := corpus.speakers[number]:
             return speaker not in about
-        return bool(corpus.flags[number] & terms.RETELLS) and not self._scorer.names(number)
+        return bool(corpus.flags[number] & terms.IS_DERIVED) and not self._scorer.names(number)
 
     def _held(self, words: _Words, number: int) -> evidence.TermCoverage:
         shares = [

@@ -177,7 +177,7 @@ def _strength(hits: list[Hit], parsed: Query, corpus: Corpus, *, known: bool) ->
         return ""
     best = max((hit.strength for hit in hits), default=0.0)
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
-    if parsed.bare and (parsed.spans or parsed.about or parsed.others):
+    if parsed.has_no_content_words and (parsed.spans or parsed.about or parsed.others):
         return f"; found by names and dates alone{order}"
     words = [(evidence.STRONG, "strong match"), (evidence.PARTIAL, "partial match"), (0.0, "no strong match")]
     word = next(word for least, word in words if best >= least)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
-APART, RETELLS = 8, 128
+APART, IS_DERIVED = 8, 128
 """No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
 a pause, or continues a long passage; other passages are told over again."""
 

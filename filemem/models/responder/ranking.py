@@ -114,7 +114,9 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
     mentioned = dates.mentioned(text, today)
     spans = [one.span for one in mentioned]
     parsed = question.parse(text, corpus.speaker_names)
-    bare = question.parse(text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]).bare
+    bare = question.parse(
+        text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]
+    ).has_no_content_words
     wanted = topics.relations_asked(text, about)
     wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
     return Understood(
@@ -142,7 +144,7 @@ def _units(parsed: Query, corpus: Corpus) -> list[AskedWord]:
 
     found = []
     for word in parsed.words:
-        if not word.aside and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
+        if not word.is_context_word and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
             count = sum(map(corpus.frequency, corpus.concept(word.stem)))
             found.append(
                 AskedWord(
