@@ -163,7 +163,7 @@ def test_the_person_asked_about_is_heard_first_and_the_name_is_no_word() -> None
     assert best(corpus, "Does Ben love sailing?")[0] == "I love sailing too"
     assert best(corpus, "Does Anna love sailing?")[0] == "I love sailing"
     query = parse("Does Anna's boat sail?", corpus.speaker_names)
-    assert (query.about, [word.stem for word in query.words if not word.aside]) == (
+    assert (query.about, [word.stem for word in query.words if not word.is_context_word]) == (
         {corpus.speaker_names.index("anna")},
         ["boat", "sail"],
     )
@@ -189,14 +189,14 @@ def test_chinese_names_are_found_inside_a_sentence() -> None:
     query = parse("小明什么时候去了北京？", ["", "李小明", "王芳"])
     assert query.about == {1}
     assert query.asks_when
-    assert [word.text for word in query.words if not word.aside] == ["去", "北", "北京", "京"]
+    assert [word.text for word in query.words if not word.is_context_word] == ["去", "北", "北京", "京"]
 
 
 @pytest.mark.parametrize("question", ["Ann和Ben去过哪里？", "what did ANN and Ben's dog do", "Ben, Ann"])
 def test_names_are_no_words_of_the_question_whatever_stands_beside_them(question: str) -> None:
     query = parse(question, ["", "ann", "ben"])
     assert query.about | query.others == {1, 2}
-    assert not {"ann", "ben"} & {word.text for word in query.words if not word.aside}
+    assert not {"ann", "ben"} & {word.text for word in query.words if not word.is_context_word}
 
 
 def test_a_name_alone_finds_what_is_said_of_the_person_and_by_them() -> None:
@@ -233,7 +233,7 @@ def test_a_question_is_about_whom_it_names_first_and_who_is_joined_to_them(quest
 )
 def test_that_it_asks_how_things_are_is_no_word_to_look_for(question: str) -> None:
     query = parse(question, ["ann"])
-    assert [word.text for word in query.words if not word.aside] in (["live"], ["home"], ["住"])
+    assert [word.text for word in query.words if not word.is_context_word] in (["live"], ["home"], ["住"])
 
 
 @pytest.mark.parametrize(

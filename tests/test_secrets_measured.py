@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def measured() -> str:
-    command = [sys.executable, str(ROOT / "benchmarks/secrets.py")]
+    command = [sys.executable, str(ROOT / "benchmarks/redaction.py")]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

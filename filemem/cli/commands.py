@@ -4,7 +4,6 @@ import importlib
 import os
 import signal
 import sys
-from types import FrameType
 
 import click
 
@@ -89,17 +88,6 @@ def cli() -> None:
     """Long-term memory for LLM agents that is just a folder of dated Markdown and YAML files."""
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """End by an exception, so that what is under way is put in order; one raised in a finaliser would be swallowed, so there the
-    signal is sent again."""
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            os.kill(os.getpid(), number)
-            return
-        frame = frame.f_back
-    sys.exit(128 + number)
-
-
 def main() -> None:
     """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
     for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
@@ -109,7 +97,7 @@ def main() -> None:
         signal.SIGHUP,
     ):  # the end of a terminal: what was under way is put in order, as by Ctrl-C
         if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _end)
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
         sys.stdout.flush()

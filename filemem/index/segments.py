@@ -14,6 +14,7 @@ from __future__ import annotations
 import bisect
 import collections
 import functools
+import io
 import itertools
 import json
 import os
@@ -197,6 +198,8 @@ class Segment:
     def __init__(self, name: str, source: bytes | int) -> None:
         self.name = name
         self._source = source
+        if isinstance(source, int):
+            self._open = io.FileIO(source)  # closes with this object, in C: no signal comes in a finaliser
         start = len(MAGIC) + 8
         opening = self._bytes(0, start)
         length, check = array("I", opening[len(MAGIC) :])
@@ -247,10 +250,6 @@ class Segment:
     def packed(self) -> bytes:
         """The bytes of a segment in memory."""
         return self._source if isinstance(self._source, bytes) else b""
-
-    def __del__(self) -> None:
-        if isinstance(self._source, int):
-            os.close(self._source)
 
     # -- files ---------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import io
 import os
 import re
 import struct
@@ -87,7 +88,6 @@ class Watch:
     """
 
     def __init__(self, root: str) -> None:
-        self._fd = -1
         if not sys.platform.startswith("linux"):
             raise OSError(errno.ENOSYS, "no inotify on this system")
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -98,10 +98,8 @@ class Watch:
         self._fd = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._fd < 0:
             raise OSError(ctypes.get_errno(), "no inotify")
-
-    def __del__(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
+        # It closes with this object in C: a signal that came in a finaliser of ours would end nothing.
+        self._open = io.FileIO(self._fd)
 
     def add(self, prefix: str) -> None:
         """Watch a folder from now on; list it afterwards."""

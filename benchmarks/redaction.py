@@ -1,6 +1,6 @@
 """How many secrets are taken out of text, and how many look-alikes with them, as tables for docs/security.md.
 
-    python benchmarks/secrets.py [--missed] [FILE ...]
+    python benchmarks/redaction.py [--missed] [FILE ...]
 
 Without FILE, the first beside this program by kind and a row for each later one; their first lines say
 what they hold. A secret is caught if no letter and no digit of it stays; a look-alike is a false alarm if anything
