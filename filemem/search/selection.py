@@ -1,6 +1,5 @@
 """Which of the passages found an answer shows, and in what order."""
 
-import itertools
 from collections.abc import Callable, Iterator
 
 from filemem.files.archive import archived
@@ -19,6 +18,7 @@ ROOM = ((STRONG, 1600), (PARTIAL, 1100), (0.0, 760))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
+PART = 20  # hits of each further part of an answer that was asked for more
 MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
@@ -132,13 +132,13 @@ def _said(text: str) -> set[str]:
 def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[list[Candidate], int]:
     """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
     many more there are."""
-    told = _told(hits)
-    if limit:
-        shown = list(itertools.islice(told, limit))
-        left = sum(1 for _ in told)
-    else:
-        shown, left = _worth_their_room(told, hits, parsed.lists)
+    told = list(_told(hits))
+    shown, left = _worth_their_room(iter(told[:limit]), hits, parsed.lists)
     best = max((hit.score for hit in hits), default=0.0)
+    if limit:  # what is shown without being asked for more comes first, then the rest
+        rest = [hit for hit in told[:limit] if hit not in shown]
+        parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
+        return [hit for part in parts for hit in _by_file(part, best, parsed.order)], len(told[limit:])
     return _by_file(shown, best, parsed.order), left
 
 
