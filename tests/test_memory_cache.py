@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from filemem import Store, User
+from filemem import Store, User, index
 from filemem.index import memory_cache
 from filemem.index.memory_cache import MemoryCache
 
@@ -57,3 +57,14 @@ def test_the_files_used_last_are_kept_up_to_a_size(store: Store, tmp_path: Path)
     asked("d.md")
     assert asked("a.md") is first
     assert asked("b.md") is not second
+
+
+def test_after_the_cache_is_discarded_every_file_is_found_again(store: Store) -> None:
+    """Also where the folders are watched, as they are from the second question on, and one has changed since."""
+    user = store.user("ann")
+    user.folder.create("facts/2026/2026-01-02-lamp.md", "The lamp is green.\n")
+    for _ in range(3):
+        assert user.search_files("kettle") and user.search_files("lamp")
+    index.of(user.folder).discard()
+    user.folder.create("facts/2026/2026-01-03-chair.md", "The chair is blue.\n")
+    assert user.search_files("kettle") and user.search_files("lamp") and user.search_files("chair")

@@ -160,6 +160,7 @@ class Index:
         """
         with self._thread_lock:
             self._state, self._stamp, self._corpus = _State(), (), None
+            self._watch = None  # it tells what changed, and now every folder is to be listed anew
             self.shelf = MemoryCache()
             if disk.exists(self._where):
                 with self._writing(10.0):
