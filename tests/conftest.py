@@ -2,12 +2,19 @@
 
 And nothing of the machine's owner decides or is changed: the person who has agreed to this or that lives in a new folder.
 Files lie in memory where the system has room for them there, as a disk takes its time to sync; what is compiled is kept.
+Hypothesis tries the same cases at each run, so that a failure is of the change; --hypothesis-profile=explore tries others.
 """
 
 import os
 import shutil
 import signal
 import tempfile
+
+from hypothesis import settings
+
+settings.register_profile("repeat", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("repeat")
 
 _MEMORY, _ROOM = "/dev/shm", 4_000_000_000  # bytes
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:

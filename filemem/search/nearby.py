@@ -13,6 +13,7 @@ _FINE = 1024  # a share of 1 as a whole number
 _SHARES = [math.ceil(share * _FINE) for share in (*REACH[:0:-1], *REACH)]  # from one end of the reach to the other
 _KERNEL = sum(share << 32 * place for place, share in enumerate(_SHARES))
 _MOST = (1 << 32) // sum(_SHARES) - 2
+_LEAST = 1e-9  # as little as a word ever counts; less would overflow the scale
 
 
 def around(places: Sequence[int], at: int) -> Iterator[tuple[int, float]]:
@@ -38,7 +39,7 @@ def totals(files: Sequence[tuple[Sequence[int], Mapping[int, float]]]) -> Iterat
     """
     sizes = [places[-1] + len(REACH) for places, _ in files]  # so far apart no file reaches the next
     starts = list(itertools.accumulate(sizes, initial=0))
-    scale = _MOST / max((value for _, held in files for value in held.values() if value), default=1.0)
+    scale = _MOST / max((value for _, held in files for value in held.values() if value > _LEAST), default=_LEAST)
     digits = array("I", bytes(4 * starts[-1]))
     for start, (places, held) in zip(starts, files, strict=False):
         for place, value in held.items():
