@@ -94,7 +94,7 @@ def import_file(
     return report
 
 
-def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
+def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
     """Keep what is new of a conversation of OpenAI-style messages; returns its session's path, empty where nobody spoke.
 
     Raises Refused where it was kept before and a person has deleted it.
@@ -103,7 +103,7 @@ def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: da
     if said is None:
         return ""
     report = ImportReport([], [], [], [])
-    intake = _Intake(user, report, False, False)
+    intake = _Intake(folder, report, False, False)
     intake.take(said if id else said._replace(id=intake.own_id(said)), "added", "")
     taken = [*report.added, *report.updated, *report.unchanged]
     if not taken:
@@ -114,17 +114,17 @@ def add_conversation(user: Folder, messages: Iterable[Mapping[str, Any]], at: da
 class _Intake:
     """The import into one user's folder; a dry run reports the same and writes nothing."""
 
-    def __init__(self, user: Folder, report: ImportReport, dry: bool, with_secrets: bool) -> None:
-        self.user = user
+    def __init__(self, folder: Folder, report: ImportReport, dry: bool, with_secrets: bool) -> None:
+        self.folder = folder
         self.report = report
         self.dry = dry
-        self.redacts = config.of(user).redact and not with_secrets
-        self.origins = Origins(user)
+        self.redacts = config.of(folder).redact and not with_secrets
+        self.origins = Origins(folder)
         self._planned: set[str] = set()  # origins that a dry run would have added
 
     def own_id(self, said: ImportedConversation) -> str:
         """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already."""
-        ids = [turn.id for turn in cleaned(said, self.user.name)[0].turns]
+        ids = [turn.id for turn in cleaned(said, self.folder.name)[0].turns]
         for number in count(1):
             known = self.origins.of(f"added:{said.id}-{number}")
             if known is None or all(one == other for one, other in zip(known.parts, ids, strict=False)):
@@ -133,7 +133,7 @@ class _Intake:
 
     def take(self, item: ImportedConversation | ImportedNote, format: str, root: str) -> None:
         """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock."""
-        with contextlib.nullcontext() if self.dry else self.user.locked():
+        with contextlib.nullcontext() if self.dry else self.folder.locked():
             if isinstance(item, ImportedConversation):
                 id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(escape_controls(item.id)))
                 self._conversation(item, f"{format}:{id}")
@@ -143,7 +143,7 @@ class _Intake:
     # -- conversations -------------------------------------------------------------------------------------------
 
     def _conversation(self, item: ImportedConversation, origin: str) -> None:
-        conversation, replaced = cleaned(item, self.user.name)
+        conversation, replaced = cleaned(item, self.folder.name)
         conversation, secrets = without_secrets(conversation) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
         imported, path = self.origins.of(origin), self.origins.session(origin)
@@ -172,20 +172,20 @@ class _Intake:
         path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
         if not self.dry:
             lines = written(said, at.date())
-            path = transcript.create(self.user, name, at, [lines], f"{front}origin: {quoted(origin)}\n")
-        self.report.added.append(Taken(self.user.name, path, len(said)))
+            path = transcript.create(self.folder, name, at, [lines], f"{front}origin: {quoted(origin)}\n")
+        self.report.added.append(Taken(self.folder.name, path, len(said)))
         return path
 
     def _continue(self, path: str, conversation: ImportedConversation, known: set[str]) -> int:
         """Append to a session what it has not yet; returns the number of turns."""
         new: list[ImportedTurn] = []
         if any(turn.id not in known for turn in conversation.turns):
-            session = self.user.memory(path)
+            session = self.folder.memory(path)
             new = missing(conversation, known, session)
             if new and not self.dry:
-                self.user.append(path, written(new, *transcript.last_said(session)))
+                self.folder.append(path, written(new, *transcript.last_said(session)))
         report = self.report.updated if new else self.report.unchanged
-        report.append(Taken(self.user.name, path, len(new)))
+        report.append(Taken(self.folder.name, path, len(new)))
         return len(new)
 
     # -- notes ---------------------------------------------------------------------------------------------------
@@ -211,11 +211,11 @@ class _Intake:
         """Give a note its own path, or the next free one; where the very same bytes stand there, they are the note."""
         for path in _names(f"{NOTES}{_safe(note.path)}"):
             place = self.origins.place(path)
-            if place and self.user.read(place) != note.text:
+            if place and self.folder.read(place) != note.text:
                 continue
             if not place and not self.dry:
                 self._create(path, note.text)
-            (self.report.unchanged if place else self.report.added).append(Taken(self.user.name, place or path, 0))
+            (self.report.unchanged if place else self.report.added).append(Taken(self.folder.name, place or path, 0))
             self._record(origin, path, [_digest(note.text)])
             if path != NOTES + note.path:
                 self._skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
@@ -227,26 +227,26 @@ class _Intake:
         if not place:
             self._skip(note.path, f"imported before{_as(imported.path)} and deleted or moved since; left so")
             return
-        here = self.user.read(place)
+        here = self.folder.read(place)
         if digest != imported.parts[-1] and here != note.text and _digest(here) != imported.parts[-1]:
             self._skip(note.path, f"changed, but so was {place} since it was imported, which stays as it is")
             return
         new = digest != imported.parts[-1] and here != note.text
         if new and not self.dry:
             self._replace(place, here, note.text)
-        (self.report.updated if new else self.report.unchanged).append(Taken(self.user.name, place, 0))
+        (self.report.updated if new else self.report.unchanged).append(Taken(self.folder.name, place, 0))
         self._record(origin, imported.path, [digest] if digest != imported.parts[-1] else [])
 
     def _replace(self, path: str, old: bytes, new: bytes) -> None:
         """Put `new` in the place of `old`; where it lacks lines of `old`, that is kept in the archive."""
         if not _extends(old, new):
             self._create(f"{ARCHIVE}/{next(name for name in _names(live(path)) if not self.origins.place(name))}", old)
-        if not self.user.edit(path, lambda data: new if data == old else None):
+        if not self.folder.edit(path, lambda data: new if data == old else None):
             raise Changed(f"{path} changed on disk meanwhile; import again.")
 
     def _create(self, path: str, data: bytes) -> None:
         """Write a new memory of these bytes."""
-        place = self.user.absolute(path)
+        place = self.folder.absolute(path)
         disk.make_folder(folder_of(place))
         disk.create(place, data)
 

@@ -26,11 +26,11 @@ class OfflineModel:
     name = "offline"
 
     def __init__(self) -> None:
-        self._user: Folder | None = None
+        self._folder: Folder | None = None
 
-    def at_hand(self, user: Folder, tools: Toolbox, now: Callable[[], dt.datetime]) -> None:
+    def at_hand(self, folder: Folder, tools: Toolbox, now: Callable[[], dt.datetime]) -> None:
         """Take whose memories are asked, by what they are searched, and the clock."""
-        self._user, self._tools, self._now = user, tools, now
+        self._folder, self._tools, self._now = folder, tools, now
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """First searches for the last message, then an answer made of what they returned."""
@@ -53,9 +53,9 @@ class OfflineModel:
 
     def _memories(self) -> responder.Memories:
         """The memories, and the conversation going on up to its last turn; raises ModelError where none are at hand."""
-        if self._user is None:
+        if self._folder is None:
             raise ModelError("the offline responder answers in a conversation only; start one with: filemem chat.")
         going_on = self._tools.current
-        turns = self._user.memory(going_on.path).passages if going_on else []
+        turns = self._folder.memory(going_on.path).passages if going_on else []
         current = Current(going_on.path, turns[-1].line) if going_on and turns else None
-        return responder.Memories(self._user, index.of(self._user), self._now(), current)
+        return responder.Memories(self._folder, index.of(self._folder), self._now(), current)

@@ -36,14 +36,14 @@ class Status(NamedTuple):
     staying: dict[str, int]
 
 
-def status(user: Folder, now: dt.datetime, progress: Progress = unwatched) -> Status:
+def status(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> Status:
     """How the memories stand now."""
     kinds: dict[str, KindCount] = {}
     staying: dict[str, int] = {}
     spread = [0] * BARS
     fading = []
-    today, threshold = now.date(), curve(config.of(user)).threshold
-    for entry, size, reason, strength, _ in standings(user, today, progress):
+    today, threshold = now.date(), curve(config.of(folder)).threshold
+    for entry, size, reason, strength, _ in standings(folder, today, progress):
         kind = kinds.get(entry.kind, KindCount(0, 0, 0, 0))
         if entry.archived:
             kinds[entry.kind] = kind._replace(archived=kind.archived + 1, archived_bytes=kind.archived_bytes + size)
@@ -56,7 +56,7 @@ def status(user: Folder, now: dt.datetime, progress: Progress = unwatched) -> St
             left = math.ceil(strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
-    sections = prompt.sections(user, config.of(user), now, [], "", tools=config.of(user).tools)
+    sections = prompt.sections(folder, config.of(folder), now, [], "", tools=config.of(folder).tools)
     counted = {section.name: tokens.count(section.text) for section in sections}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 

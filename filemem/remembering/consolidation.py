@@ -116,7 +116,7 @@ class Applied(NamedTuple):
 
 
 def plan(
-    user: Folder,
+    folder: Folder,
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
@@ -131,23 +131,23 @@ def plan(
     `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
     that goes on, only those before the line `until` are read. `book` is the ledger where it was read already.
     """
-    order = sessions.in_order(user)
+    order = sessions.in_order(folder)
     chosen = set(order if paths is None else paths)
-    book, pending, names = book or Ledger(user), [], set[str]()
+    book, pending, names = book or Ledger(folder), [], set[str]()
     for path in order:
-        memory = sessions.load(user, path) if path in chosen else None
+        memory = sessions.load(folder, path) if path in chosen else None
         said = sessions.passages(memory) if memory else []
         if _unread(book, path, said, until):
             pending.append((path, len(said)))
             names.update(sessions.speaker(memory, passage) for passage in said if memory)
-    known = FactIndex(user, book, names) if pending else None
+    known = FactIndex(folder, book, names) if pending else None
     done, total = 0, sum(count for _, count in pending)
     for path, count in pending:
         progress(done, total)
-        memory = sessions.load(user, path)  # anew: somebody may have saved it since
+        memory = sessions.load(folder, path)  # anew: somebody may have saved it since
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
-            session = sessions.told(memory, user.name, withheld.read(user))
+            session = sessions.told(memory, folder.name, withheld.read(folder))
             session = session._replace(kept=book.facts_of(turn.digest for turn in session.turns))
             found = extractor(session, unread, known) if extractor else extract(session, unread)
             planned = _session_plan(session, unread, found, known, at)
@@ -242,32 +242,32 @@ def _settled(decisions: Iterable[Decision], known: FactIndex) -> Iterator[Settle
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
+def apply(folder: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
     """Carry out the plan of one session, and note that its turns were read; raises FilememError or OSError.
 
     `book` is the ledger where it was read already. First what a killed run has left is finished: whoever holds the lock and
     finds a journal is looking at such a one's.
     """
-    with user.locked():
-        left = resume(user)
-        journal = user.bookkeeping(JOURNAL)
+    with folder.locked():
+        left = resume(folder)
+        journal = folder.bookkeeping(JOURNAL)
         disk.write(journal, _as_json(found))
-        done = _carry_out(user, found, book or Ledger(user))
+        done = _carry_out(folder, found, book or Ledger(folder))
         disk.delete(journal)
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
-def stage(user: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
+def stage(folder: Folder, found: SessionPlan, book: Ledger | None = None) -> Applied:
     """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
-    user.make()
+    folder.make()
     staged = [one for one in found.decisions if one.action not in (NOOP, DROP)]
     read = {"read": found.session, "turns": list(found.turns), "size": found.size}
-    (book or Ledger(user)).add([*({"proposed": one.claim._asdict()} for one in staged), read])
+    (book or Ledger(folder)).add([*({"proposed": one.claim._asdict()} for one in staged), read])
     return Applied(staged, [], list(found.notes), staged=True)
 
 
 def run(
-    user: Folder,
+    folder: Folder,
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
@@ -280,48 +280,48 @@ def run(
 
     With `review`, or where the store's settings say so, what is planned is only proposed.
     """
-    before = resume(user)
+    before = resume(folder)
     if before:
         yield "", before
-    book = Ledger(user)
-    kept = upkeep.sync_profile(user, book)
+    book = Ledger(folder)
+    kept = upkeep.sync_profile(folder, book)
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
-    carry = stage if review or config.of(user).review else apply
-    for found in plan(user, at, extractor, paths, progress, until=until, book=book):
-        waiting, settled = _parted(user, found)
+    carry = stage if review or config.of(folder).review else apply
+    for found in plan(folder, at, extractor, paths, progress, until=until, book=book):
+        waiting, settled = _parted(folder, found)
         if waiting.decisions and carry is apply:
-            yield found.session, stage(user, waiting, book)
-        yield found.session, carry(user, settled if carry is apply else found, book)
+            yield found.session, stage(folder, waiting, book)
+        yield found.session, carry(folder, settled if carry is apply else found, book)
 
 
-def _parted(user: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
+def _parted(folder: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
     """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
-    asks = config.of(user).steering == "review"
+    asks = config.of(folder).steering == "review"
     waits = [one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions]
     held = [one for one, wait in zip(found.decisions, waits, strict=True) if wait and one.action not in (NOOP, DROP)]
     kept = [one for one in found.decisions if one not in held]
     return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
 
 
-def interrupted(user: Folder, most: int = 20) -> list[str]:
+def interrupted(folder: Folder, most: int = 20) -> list[str]:
     """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
-    book, found = Ledger(user), []
-    for name in trace.sessions(user)[-10 * most :]:
-        for place in archive.places(user, f"sessions/{name[:4]}/{name}.md"):
-            if os.stat(user.absolute(place)).st_size != book.sizes.get(live(place)):
+    book, found = Ledger(folder), []
+    for name in trace.sessions(folder)[-10 * most :]:
+        for place in archive.places(folder, f"sessions/{name[:4]}/{name}.md"):
+            if os.stat(folder.absolute(place)).st_size != book.sizes.get(live(place)):
                 found.append(place)
     return found[-most:]
 
 
-def resume(user: Folder) -> Applied | None:
+def resume(folder: Folder) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
-    journal = user.bookkeeping(JOURNAL)
+    journal = folder.bookkeeping(JOURNAL)
     if not disk.exists(journal):
         return None
-    with user.locked():
+    with folder.locked():
         try:
-            done = _carry_out(user, _from_json(json.loads(disk.read(journal))), Ledger(user))
+            done = _carry_out(folder, _from_json(json.loads(disk.read(journal))), Ledger(folder))
         except NotFound:
             return None
         except (ValueError, TypeError, KeyError):
@@ -352,7 +352,7 @@ def _from_json(value: dict[str, Any]) -> SessionPlan:
     return SessionPlan(**whole)
 
 
-def _carry_out(user: Folder, found: SessionPlan, book: Ledger) -> Applied:
+def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
     """Do every step that was not done yet."""
     at, entries = dt.datetime.fromisoformat(found.at), list[dict[str, Any]]()
     book.read_on()
@@ -362,25 +362,25 @@ def _carry_out(user: Folder, found: SessionPlan, book: Ledger) -> Applied:
             done.append(one)
             continue
         try:
-            written = _confirm(user, one) if one.action == UPDATE else _write(user, one, at, notes)
+            written = _confirm(folder, one) if one.action == UPDATE else _write(folder, one, at, notes)
         except FilememError as error:
             notes.append(str(error))
             continue
         done.append(written.decisions[0])
         paths += written.paths
-        entries += _entries(user, done[-1], written.paths)
+        entries += _entries(folder, done[-1], written.paths)
     changes = [
         profile.ProfileChange(one.path, one.heading, _profile_line(one), one.replaces)
         for one in done
         if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
     ]
-    kept = upkeep.revise(user, book, changes)
+    kept = upkeep.revise(folder, book, changes)
     entries += kept.entries
     paths += [PROFILE] if kept.changed else []
     notes += kept.notes
     told_again = [one.path for one in done if one.action == UPDATE]
     if told_again:
-        recalls.note_all(user, dict.fromkeys(told_again), recalls.CITED, at)
+        recalls.note_all(folder, dict.fromkeys(told_again), recalls.CITED, at)
     if found.session:
         entries.append({"read": found.session, "turns": list(found.turns), "size": found.size})
     book.add(entries)
@@ -391,14 +391,14 @@ def _profile_line(one: Decision) -> str:
     return profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
 
 
-def _write(user: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
+def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
     """Write a new memory, then mark and put away what it supersedes."""
-    with user.locked():
-        if not any(_holds(user.memory(place), one.claim) for place in archive.places(user, one.path)):
-            one = one._replace(path=user.create(one.path, one.page()))  # another name where somebody took this one
+    with folder.locked():
+        if not any(_holds(folder.memory(place), one.claim) for place in archive.places(folder, one.path)):
+            one = one._replace(path=folder.create(one.path, one.page()))  # another name where somebody took this one
     touched = [one.path]
     for old in one.replaces if one.action != LATE else ():
-        touched += _supersede(user, old, one, at, notes)
+        touched += _supersede(folder, old, one, at, notes)
     return Applied([one], touched, notes)
 
 
@@ -408,39 +408,39 @@ def _holds(memory: Memory, claim: Claim) -> bool:
     return said == (claim.body or claim.text) and set(claim.sources) <= set(facts.sources(memory))
 
 
-def _supersede(user: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
+def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
     """Mark a memory as superseded and put it into the archive; where it has gone, nothing is left to do."""
     until = dt.date.fromisoformat(one.until)
-    place = next(archive.places(user, old), "")
+    place = next(archive.places(folder, old), "")
     if not place:
         return []
     part = live(old) in one.in_part
     try:
-        user.edit(place, lambda data: facts.superseded(place, data, live(one.path), None if part else until))
+        folder.edit(place, lambda data: facts.superseded(place, data, live(one.path), None if part else until))
     except ValueError as error:
         notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
         return []
     if place == live(old) and not part:
-        notes += archive.put(user, [place], at).values()
+        notes += archive.put(folder, [place], at).values()
     return [live(old), archive.archived(old)]
 
 
-def _confirm(user: Folder, one: Decision) -> Applied:
+def _confirm(folder: Folder, one: Decision) -> Applied:
     """Add sources and confidence to a memory."""
-    place = user.locate(one.path)
+    place = folder.locate(one.path)
     with contextlib.suppress(ValueError):
-        user.edit(place, lambda data: facts.confirmed(place, data, one.claim.sources, one.confidence))
+        folder.edit(place, lambda data: facts.confirmed(place, data, one.claim.sources, one.confidence))
     return Applied([one], [place], [])
 
 
-def _entries(user: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What the ledger keeps of a decision that was carried out: the memory as it is now, and those that it replaced."""
     for path in dict.fromkeys(map(live, touched)):
-        place = next(archive.places(user, path), "")
+        place = next(archive.places(folder, path), "")
         if place:
             first = path not in one.replaces or one.action == LATE
             origins = [list(origin) for origin in one.claim.origins] if first else []
-            memory = user.memory(place)
+            memory = folder.memory(place)
             entry: dict[str, Any] = {"wrote": path, "digest": ledger.digest(memory.data), "from": origins}
             if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
                 entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited

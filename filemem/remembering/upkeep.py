@@ -37,7 +37,7 @@ class ProfileSync(NamedTuple):
 # -- what is the program's --------------------------------------------------------------------------------------------
 
 
-def revise(user: Folder, book: Ledger, changes: list[profile.ProfileChange]) -> ProfileSync:
+def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -> ProfileSync:
     """Bring the lines of new memories in."""
     lines = {one.path: ledger.digest(one.line) for one in changes}
     said: list[str] = []
@@ -47,30 +47,30 @@ def revise(user: Folder, book: Ledger, changes: list[profile.ProfileChange]) -> 
         return name == lines.get(path) or name in book.lines.get(path, ())
 
     def change(data: bytes) -> bytes:
-        found = profile.revised(data.decode(), changes, own, config.of(user).profile_tokens)
+        found = profile.revised(data.decode(), changes, own, config.of(folder).profile_tokens)
         said[:] = found.notes
         return found.text.encode()
 
     if not changes:
         return ProfileSync([], False, [])
     try:
-        with user.locked():
-            if not list(archive.places(user, PROFILE)):
+        with folder.locked():
+            if not list(archive.places(folder, PROFILE)):
                 if all(one.heading is None for one in changes):
                     return ProfileSync([], False, [])
-                user.create(PROFILE, f"# {display(user.name)}\n")
-            changed = user.edit(PROFILE, change)
-        standing = {path for _, path, _ in profile.marked(user.read(PROFILE).decode())}
+                folder.create(PROFILE, f"# {display(folder.name)}\n")
+            changed = folder.edit(PROFILE, change)
+        standing = {path for _, path, _ in profile.marked(folder.read(PROFILE).decode())}
     except (FilememError, UnicodeDecodeError) as error:
         return ProfileSync([], False, [f"{PROFILE} is as it was: {error}"])
     entries = [{"line": path, "digest": name} for path, name in lines.items() if path in standing]
     return ProfileSync(entries, bool(changed), said)
 
 
-def sync_profile(user: Folder, book: Ledger) -> ProfileSync:
+def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
-        if not os.path.lexists(user.absolute(PROFILE)) or not profile.marked(user.memory(PROFILE).text):
+        if not os.path.lexists(folder.absolute(PROFILE)) or not profile.marked(folder.memory(PROFILE).text):
             return ProfileSync([], False, [])
         said = list[str]()
 
@@ -78,7 +78,7 @@ def sync_profile(user: Folder, book: Ledger) -> ProfileSync:
             return ledger.digest(line) in book.lines.get(path, ())
 
         def change(data: bytes) -> bytes:
-            found = profile.followed(data.decode(), own, lambda path, line: _line_now(user, book, path, line))
+            found = profile.followed(data.decode(), own, lambda path, line: _line_now(folder, book, path, line))
             said[:] = found.notes
             new = {*profile.marked(found.text)} - {*profile.marked(data.decode())}
             if (
@@ -87,14 +87,14 @@ def sync_profile(user: Folder, book: Ledger) -> ProfileSync:
                 book.add({"line": path, "digest": ledger.digest(line)} for _, path, line in new)
             return found.text.encode()
 
-        return ProfileSync([], bool(user.edit(PROFILE, change)), said)
+        return ProfileSync([], bool(folder.edit(PROFILE, change)), said)
     except (FilememError, UnicodeDecodeError):
         return ProfileSync([], False, [])
 
 
-def _line_now(user: Folder, book: Ledger, path: str, line: str) -> str | None:
+def _line_now(folder: Folder, book: Ledger, path: str, line: str) -> str | None:
     """The line as its memory would have it now; None where that is gone or superseded."""
-    memory = standing(user, path)
+    memory = standing(folder, path)
     if memory is None:
         return None
     if book.untouched(path, memory.data):
@@ -103,10 +103,10 @@ def _line_now(user: Folder, book: Ledger, path: str, line: str) -> str | None:
     return profile.line(text, path, quoted=bool(speaker))
 
 
-def standing(user: Folder, path: str) -> Memory | None:
+def standing(folder: Folder, path: str) -> Memory | None:
     """The memory that was at a live path, archived perhaps; None where it is gone or something superseded it."""
     try:
-        memory = user.memory(next(archive.places(user, path), path))
+        memory = folder.memory(next(archive.places(folder, path), path))
     except NotFound:
         return None
     return None if memory.particular("superseded_by") else memory

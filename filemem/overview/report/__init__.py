@@ -87,29 +87,29 @@ class Report(NamedTuple):
     problems: int
 
 
-def gather(user: Folder, now: dt.datetime, progress: Progress = unwatched) -> Report:
+def gather(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> Report:
     """The report as of `now`; `progress` is told the files checked, which takes longest."""
-    standing = sorted(standings(user, now.date()), key=_newest_first)
+    standing = sorted(standings(folder, now.date()), key=_newest_first)
     archived = [item for item in standing if item.entry.archived]
     happened = [item for item in standing if item.entry.kind == "facts" and _told(item, *CHANGES)]
     holding = [item for item in standing if _holds(item, now.date())]
     wanted = {item.entry.path for item in happened[:EVENTS]}
-    coming = status.status(user, now).fading
+    coming = status.status(folder, now).fading
     return Report(
-        user.name,
+        folder.name,
         now.date(),
         len(standing) - len(archived),
         len(archived),
-        _profile(user),
-        _topics(user, holding),
+        _profile(folder),
+        _topics(folder, holding),
         len(holding),
-        times.timeline(user, wanted.__contains__)[::-1],
+        times.timeline(folder, wanted.__contains__)[::-1],
         len(happened),
-        _faded(user, archived),
-        [(day, _fact(user, path)) for day, path in coming[:FADING]],
+        _faded(folder, archived),
+        [(day, _fact(folder, path)) for day, path in coming[:FADING]],
         len(coming),
         _chart(standing),
-        len(check.problems(user, progress)),
+        len(check.problems(folder, progress)),
     )
 
 
@@ -129,18 +129,18 @@ def _holds(item: Standing, today: dt.date) -> bool:
     return not "" < item.entry.particulars.get("valid_until", "") < str(today)
 
 
-def _profile(user: Folder) -> list[str]:
+def _profile(folder: Folder) -> list[str]:
     """The lines of profile.md, without the marks of what they rest on."""
     try:
-        return [plain(SOURCE_MARK.sub("", line)).rstrip() for line in user.memory(PROFILE).lines]
+        return [plain(SOURCE_MARK.sub("", line)).rstrip() for line in folder.memory(PROFILE).lines]
     except FilememError:
         return []
 
 
-def _first(user: Folder, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
+def _first(folder: Folder, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
     """A memory and its first passage; one that cannot be read says why."""
     try:
-        memory = Memory(path, user.read(path, most))
+        memory = Memory(path, folder.read(path, most))
         return memory, next(iter(memory.passages), Passage(1, 1, "", "", path))
     except (FilememError, OSError) as error:
         return Memory(path, b""), Passage(1, 1, "", "", str(error))
@@ -152,18 +152,18 @@ def _words(passage: Passage) -> str:
     return f"{passage.speaker}: {said}" if passage.speaker else said
 
 
-def _fact(user: Folder, path: str) -> ShownFact:
-    memory, passage = _first(user, path, LARGEST)
+def _fact(folder: Folder, path: str) -> ShownFact:
+    memory, passage = _first(folder, path, LARGEST)
     until = memory.particular("valid_until")
     return ShownFact(_words(passage), memory.particular("valid_from") or memory.date, until, f"{path}:{passage.line}")
 
 
-def _topics(user: Folder, holding: list[Standing]) -> dict[str, list[ShownFact]]:
+def _topics(folder: Folder, holding: list[Standing]) -> dict[str, list[ShownFact]]:
     """What holds by what it is about: a profile's sections first, then others by name; in each the newest first."""
     found: dict[str, list[ShownFact]] = {}
     for item in holding[:FACTS]:
-        memory, passage = _first(user, item.entry.path)
-        found.setdefault(_topic(memory, kind_of(plain(passage.text))), []).append(_fact(user, item.entry.path))
+        memory, passage = _first(folder, item.entry.path)
+        found.setdefault(_topic(memory, kind_of(plain(passage.text))), []).append(_fact(folder, item.entry.path))
     order = [*TITLES.values(), *sorted(found.keys() - {OTHER}), OTHER]
     return {topic: found[topic] for topic in dict.fromkeys(order) if topic in found}
 
@@ -179,12 +179,12 @@ def _topic(memory: Memory, kind: Kind | None) -> str:
     return TITLES.get(kind.heading, kind.name.capitalize())
 
 
-def _faded(user: Folder, archived: Sequence[Standing]) -> list[Gone]:
+def _faded(folder: Folder, archived: Sequence[Standing]) -> list[Gone]:
     """What the archive holds, put away last first, and why each memory is there."""
-    known = sections.compacted(user)
+    known = sections.compacted(folder)
     when = {item.entry.path: item.trail.archived[:10].decode(errors="replace") for item in archived}
     latest = sorted(archived, key=lambda item: when[item.entry.path], reverse=True)[:FADED]
-    rows = ((item, _words(_first(user, item.entry.path)[1])) for item in latest)
+    rows = ((item, _words(_first(folder, item.entry.path)[1])) for item in latest)
     return [
         Gone(said, when[i.entry.path], _why(i, known.get(archive.live(i.entry.path))), i.entry.path) for i, said in rows
     ]
