@@ -5,7 +5,9 @@ moment, leads nowhere.
 """
 
 import contextlib
+import itertools
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -156,26 +158,43 @@ def files(
 
 
 def remove(path: Place) -> None:
-    """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it, however deep."""
+    """Delete whatever lies at `path`: a file, a link itself, a folder with all that is in it, however deep.
+
+    Each folder is moved up into the first before it is emptied, so that none is reached by way of a thousand others.
+    """
     with spot(path) as at:
         if not stat.S_ISDIR(at.status().st_mode):
             os.unlink(at.name, dir_fd=at.folder)
             return
-    folders, waiting = list[Place](), [path]
-    while waiting:
-        folder = waiting.pop()
-        folders.append(folder)
-        with listed(folder) as entries:
+    top = opened(path)
+    try:
+        waiting, fresh = ["."], (f".{secrets.token_hex(8)}-{number}" for number in itertools.count())
+        while waiting:
+            name = waiting.pop()
+            waiting += _emptied(name, top, fresh)
+            if name != ".":
+                os.rmdir(name, dir_fd=top)
+    finally:
+        os.close(top)
+    with spot(path) as at:
+        os.rmdir(at.name, dir_fd=at.folder)
+
+
+def _emptied(name: str, top: int, fresh: Iterator[str]) -> list[str]:
+    """Delete the files of a folder in `top`, and move its folders there; what these are called now."""
+    folder, moved = os.open(name, _LIST | os.O_NOFOLLOW, dir_fd=top), []
+    try:
+        with os.scandir(folder) as entries:
             inner = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        for name, deeper in inner:
-            if deeper:
-                waiting.append(folder / name)
-            else:
-                with spot(folder / name) as at:
-                    os.unlink(at.name, dir_fd=at.folder)
-    for folder in reversed(folders):
-        with spot(folder) as at:
-            os.rmdir(at.name, dir_fd=at.folder)
+        for entry, deeper in inner:
+            if not deeper:
+                os.unlink(entry, dir_fd=folder)
+                continue
+            moved.append(next(fresh))
+            os.rename(entry, moved[-1], src_dir_fd=folder, dst_dir_fd=top)
+    finally:
+        os.close(folder)
+    return moved
 
 
 def too_far(top: str, inside: str) -> bool:

@@ -14,6 +14,7 @@ from filemem.text.dates import mentioned
 from filemem.text.dates.spans import Span, one_day
 
 _YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
+MOST = 2_000  # characters of a passage that say what happened
 LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of a day
 
 
@@ -61,7 +62,8 @@ def _events(folder: Folder, path: str) -> Iterator[Event]:
     if passage is None or when is None:
         return
     until = memory.particular("valid_until")
-    text = plain(" ".join(passage.text.split()))
+    text = plain(" ".join(passage.text[: MOST + 1].split()))
+    text = text if len(passage.text) <= MOST else text[:MOST] + "…"
     text = f"{passage.speaker}: {text}" if passage.speaker else text
     yield Event(_told_of(memory, passage, passage.day or when.date), until, text, path, passage.line, memory.archived)
 
@@ -73,7 +75,7 @@ def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
         return one_day(since)
     if memory.kind == "sessions":
         return one_day(day)
-    text = passage.text
+    text = passage.text[:MOST]
     named = (
         mention.span
         for mention in mentioned(text, day)
