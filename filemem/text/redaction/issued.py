@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
+
+from filemem.text import tables
 
 _ALPHABETS = {
     "digit": "[0-9]",
@@ -44,9 +45,7 @@ class Shape(NamedTuple):
 @cache
 def shapes() -> tuple[Shape, ...]:
     """The table, in its order; the longest prefixes of one kind of key come first in it."""
-    lines = Path(__file__).parents[2].joinpath("data", "issued-keys.txt").read_text(encoding="utf-8").splitlines()
-    rows = [re.split(" {2,}", line) for line in lines if not line.startswith("#")]
-    return tuple(_shape(kind, shape) for kind, shape, *_ in rows)
+    return tuple(_shape(kind, shape) for kind, shape, *_ in tables.rows("issued-keys.txt"))
 
 
 def _shape(kind: str, shape: str) -> Shape:

@@ -4,8 +4,8 @@ import hashlib
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
+from filemem.text import tables
 from filemem.text.redaction.words import any_of, one_of
 
 Span = tuple[int, int]
@@ -106,8 +106,7 @@ def _checksum(places: list[int]) -> bool:
 @cache
 def _places() -> dict[str, int]:
     """Where each word of BIP-39 stands in its list."""
-    lines = Path(__file__).parents[2].joinpath("data", "seed-words.txt").read_text(encoding="ascii").splitlines()
-    return {word: place for place, word in enumerate(" ".join(lines[1:]).split())}
+    return {word: place for place, word in enumerate(" ".join(tables.lines("seed-words.txt")).split())}
 
 
 # -- lists of codes --------------------------------------------------------------------------------------------------

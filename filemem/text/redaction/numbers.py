@@ -1,61 +1,28 @@
-"""Numbers that are secrets: national ids, bank accounts, payment cards. Found by their check digits, or beside their names."""
+"""Numbers that are secrets: national ids, bank accounts, payment cards. Found by their check digits, or beside their names.
+
+The facts stand in `data/numbers.txt`. A check says only that a number is well formed, which a number met by chance is one time
+in ten to one in ninety-seven.
+"""
 
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
-from filemem.text.redaction import checkdigits
+from filemem.text import tables
 
 Span = tuple[int, int]
 Finder = Callable[[str], Iterator[Span]]
+Check = Callable[[str], bool]
 CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
-
 FEWEST_DIGITS = (
     6  # of any number that is looked for by its check digits, the identity card of Hong Kong having the fewest
 )
 
 _ALONE = r"(?<![A-Za-z0-9_])(?<![0-9][./-])"
 _THEN = r"(?![A-Za-z0-9_])(?![-./][0-9])"
-
-
-def _named(words: str, number: str) -> str:
-    """The number behind one of the words that name it, with no other number and no line between."""
-    return rf"(?:{words})[^0-9\n\0]{{0,30}}?{_ALONE}({number}){_THEN}"
-
-
-_CHINESE = rf"{_ALONE}([1-9][0-9]{{5}} ?(?:19|20)[0-9]{{2}} ?[01][0-9] ?[0-3][0-9] ?[0-9]{{3}}[0-9Xx]){_THEN}"
-_SOCIAL_SECURITY = rf"{_ALONE}((?!000|666|9)[0-9]{{3}}-(?!00)[0-9]{{2}}-(?!0000)[0-9]{{4}}){_THEN}|" + _named(
-    r"(?i:\bssn|\bsocial\s+security|\bitin)|社会安全号码?|社安号", r"[0-9]{3}[ -]?[0-9]{2}[ -]?[0-9]{4}"
+_DAY = (
+    "(?:(?:0[13578]|1[02]) ?(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11) ?(?:0[1-9]|[12][0-9]|30)|02 ?(?:0[1-9]|[12][0-9]))"
 )
-_NATIONAL_INSURANCE = (
-    rf"{_ALONE}((?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?: ?[0-9]{{2}}){{3}} ?[A-D]){_THEN}"
-)
-_PASSPORT = _named(
-    r"(?i:\bpassport\s+(?:number|no\.?|num|#|is(?=\s+[A-Z]{0,2}[0-9])))|护照号码?", r"[A-Za-z]{0,2}[0-9]{6,9}"
-)
-_HONG_KONG = rf"{_ALONE}([A-Z]{{1,2}}[0-9]{{6}} ?\([0-9A]\))"
-_TAIWAN = (
-    r"(?:身[份分]证|统一编号|統一編号|(?i:taiwan(?:ese)? id))[^0-9A-Z\n\0]{0,20}([A-Z][1289][0-9]{8})(?![A-Za-z0-9])"
-)
-_SINGAPORE = rf"{_ALONE}([STFGM][0-9]{{7}}[A-Z]){_THEN}"
-_KOREAN = rf"{_ALONE}([0-9]{{2}}[01][0-9][0-3][0-9]-[1-8][0-9]{{6}}){_THEN}"
-_JAPANESE = _named(r"マイナンバー|個人番号|(?i:\bmy number)", r"[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}")
-_AADHAAR = _named(r"(?i:\baadh?aa?r|\buidai?\b)|आधार", r"[2-9][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}")
-_SPANISH = (
-    rf"{_ALONE}((?:[XYZ]-?[0-9]{{7}}|[0-9]{{8}}|[0-9]{{2}}\.[0-9]{{3}}\.[0-9]{{3}})-?[TRWAGMYFPDXBNJZSQVHLCKE]){_THEN}"
-)
-_PORTUGUESE = _named(r"(?i:\bnif\b|contribuinte)", r"[1-9][0-9]{2} ?[0-9]{3} ?[0-9]{3}")
-_BRAZILIAN = rf"{_ALONE}([0-9]{{3}}\.[0-9]{{3}}\.[0-9]{{3}}-[0-9]{{2}}){_THEN}|" + _named(
-    r"(?i:\bcpf\b)", r"[0-9]{11}|[0-9]{9}-[0-9]{2}"
-)
-_FRENCH = (
-    rf"{_ALONE}([12] ?[0-9]{{2}} ?(?:0[1-9]|1[0-2]|[2-4][0-9])"
-    rf" ?(?:[0-9]{{2}}|2[AB])(?: ?[0-9]{{3}}){{2}} ?[0-9]{{2}}){_THEN}"
-)
-_ITALIAN = rf"{_ALONE}([A-Z]{{6}}[0-9]{{2}}[A-EHLMPR-T][0-7][0-9][A-Z][0-9]{{3}}[A-Z]){_THEN}"
-_POLISH = _named(r"(?i:\bpesel)", r"[0-9]{11}")
-_DUTCH = _named(r"(?i:\bbsn\b|burgerservicenummer|sofinummer)", r"[0-9]{9}|[0-9]{4}[. ][0-9]{2}[. ][0-9]{3}")
-_CANADIAN = _named(r"\bSIN\b|(?i:\bsocial\s+insurance)", r"[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}")
 _IBAN = r"(?<![A-Za-z0-9_])([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,32}|[a-z]{2}[0-9]{2}[a-z0-9]{11,30})"
 _DIGIT_RUN = r"(?<![A-Za-z0-9_+])(?<![0-9]\.)[0-9]+(?:[ -]{1,3}[0-9]+)*(?![A-Za-z0-9_])(?!\.[0-9])"
 _CARD_WORD = r"(?i)card|visa|卡"
@@ -64,62 +31,140 @@ _CARD_WORD = r"(?i)card|visa|卡"
 @cache
 def finders() -> tuple[tuple[str, Finder], ...]:
     """A kind with a finder for each sort of number, the longest first: a part of one may happen to pass as another."""
-    longest, *others = [
-        (NATIONAL_ID, partial(_checked, re.compile(pattern, re.ASCII), check)) for pattern, check in _ids()
-    ]
+    longest, *others = [(NATIONAL_ID, partial(_checked, *_id(*row))) for row in _rows("id")]
     return (longest, (ACCOUNT, _ibans), (CARD, _cards), *others)
 
 
-def _checked(pattern: re.Pattern[str], check: Callable[[str], bool], text: str) -> Iterator[Span]:
+def _rows(sort: str) -> list[tuple[str, ...]]:
+    return [row[1:] for row in tables.rows("numbers.txt") if row[0] == sort]
+
+
+# -- national ids ----------------------------------------------------------------------------------------------------
+
+
+def _id(check: str, number: str, names: str = "") -> tuple[re.Pattern[str], Check]:
+    """The pattern of an id, behind one of its names with no other number and no line between where it has any; its check."""
+    behind = rf"(?:{names})[^0-9\n\0]{{0,30}}?" if names else ""
+    then = "" if number.endswith(r"\)") else _THEN
+    pattern = re.compile(rf"{behind}{_ALONE}({number.replace('‹day›', _DAY)}){then}", re.ASCII)
+    return pattern, _CHECKS[check] if check in _CHECKS else partial(weighted, check)
+
+
+def _checked(pattern: re.Pattern[str], check: Check, text: str) -> Iterator[Span]:
     """Where the group of a match stands, if its digits pass the check; else the search goes on one character later."""
     at = 0
     while match := pattern.search(text, at):
-        group = match.lastindex or 0
         at = match.start() + 1
-        if check(re.sub(r"[\s./()-]", "", match[group]).upper()):
-            yield match.span(group)
-            at = match.end(group)
+        if check(re.sub(r"[\s./()-]", "", match[1]).upper()):
+            yield match.span(1)
+            at = match.end(1)
 
 
-def _by_its_words(code: str) -> bool:
+def weighted(rule: str, code: str) -> bool:
+    """A number whose check characters are those that the weights of the table give, and not of one digit all through."""
+    for weights, letters in (one.split("/") for one in rule.split(";")):
+        factors = list(map(int, weights.split(",")))
+        total = sum(int(char, 36) * factor for char, factor in zip(code, factors, strict=False))
+        if code[len(factors)] != letters[total % len(letters)]:
+            return False
+    return len(set(code)) > 1
+
+
+def luhn(digits: str) -> bool:
+    """ISO/IEC 7812-1, annex B: payment cards, and the Canadian social insurance number."""
+    doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (doubled + sum(map(int, digits[::-2]))) % 10 == 0
+
+
+def verhoeff(digits: str) -> bool:
+    """Verhoeff 1969, over the dihedral group of ten elements."""
+    check = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = int(digit)
+        for _ in range(place % 8):
+            value = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)[value]
+        sign = -1 if check >= 5 else 1
+        check = (check + sign * value) % 5 + 5 * ((check >= 5) != (value >= 5))
+    return check == 0
+
+
+def taiwan(code: str) -> bool:
+    """A letter for the county, which counts as two digits, and nine digits, modulo 10."""
+    county = "ABCDEFGHJKLMNPQRSTUVXYWZIO".index(code[0]) + 10
+    return weighted("1,9,8,7,6,5,4,3,2,1/0987654321", f"{county}{code[1:]}")
+
+
+def french(code: str) -> bool:
+    """Thirteen characters, Corsica's 2A and 2B as 19 and 18, and a key of 97 less the rest modulo 97."""
+    number = int(code[:13].replace("2A", "19").replace("2B", "18"))
+    return int(code[13:]) == 97 - number % 97
+
+
+def italian(code: str) -> bool:
+    """Fifteen characters, every other one read by a table of its own, and a check letter modulo 26."""
+    odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
+    values = [int(char) if char.isdigit() else ord(char) - 65 for char in code[:15]]
+    total = sum(value if at % 2 else odd[value] for at, value in enumerate(values))
+    return chr(65 + total % 26) == code[15]
+
+
+def none(code: str) -> bool:
     """A number without a check digit, which the words beside it or its form give away."""
     return True
 
 
-def _ids() -> list[tuple[str, Callable[[str], bool]]]:
-    """Each id's pattern and the check of its digits; those that many other numbers pass stand beside their name only."""
-    return [
-        (_CHINESE, checkdigits.chinese_resident),
-        (_SOCIAL_SECURITY, _by_its_words),
-        (_NATIONAL_INSURANCE, _by_its_words),
-        (_PASSPORT, _by_its_words),
-        (_HONG_KONG, checkdigits.hong_kong),
-        (_TAIWAN, checkdigits.taiwan),
-        (_SINGAPORE, checkdigits.singapore),
-        (_KOREAN, checkdigits.korean),
-        (_JAPANESE, checkdigits.japanese),
-        (_AADHAAR, checkdigits.verhoeff),
-        (_SPANISH, checkdigits.spanish),
-        (_PORTUGUESE, checkdigits.portuguese),
-        (_BRAZILIAN, checkdigits.brazilian),
-        (_FRENCH, checkdigits.french),
-        (_ITALIAN, checkdigits.italian),
-        (_POLISH, checkdigits.polish),
-        (_DUTCH, checkdigits.dutch),
-        (_CANADIAN, checkdigits.luhn),
-    ]
+_CHECKS: dict[str, Check] = {check.__name__: check for check in (luhn, verhoeff, taiwan, french, italian, none)}
+
+
+# -- bank accounts ---------------------------------------------------------------------------------------------------
 
 
 def _ibans(text: str) -> Iterator[Span]:
     """Account numbers with their country's length and right check digits, in groups or in one piece."""
     for match in re.finditer(_IBAN, text):
-        length = checkdigits.iban_length(match[1][:2].upper())
+        length = _iban_lengths().get(match[1][:2].upper(), 0)
         places = [at for at, char in enumerate(match[1]) if char.isalnum()][:length]
         if length and len(places) == length:
             end = match.start(1) + places[-1] + 1
-            code = "".join(match[1][at] for at in places).upper()
-            if not text[end : end + 1].isalnum() and checkdigits.iban(code):
+            if not text[end : end + 1].isalnum() and _iban("".join(match[1][at] for at in places)):
                 yield match.start(1), end
+
+
+@cache
+def _iban_lengths() -> dict[str, int]:
+    return {entry[:2]: int(entry[2:]) for (entries,) in _rows("iban") for entry in re.findall(r"[A-Z]{2}\d\d", entries)}
+
+
+def _iban(code: str) -> bool:
+    """ISO 13616: the country and check digits moved behind the rest, letters as 10 to 35, modulo 97 is 1."""
+    return int("".join(str(int(char, 36)) for char in code[4:] + code[:4])) % 97 == 1
+
+
+# -- payment cards ---------------------------------------------------------------------------------------------------
+
+
+def card(digits: str) -> bool:
+    """A payment card: 13 to 19 digits, an issuer's prefix with a length that it issues, and Luhn's check digit."""
+    issued = any(
+        len(digits) in lengths and int(digits[: len(str(prefixes[0]))]) in prefixes for prefixes, lengths in _issued()
+    )
+    return issued and luhn(digits)
+
+
+@cache
+def _issued() -> list[tuple[range, range]]:
+    """Prefixes, and the lengths of the cards that have one."""
+    return [
+        (_range(prefix), _range(length))
+        for prefixes, lengths, _ in _rows("card")
+        for prefix in prefixes.split()
+        for length in lengths.split()
+    ]
+
+
+def _range(spelt: str) -> range:
+    first, _, last = spelt.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 def _cards(text: str) -> Iterator[Span]:
@@ -150,7 +195,7 @@ def _card_groups(run: str, groups: list[Span], first: int, named: bool) -> int:
         if len(digits) > 19:
             break
         whole = first + count == len(groups) and (len(digits) > 13 or named)
-        if len(digits) >= 13 and (whole or _usual_groups(sizes, named)) and checkdigits.card(digits):
+        if len(digits) >= 13 and (whole or _usual_groups(sizes, named)) and card(digits):
             found = count
     return found
 

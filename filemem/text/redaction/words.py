@@ -7,7 +7,8 @@ place in the text.
 
 import re
 from functools import cache
-from pathlib import Path
+
+from filemem.text import tables
 
 _PLAIN_OF = ("áàâãäåéèêëíìîïóòôõöúùûüñç", "aaaaaaeeeeiiiiooooouuuunc")
 _ACCENTS = dict(zip(_PLAIN_OF[0] + _PLAIN_OF[0].upper(), _PLAIN_OF[1] + _PLAIN_OF[1].upper(), strict=True))
@@ -17,10 +18,9 @@ _IS = re.compile(r"(?<!\w)[éèÉÈ](?!\w)")  # "is" in Portuguese and Italian, 
 @cache
 def _table() -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
-    for line in Path(__file__).parents[2].joinpath("data", "secret-words.txt").read_text(encoding="utf-8").splitlines():
+    for line in tables.lines("secret-words.txt"):
         role, _, words = line.partition(": ")
-        if not line.startswith("#"):
-            table.setdefault(role, []).extend(words.split(", "))
+        table.setdefault(role, []).extend(words.split(", "))
     return table
 
 

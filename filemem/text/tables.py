@@ -1,0 +1,34 @@
+"""The tables in `data/`, which are there to be read and changed: words, and patterns put together of named parts."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@cache
+def lines(name: str) -> tuple[str, ...]:
+    """The lines of a table, without blank ones and those that begin with `#`."""
+    text = (DATA / name).read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line and line[0] != "#")
+
+
+@cache
+def rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """The rows of a table, columns two or more spaces apart; the indented lines under a row are its last column."""
+    found = re.finditer(r"^(\S.*)((?:\n +.*)*)", "\n".join(lines(name)), re.MULTILINE)
+    return tuple((*re.split(" {2,}", row[1]), *re.findall(".+", re.sub(r"\n +", "", row[2]))) for row in found)
+
+
+def parts(name: str) -> dict[str, str]:
+    """A table of two columns, by the first."""
+    return dict(row for row in rows(name) if len(row) == 2)
+
+
+def expanded(pattern: str, known: Mapping[str, str]) -> str:
+    """The pattern with every ‹name› in it written out."""
+    while "‹" in pattern:
+        pattern = re.sub("‹([^›]+)›", lambda found: known[found[1]], pattern)
+    return pattern
