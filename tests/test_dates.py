@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filemem.text.dates import annotate, has_time_word, mentioned, parse_bound
+from filemem.text.dates import annotate, mentioned, parse_bound
 from filemem.text.dates.spans import one_day
 
 MONDAY = date(2023, 5, 8)
@@ -318,15 +318,11 @@ yesterday [1 January 2020]
 """.strip().splitlines()
 
 
-SMALL = ("in may", "on march 5 we left", "last fall")  # more often a verb: the cheap test passes them over
-
-
 @pytest.mark.parametrize("row", ABSOLUTE)
 def test_absolute_expressions(row: str) -> None:
     text, *expected = row.split(" | ")
     assert spans(text) == expected
     assert not any(mention.relative for mention in mentioned(text, MONDAY))
-    assert has_time_word(text) or text in SMALL
 
 
 @pytest.mark.parametrize("row", RELATIVE)
@@ -334,7 +330,6 @@ def test_relative_expressions(row: str) -> None:
     text, *expected = row.split(" | ")
     assert spans(text) == expected
     assert all(mention.relative for mention in mentioned(text, MONDAY))
-    assert has_time_word(text) or text in SMALL
 
 
 @pytest.mark.parametrize("text", NEAR_MISSES)
@@ -415,20 +410,6 @@ def test_a_bound_that_is_no_date_says_what_is_one(text: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize(
-    "text", ["at 5:30", "at 7 pm", "the 3rd", "for years", "since then", "春节", "早上八点", "在晚上", "Friday!", "MAY"]
-)
-def test_time_words_beside_dates(text: str) -> None:
-    assert has_time_word(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "You may march on", "a nice daylight", "年轻人", "月亮", "周围", "no. 42, 12345", "I sat in the sun"]
-)
-def test_texts_without_time(text: str) -> None:
-    assert not has_time_word(text)
-
-
 WORDS = [row.split(" | ")[0] for row in ABSOLUTE + RELATIVE + ANNOTATED] + NEAR_MISSES + UNANNOTATED
 PIECES = sorted({word for text in WORDS for word in re.findall(r"[A-Za-z'’]+|\d+|[^\x00-\x7f]", text)})
 TEXTS = (
@@ -482,4 +463,3 @@ def test_a_bound_is_a_date_or_a_value_error(text: str, today: date, end: bool) -
 def test_no_input_makes_the_patterns_run_away(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
     assert len(annotate(text, MONDAY)) >= len(text)
-    has_time_word(text)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.text import dates, names_zh, terms
-from filemem.text.dates.datewords import COUNTS
+from filemem.text.dates.datewords import values
 from filemem.text.plain import LINK
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
@@ -167,7 +167,7 @@ def _counts(text: str, chinese: re.Pattern[str]) -> dict[str, int]:
     """The numbers that a text has in words, by the words: seven and 七 are 7, twenty-five is 25."""
     found = {numeral: dates.number(numeral) for numeral in chinese.findall(text)}
     for word in re.findall("[a-z]+(?:-[a-z]+)?", text.lower()):
-        parts = [COUNTS[part] for part in word.split("-") if part in COUNTS]
+        parts = [values("count")[part] for part in word.split("-") if part in values("count")]
         if parts:
             found[word] = sum(parts)
     return found

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from filemem.text.dates import chinese, datewords, english
-from filemem.text.dates.datewords import regex
-from filemem.text.dates.reading import before, counted, number
+from filemem.text.dates import datewords
+from filemem.text.dates.datewords import pattern
+from filemem.text.dates.readers import CHINESE, ENGLISH, before, counted, number
 from filemem.text.dates.spans import UNIT_DAYS, Span, calendar_unit, in_words, nearest_weekday, stretch
 
-__all__ = ["Mention", "Span", "annotate", "has_time_word", "in_words", "mentioned", "number", "parse_bound"]
+__all__ = ["Mention", "Span", "annotate", "in_words", "mentioned", "number", "parse_bound"]
 
 
 class Mention(NamedTuple):
@@ -37,7 +37,9 @@ class Mention(NamedTuple):
         return (self.span, self.other) if self.other else (self.span,)
 
 
-_READERS = english.READERS | chinese.READERS
+_READERS = ENGLISH | CHINESE
+_ENGLISH = rf"(?<![A-Za-z0-9_])(?<!\d[.,:])(?:{datewords.any_of(ENGLISH)})"
+_CHINESE = datewords.any_of(CHINESE)
 
 
 def mentioned(text: str, today: date) -> list[Mention]:
@@ -59,9 +61,9 @@ def mentioned(text: str, today: date) -> list[Mention]:
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
     """The expressions in order; of two that overlap the first, and of two that start together the longer one."""
-    matches = list(datewords.english().finditer(text))
-    if regex(datewords.CJK).search(text):
-        matches += datewords.chinese().finditer(text)
+    matches = list(datewords.compiled(_ENGLISH).finditer(text))
+    if pattern("cjk").search(text):
+        matches += datewords.compiled(_CHINESE).finditer(text)
         matches.sort(key=lambda m: (m.start(), -m.end()))
     end = 0
     for m in matches:
@@ -72,7 +74,7 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
 
 def _anchored(m: re.Match[str], mention: Mention) -> Mention:
     """`25 May 2023` in `the Saturday before 25 May 2023` becomes that Saturday."""
-    anchor = None if mention.relative else before(m, datewords.ANCHOR)
+    anchor = None if mention.relative else before(m, "anchor")
     if not anchor:
         return mention
     what, side, (start, end) = anchor["what"].lower(), anchor["side"].lower(), mention.span
@@ -104,7 +106,7 @@ def annotate(text: str, today: date) -> str:
     bare, brackets = _without_brackets(text)
     for mention in mentioned(bare, today):
         if mention.annotated and mention.end not in brackets:
-            chinese = regex(datewords.CJK).search(bare, mention.start, mention.end) is not None
+            chinese = pattern("cjk").search(bare, mention.start, mention.end) is not None
             label = in_words(mention.span, chinese)
             brackets[mention.end] = f"[{label}]" if chinese else f" [{label}]"
     pieces, at = [], 0
@@ -117,7 +119,7 @@ def annotate(text: str, today: date) -> str:
 def _without_brackets(text: str) -> tuple[str, dict[int, str]]:
     """The text without its dates in brackets, and these by their place in it: so an annotated text is read as the plain one."""
     bare, brackets, at = "", dict[int, str](), 0
-    for m in regex(datewords.BRACKET).finditer(text):
+    for m in pattern("bracket").finditer(text):
         bare += text[at : m.start()]
         brackets[len(bare)] = brackets.get(len(bare), "") + m[0]
         at = m.end()
@@ -141,11 +143,3 @@ def _covers(mention: Mention, phrase: str) -> bool:
     """Whether the phrase is the mention and at most a preposition."""
     small = phrase[: mention.start].lower().split()
     return mention.end == len(phrase) and {"in", "on", "the", "since", "until"}.issuperset(small)
-
-
-def has_time_word(text: str) -> bool:
-    """Whether the text speaks of time at all: dates, clock times, weekdays, months, years, ago, yesterday, 昨天, 三年."""
-    if not datewords.TIME_WORDS.isdisjoint(regex(datewords.WORD, 0).findall(text)):
-        return True
-    start = regex(datewords.TIME_START, 0).search(text)
-    return start is not None and regex(datewords.TIME, 0).search(text, start.start()) is not None
