@@ -81,8 +81,7 @@ def _foreign_wish(session: Session, places: list[int]) -> str:
 
 def _foreign_orders(said: list[SessionTurn]) -> str:
     for one in said:
-        order = injection.suspicious(one.text) if foreign(one) else injection.commands(one.text)
-        if order:
+        if order := injection.suspicious(one.text):
             return f"what it cites {order}"
     return ""
 
