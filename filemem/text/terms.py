@@ -9,7 +9,8 @@ import operator
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from pathlib import Path
+
+from filemem.text import tables
 
 HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
 APART, IS_DERIVED = 8, 128
@@ -23,25 +24,9 @@ CJK = (
     "\U00020000-\U0003ffff"
 )
 LETTER = rf"[^\W{CJK}]"  # of a script that writes words apart; CJK names stand within a row of other characters
-STOP = frozenset(
-    """
-    a an the and or but nor so yet if then else than as of at by for in into on onto to from with without about over under
-    up down out off through during before after above below between among against upon within along across around
-    is am are was were be been being do does did doing done have has had having will would shall should can could may might
-    must i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it its
-    itself they them their theirs themselves this that these those there here who whom whose which what when where why how
-    not no yes yeah all any both each few more most other some such only own same too very just also again ever
-    because while until since once let gonna wanna
-    s t d m re ve ll don didn doesn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn ain
-    im ive dont didnt doesnt isnt arent wasnt cant couldnt wont wouldnt shouldnt havent hasnt youre theyre thats whats
-    u ur r ya yea yep yup nah nope cuz cos oh ah aw hm hmm um uh ok okay hey hi hello lol lmao haha hahaha hehe omg
-    的 了 是 我 你 您 他 她 它 们 在 有 和 与 就 都 也 不 这 那 吗 呢 吧 啊 呀 嘛 么 着 很 把 被 哦 嗯 哈
-    啦 嘿 嗨 喂 哎 唉 哇 呗 噢 什 谁 之 而 及 或
-    我们 你们 他们 她们 这个 那个 什么
-    """.split()
-)
+_WORDS = tables.words("words.txt")
+STOP = frozenset(_WORDS["stop"])
 
-_DATA = Path(__file__).parents[1] / "data"
 _LONGEST = 64  # characters of a token; a longer one is cut into several
 _ASCII_WORD = re.compile(f"[a-z0-9]{{1,{_LONGEST}}}")
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
@@ -49,25 +34,8 @@ _IS_CJK = re.compile(f"[{CJK}]")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
-_COURTESIES = frozenset(
-    "good great nice lovely morning afternoon evening night day weekend hello greetings dear bye goodbye cheers thanks thank "
-    "welcome much see later soon care take doing going well fine talk sweet dreams everyone there 好 谢 早 安".split()
-)
-_COURTESIES_ZH = (
-    "早上好 上午好 中午好 下午好 晚上好 你好 您好 大家好 早安 午安 晚安 谢谢 多谢 感谢 不客气 再见 拜拜 回头见 最近好吗 怎么样"
-).split()
-
-_NUMBER_WORDS = (
-    "two three four five six seven eight nine ten eleven twelve once twice thrice dozen couple several first second third "
-    "hundred thousand half"
-).split()
-_TIME_WORDS = (
-    "yesterday today tonight tomorrow last next ago since recently soon just day days week weeks weekend weekends month "
-    "months year years morning mornings evening evenings night nights summer summers winter winters spring springs fall "
-    "falls autumn autumns birthday birthdays christmas christmass january february march april may june july august "
-    "september october november december monday tuesday wednesday thursday friday saturday sunday"
-).split()
-_OWN_WORDS = "i my me mine we our us".split()
+_COURTESIES = frozenset(_WORDS["courtesies"])
+_NUMBER_WORDS, _TIME_WORDS, _OWN_WORDS = _WORDS["number"], _WORDS["time"], _WORDS["own"]
 _FLAGGED = [(HAS_NUMBER, _NUMBER_WORDS), (HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
 _WORD_FLAGS = {word: sum(flag for flag, known in _FLAGGED if word in known) for _, words in _FLAGGED for word in words}
 _NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b|[两三四五六七八九十百千万几]", re.IGNORECASE)
@@ -156,7 +124,7 @@ def shorten_captions(text: str, stems: Collection[str]) -> str:
 def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     """Does a text only greet, thank or take leave, as far as it names anything but these names?"""
     rest = text
-    for phrase in _COURTESIES_ZH if not text.isascii() else ():
+    for phrase in _WORDS["courtesies zh"] if not text.isascii() else ():
         rest = rest.replace(phrase, " ")
     found = [token for token in tokens(rest) if token not in STOP and token not in names]
     return bool(text.strip()) and all(token in _COURTESIES for token in found)
@@ -188,15 +156,10 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
 # -- word lists --------------------------------------------------------------------------------------------------
 
 
-def _lines(name: str) -> list[str]:
-    lines = (_DATA / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
 @functools.cache
 def _simplified() -> dict[int, str]:
     table: dict[int, str] = {}
-    for group in " ".join(_lines("traditional.txt")).split():
+    for group in " ".join(tables.lines("traditional.txt")).split():
         table.update(dict.fromkeys(map(ord, group[1:]), group[0]))
     return table
 
@@ -209,7 +172,7 @@ def _traditional() -> re.Pattern[str]:
 @functools.cache
 def _same() -> dict[str, str]:
     table: dict[str, str] = {}
-    for line in _lines("same.txt"):
+    for line in tables.lines("same.txt"):
         first, *others = line.split()
         table.update(dict.fromkeys([first, *others], porter(first)))
     return table
@@ -219,13 +182,13 @@ def _same() -> dict[str, str]:
 def _tables() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, set[str]]]:
     """Word -> what else may be said for it; kind -> members; the first three letters of either's words -> those words."""
     related: dict[str, list[str]] = {}
-    for line in _lines("related.txt"):
+    for line in tables.lines("related.txt"):
         first, *others = line.split()
         related.setdefault(first, []).extend(others)
         for other in others:
             related.setdefault(other, []).append(first)
     kinds: dict[str, list[str]] = {}
-    for line in _lines("kinds.txt"):
+    for line in tables.lines("kinds.txt"):
         names, members = line.split(":")
         for name in names.split():
             kinds.setdefault(name, []).extend(members.split())
