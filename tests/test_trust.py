@@ -183,7 +183,7 @@ def test_a_program_decides_for_itself(home: Path, server: ScriptedServer) -> Non
     assert config.load(home / "memory_store").base_url == "", "and nothing was kept of it"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "\x00", "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', "\x00", "[" * 100_000], ids=lambda text: repr(text[:9]))
 def test_a_broken_record_agrees_to_nothing(home: Path, server: ScriptedServer, text: str) -> None:
     place = home / ".config/filemem/trusted.json"
     place.parent.mkdir(parents=True)

@@ -7,7 +7,6 @@ moment, leads nowhere.
 import contextlib
 import itertools
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -168,7 +167,7 @@ def remove(path: Place) -> None:
             return
     top = opened(path)
     try:
-        waiting, fresh = ["."], (f".{secrets.token_hex(8)}-{number}" for number in itertools.count())
+        waiting, fresh = ["."], (f".{os.urandom(8).hex()}-{number}" for number in itertools.count())
         while waiting:
             name = waiting.pop()
             waiting += _emptied(name, top, fresh)
