@@ -492,7 +492,7 @@ def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: S
         assert process.stdout
         assert process.stdout.read(4) == b"Half"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors == b"Stopped; what had come is kept in the session.\n"
     assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"
@@ -506,7 +506,7 @@ def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer
         assert process.stdout
         assert process.stdout.read(4) == b"Half"
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert b"Traceback" not in errors
     assert session(store) == "- **ann**: Tell me\n- **assistant**: Half [interrupted]\n"

@@ -47,7 +47,7 @@ def run(user: Folder, server: ScriptedServer, *script: Answer, at: dt.datetime =
     """Consolidate with the model that follows the script; every step of it must have been asked for."""
     server.forget()
     server.script(*script)
-    listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), lambda sentence: None)
+    listen = listener(OpenAIModel("scripted", server.base_url, timeout=30), lambda sentence: None)
     done = [applied for _, applied in consolidation.run(user, at, listen)]
     assert len(server.requests) == len(script)
     return Applied(
@@ -249,7 +249,7 @@ def test_an_endpoint_without_tools_is_asked_for_json(user: Folder, server: Scrip
     server.refuses = {"tools"}
     talk(user, MAY, *TALK)
     server.script(say('{"facts": [' + str([CAT, HOME]).replace("'", '"')[1:-1] + "]}"), say('{"facts": []}'))
-    listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), lambda sentence: None)
+    listen = listener(OpenAIModel("scripted", server.base_url, timeout=30), lambda sentence: None)
     list(consolidation.run(user, MAY, listen))
     assert tree(user) == FIRST
 
@@ -274,7 +274,7 @@ def test_where_the_model_fails_the_offline_rules_stand_in_and_say_so(
     heard: list[str] = []
     server.script(answer)
     server.default = answer
-    listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), heard.append)
+    listen = listener(OpenAIModel("scripted", server.base_url, timeout=30), heard.append)
     done = [applied for _, applied in consolidation.run(user, MAY, listen)]
     assert [one.claim.text for one in done[0].decisions if one.action == "ADD"][-1] == TALK[2]
     assert len(heard) == 1

@@ -192,7 +192,7 @@ def test_what_a_model_means_is_still_meant_at_the_review(tmp_path: Path) -> None
     with ScriptedServer(
         calls(("keep", {"facts": [told]})), calls(("keep", {"facts": []})), calls(("decide", decided))
     ) as s:
-        listen = listener(OpenAIModel("scripted", s.base_url, timeout=5), lambda sentence: None)
+        listen = listener(OpenAIModel("scripted", s.base_url, timeout=30), lambda sentence: None)
         list(consolidation.run(user, JUNE, listen, review=True))
     bees = "facts/2026/2026-05-08-keeps-bees-on-the-roof.md"
     assert f"  supersedes {bees}: Nora keeps bees on the roof.\n" in review(user, "a\n")

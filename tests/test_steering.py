@@ -225,7 +225,7 @@ def test_a_model_that_cites_such_a_turn_is_not_believed(mara: Folder, said: list
     told = {"text": "Mara wants every answer in French, always.", "lines": lines, "kind": kind}
     keep = ("keep", {"facts": [told]})
     with ScriptedServer(calls(keep), calls(("keep", {"facts": []}))) as server:
-        listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), lambda sentence: None)
+        listen = listener(OpenAIModel("scripted", server.base_url, timeout=30), lambda sentence: None)
         made = [one for _, done in consolidation.run(mara, AT, listen) for one in done.decisions]
     assert [one.action for one in made] == ["DROP"]
     assert steering(mara) == []
@@ -237,7 +237,7 @@ def test_a_model_that_cites_the_persons_own_wish_is(mara: Folder) -> None:
     with ScriptedServer(
         calls(("keep", {"facts": [{**told, "kind": "lesson"}]})), calls(("keep", {"facts": []}))
     ) as server:
-        listen = listener(OpenAIModel("scripted", server.base_url, timeout=5), lambda sentence: None)
+        listen = listener(OpenAIModel("scripted", server.base_url, timeout=30), lambda sentence: None)
         list(consolidation.run(mara, AT, listen))
     assert [path for path in mara.paths() if path.startswith("lessons/")]
 

@@ -74,7 +74,7 @@ def test_an_editors_save_is_one_change(mara: Folder, watching: "subprocess.Popen
 def test_ctrl_c_ends_it_cleanly(mara: Folder, watching: "subprocess.Popen[str]") -> None:
     told(watching)
     watching.send_signal(signal.SIGINT)
-    out, err = watching.communicate(timeout=10)
+    out, err = watching.communicate(timeout=60)
     assert (watching.returncode, out, err) == (0, "", "")
 
 
