@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
-from filemem.importers.shapes import ImportedConversation, ImportedNote, Item, Skipped, moment
+from filemem.importers.exports import ImportedConversation, ImportedNote, Item, Skipped, moment
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 ZONE = timezone(timedelta(hours=2))

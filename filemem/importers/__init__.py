@@ -1,6 +1,6 @@
 """Import of what other programs exported: a parser for each format, and one intake that writes what they yield."""
 
+from filemem.importers.exports import Skipped
 from filemem.importers.intake import FORMATS, ImportReport, Taken, import_file
-from filemem.importers.shapes import Skipped
 
 __all__ = ["FORMATS", "ImportReport", "Skipped", "Taken", "import_file"]

@@ -7,17 +7,16 @@ there up to the root is the conversation. OpenAI publishes no schema; the shapes
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import Any
 
-from filemem.importers.exports import CONVERSATIONS, elements, modified
-from filemem.importers.shapes import (
-    ImportedConversation,
+from filemem.importers.exports import (
     ImportedTurn,
     Item,
+    Said,
     Seen,
-    Skipped,
     attached,
+    conversations,
     items,
     mapping,
     moment,
@@ -40,34 +39,17 @@ _CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
-    written = modified(path, zone)
-    for element in elements(path, CONVERSATIONS, seen):
-        if isinstance(element, Skipped):
-            yield element
-        elif "mapping" in mapping(element.value):
-            yield from _conversation(element.value, element.place, zone, written)
-        elif "chat_messages" in mapping(element.value):
-            yield Skipped(element.place, "it is a conversation with Claude; import it as claude")
-        else:
-            yield Skipped(element.place, "it is no ChatGPT conversation: mapping is missing")
+    return conversations(path, zone, seen, "ChatGPT", _read)
 
 
-def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written: datetime) -> Iterator[Item]:
-    """The branch that ends in the current node, then what was left out."""
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+    """The branch that ends in the current node."""
     tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
     branch = _branch(tree, raw.get("current_node"))
     spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
     turns = [spoken[key] for key in branch if key in spoken]
-    title = words(raw.get("title"))
-    if not turns:
-        yield Skipped(title or place, "it has no turns")
-        return
-    id = words(raw.get("conversation_id")) or words(raw.get("id")) or branch[0]
-    times = [turn.time for turn in turns if turn.time]
-    started = moment(raw.get("create_time"), zone) or (times[0] if times else written)
-    yield ImportedConversation(None, id, title, started, turns, SPEAKERS["assistant"])
-    if others := len(spoken) - len(turns):
-        yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
+    id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(branch[:1])
+    return Said(id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, len(spoken) - len(turns))
 
 
 def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:

@@ -6,17 +6,16 @@ regenerated message starts a branch (CherryHQ/cherry-studio pull request 16164).
 """
 
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
-from filemem.importers.exports import CONVERSATIONS, elements, modified
-from filemem.importers.shapes import (
-    ImportedConversation,
+from filemem.importers.exports import (
     ImportedTurn,
     Item,
+    Said,
     Seen,
-    Skipped,
     attached,
+    conversations,
     items,
     mapping,
     moment,
@@ -29,34 +28,16 @@ ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages 
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
-    written = modified(path, zone)
-    for element in elements(path, CONVERSATIONS, seen):
-        if isinstance(element, Skipped):
-            yield element
-        elif "chat_messages" in mapping(element.value):
-            yield from _conversation(element.value, element.place, zone, written)
-        elif "mapping" in mapping(element.value):
-            yield Skipped(element.place, "it is a conversation with ChatGPT; import it as chatgpt")
-        else:
-            yield Skipped(element.place, "it is no conversation with Claude: chat_messages is missing")
+    return conversations(path, zone, seen, "Claude", _read)
 
 
-def _conversation(raw: dict[str, Any], place: str, zone: tzinfo | None, written: datetime) -> Iterator[Item]:
-    """The branch that ends in the newest message, then what was left out."""
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+    """The branch that ends in the newest message."""
     messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
     branch = _branch(messages, raw.get("current_leaf_message_uuid"))
     turns = [turn for index, message in enumerate(branch) if (turn := _turn(message, index, zone))]
-    title = words(raw.get("name"))
-    if not turns:
-        yield Skipped(title or place, "it has no turns")
-        return
-    times = [turn.time for turn in turns if turn.time]
-    started = moment(raw.get("created_at"), zone) or (times[0] if times else written)
-    yield ImportedConversation(
-        None, words(raw.get("uuid")) or turns[0].id, title, started, turns, SPEAKERS["assistant"]
-    )
-    if others := len(messages) - len(branch):
-        yield Skipped(title or place, f"{others} turns on other branches: answers regenerated or questions rewritten")
+    started, others = moment(raw.get("created_at"), zone), len(messages) - len(branch)
+    return Said(words(raw.get("uuid")), words(raw.get("name")), started, turns, others)
 
 
 def _branch(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:

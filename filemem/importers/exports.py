@@ -1,4 +1,4 @@
-"""Reading export files: a JSON file, the zip that it came in, or the folder that was unpacked from it.
+"""What every parser yields, whatever the export looked like; and reading export files: JSON, the zip it came in, or its folder.
 
 A document is held in memory as one string and its elements are decoded one at a time: a ChatGPT export of 150 MB was
 imported with a peak of 300 MB (measured, Python 3.11), twice its size and not the tenfold of the whole decoded tree.
@@ -10,18 +10,150 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
+from math import isfinite
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk
-from filemem.importers.shapes import Seen, Skipped
 
+IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
+MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
 LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000
 LONGEST = 50_000_000  # bytes of one line
 CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")  # large ChatGPT exports come as conversations-000.json, -001…
 _GAP = re.compile(r"[ \t\r\n,]*")
+KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
+
+
+class ImportedTurn(NamedTuple):
+    """One message; `id` names it within its conversation.
+
+    `speaker` is empty for the person whose memories these are; `time` is as the export has it, aware or naive local.
+    """
+
+    speaker: str
+    time: datetime | None
+    text: str
+    id: str
+
+
+class ImportedConversation(NamedTuple):
+    """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format.
+
+    `assistant` is the speaker that is an assistant, empty where none is.
+    """
+
+    user: str | None
+    id: str
+    title: str
+    started: datetime
+    turns: list[ImportedTurn]
+    assistant: str = ""
+
+
+class ImportedNote(NamedTuple):
+    """One text file of a folder of notes: its path within the folder, and its bytes as they stand."""
+
+    path: str
+    text: bytes
+
+
+class Skipped(NamedTuple):
+    """Something that was left out, or taken with a change, and why."""
+
+    what: str
+    why: str
+
+
+Item = ImportedConversation | ImportedNote | Skipped
+Seen = Callable[[int, int], None]  # how far the reading is: so much of so much
+
+
+def moment(value: object, zone: tzinfo | None) -> datetime | None:
+    """A time stamp as exports write it: seconds or milliseconds since 1970 or ISO 8601; None for anything else.
+
+    An instant comes back in `zone` (None: this machine's); a time without an offset is taken as local and stays naive.
+    """
+    try:
+        if isinstance(value, str):
+            when = datetime.fromisoformat(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value):
+            seconds = value / 1000 if abs(value) >= MILLISECONDS_FROM else value
+            when = datetime.fromtimestamp(seconds, UTC)
+        else:
+            return None
+        local = when.astimezone(zone) if when.tzinfo else when
+    except (ValueError, OverflowError, OSError):
+        return None
+    return local if local.year >= 1000 else None  # a file name's year has four digits
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """`value` if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """`value` if it is a JSON array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def words(value: object) -> str:
+    """`value` without outer white space if it is a string, else nothing."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def attached(name: str) -> str:
+    """The mark that a picture or file leaves in the text of its message."""
+    kind = "image" if name.lower().endswith(IMAGES) else "file"
+    return f"[{kind}: {name}]"
+
+
+# -- conversations -----------------------------------------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    """What an export says of one conversation: `others` are its turns on branches that the person left."""
+
+    id: str
+    title: str
+    started: datetime | None
+    turns: list[ImportedTurn]
+    others: int
+
+
+def conversations(
+    path: str, zone: tzinfo | None, seen: Seen, assistant: str, read: Callable[[dict[str, Any], tzinfo | None], Said]
+) -> Iterator[Item]:
+    """Every conversation with an assistant as the person last saw it, then what was left out of it."""
+    written, key = modified(path, zone), KEYS[assistant]
+    for element in elements(path, CONVERSATIONS, seen):
+        if isinstance(element, Skipped):
+            yield element
+        elif key in mapping(element.value):
+            said = read(element.value, zone)
+            left = f"{said.others} turns on other branches: answers regenerated or questions rewritten"
+            yield from conversation(said, said.title or element.place, written, left if said.others else "", assistant)
+        else:
+            other = next((name for name, key in KEYS.items() if key in mapping(element.value)), "")
+            why = f"it is one with {other}; import it as {other.lower()}" if other else f"{key} is missing"
+            yield Skipped(element.place, f"it is no conversation with {assistant}: {why}")
+
+
+def conversation(said: Said, place: str, written: datetime, left: str, assistant: str = "") -> Iterator[Item]:
+    """A conversation, dated as it says or by its first turn or by its file; then what was `left` out of it, if anything."""
+    if not said.turns:
+        yield Skipped(place, "it has no turns")
+        return
+    started = said.started or next((turn.time for turn in said.turns if turn.time), written)
+    yield ImportedConversation(None, said.id or said.turns[0].id, said.title, started, said.turns, assistant)
+    if left:
+        yield Skipped(place, left)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 class Element(NamedTuple):

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from typing import Any
 
-from filemem.importers.exports import elements
-from filemem.importers.shapes import (
+from filemem.importers.exports import (
     ImportedConversation,
     ImportedTurn,
     Item,
     Seen,
     Skipped,
+    elements,
     items,
     mapping,
     moment,

@@ -10,7 +10,7 @@ from filemem.files import disk
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST
 from filemem.files.places import DEEPEST, Place, listed, spot, too_far
-from filemem.importers.shapes import IMAGES, ImportedNote, Item, Seen, Skipped
+from filemem.importers.exports import IMAGES, ImportedNote, Item, Seen, Skipped
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
 SNIFFED = 8192  # bytes in which a NUL marks a file as binary, as git does it

@@ -11,16 +11,20 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.importers.exports import decode, lines, modified
-from filemem.importers.shapes import (
+from filemem.importers import exports
+from filemem.importers.exports import (
     ImportedConversation,
     ImportedTurn,
     Item,
+    Said,
     Seen,
     Skipped,
     attached,
+    decode,
     items,
+    lines,
     mapping,
+    modified,
     moment,
     words,
 )
@@ -68,15 +72,12 @@ def _conversation(
     """One conversation, then the number of its messages that nobody spoke."""
     messages = [mapping(message) for message in record["messages"]]
     turns = _turns(messages, zone)
-    if not turns:
-        yield Skipped(place, "it has no turns")
-        return
-    times = [turn.time for turn in turns if turn.time]
-    started = _time(record, zone) or (times[0] if times else written)
     title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
-    yield ImportedConversation(None, _id(record, turns, repeated), title, started, turns)
-    if left := len(messages) - len(turns):
-        yield Skipped(place, f"{left} messages without words of a person or an assistant: instructions, calls of tools")
+    said = Said(
+        _id(record, turns, repeated) if turns else "", title, _time(record, zone), turns, len(messages) - len(turns)
+    )
+    left = f"{said.others} messages without words of a person or an assistant: instructions, calls of tools"
+    return exports.conversation(said, place, written, left if said.others else "")
 
 
 def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
@@ -118,7 +119,7 @@ def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
 
 def _opening(turns: list[ImportedTurn]) -> str:
     """The first line of the first turn, as a title for what has none."""
-    return turns[0].text.splitlines()[0][:60]
+    return turns[0].text.splitlines()[0][:60] if turns else ""
 
 
 def _id(record: dict[str, Any], turns: list[ImportedTurn], repeated: Counter[str]) -> str:
