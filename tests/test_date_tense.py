@@ -44,6 +44,9 @@ I haven't slept since Monday | 16 March 2026
 I'm meeting Tomás on Friday | 20 March 2026
 We'll pick it up on Monday. | 23 March 2026
 I booked a table for Saturday | 21 March 2026
+We're getting married on 12 January | 12 January 2027
+The bridge will be closed on Monday. | 23 March 2026
+We get paid on Friday | -
 See you Thursday! | 19 March 2026
 Let's talk on Friday | 20 March 2026
 I tried curling this weekend | 14–15 March 2026
@@ -147,6 +150,7 @@ CHINESE = """
 我妈周六到的 | 2026年3月14日
 我们约在周五 | 2026年3月20日
 这周六我要去看展 | 2026年3月21日
+两个星期前的周六我摔了一跤 | 2026年3月2日–8日
 这周一我去看展了 | 2026年3月16日
 我1月1号以来没喝酒 | 2026年1月1日
 # 说不准

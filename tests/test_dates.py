@@ -300,6 +300,11 @@ yesterday [image: a dog] | yesterday [7 May 2023] [image: a dog]
 上周五 | 上周五[2023年5月5日]
 去年夏天 | 去年夏天[2022年6月–8月]
 3天前 | 3天前[2023年5月5日]
+a week ago yesterday | a week ago [1–7 May 2023] yesterday
+"Done." She left yesterday | "Done." She left yesterday [7 May 2023]
+我上周一共跑了三次 | 我上周[2023年5月1日–7日]一共跑了三次
+下周一定去 | 下周[2023年5月15日–21日]一定去
+下个月初八 | 下个月[2023年6月]初八
 """.strip().splitlines()
 
 UNANNOTATED = """
@@ -315,6 +320,12 @@ yesterday [1 January 2020]
 今天，这周，这个月，今年，周五，几天前，三天后
 昨天[2023年5月7日]
 2023年5月，3月5日
+He said "see you tomorrow" and left
+她说：“昨天下雨了”；他说「上周去过」
+I'll ring you tomorrow week, that's yesterday's news, I start a week tomorrow
+Never put off till tomorrow what you can do today
+后天努力，后天性耳聋，昨日重现，明日黄花，明天会更好，昨天的我
+明后天有雨，这周六点起床，周一共五天
 """.strip().splitlines()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from filemem.text.dates import datewords
+from filemem.text.dates import datewords, tense
 from filemem.text.dates.datewords import pattern
 from filemem.text.dates.readers import CHINESE, ENGLISH, before, counted, number
 from filemem.text.dates.spans import UNIT_DAYS, Span, calendar_unit, in_words, nearest_weekday, stretch
@@ -22,7 +22,7 @@ __all__ = ["Mention", "Span", "annotate", "in_words", "mentioned", "number", "pa
 
 class Mention(NamedTuple):
     """`text[start:end]` names `span`, or as well `other`; `relative` if that hangs on today, the year of a date aside;
-    `annotated` if the words settle it and `annotate` writes it out."""
+    `annotated` if the words settle it and `annotate` writes it out, which it never does in quotation marks."""
 
     start: int
     end: int
@@ -51,6 +51,8 @@ def mentioned(text: str, today: date) -> list[Mention]:
             if reading is None or reading.span.start > reading.span.end:
                 continue
             mention = _anchored(m, Mention(m.start(), m.end(), *reading))
+            if mention.annotated and tense.quoted(text, m.start()):
+                mention = mention._replace(annotated=False)
         except (ValueError, OverflowError):  # 31 February, or beyond the years 1 to 9999
             continue
         if found and found[-1].end > mention.start:

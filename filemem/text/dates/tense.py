@@ -21,7 +21,7 @@ def direction(text: str, start: int, end: int, *, weekly: bool) -> int:
         return UNSETTLED
     if pattern("cjk").search(text, start, end):
         return _chinese(text, start, end, weekly=weekly)
-    if _quoted(text, start) or pattern("list").match(text, end) or (weekly and not pattern("goes on").match(text, end)):
+    if quoted(text, start) or pattern("list").match(text, end) or (weekly and not pattern("goes on").match(text, end)):
         return UNSETTLED
     ends = [match.end() for match in pattern("clause end").finditer(text, max(0, start - 200), start)]
     before = re.sub(r"\s+", " ", text[max([0, start - 200, *ends]) : start])
@@ -52,10 +52,12 @@ def _sentence(text: str, start: int, end: int) -> str:
     return text[max([0, start - 200, *ends]) : stop.start() if stop else end + 200]
 
 
-def _quoted(text: str, start: int) -> bool:
+def quoted(text: str, start: int) -> bool:
     """Does somebody else's speech go on there, whose day may be another?"""
     before = text[max(0, start - 1000) : start]
-    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+    return before.count('"') % 2 == 1 or any(
+        before.count(opens) > before.count(ends) for opens, ends in ("“”", "「」", "『』")
+    )
 
 
 def _by_verb(before: str, after: str, preposition: str, *, weekly: bool) -> int:
@@ -83,10 +85,11 @@ def _by_verb(before: str, after: str, preposition: str, *, weekly: bool) -> int:
 
 
 def _verbs(clause: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """The verbs of a clause in order, each with its kind, adjectives made of verbs left out."""
+    """The verbs of a clause in order, each with its kind, adjectives and passives made of verbs left out: `getting married`."""
     for match in pattern("verbs").finditer(clause):
         kind = match.lastgroup or ""
-        if not (kind == "past" and match[0].endswith("ed") and pattern("adjective").search(clause, 0, match.start())):
+        others = ("adjective", "passive") if match[0].endswith("ed") else ("passive",)
+        if kind != "past" or not any(pattern(other).search(clause, 0, match.start()) for other in others):
             yield kind, match
 
 
@@ -116,7 +119,7 @@ def _chinese(text: str, start: int, end: int, *, weekly: bool) -> int:
     before = text[max([0, start - 60, *ends]) : start].strip()
     stop = pattern("zh clause end").search(text, end, end + 40)
     after = text[end : stop.start() if stop else end + 40].strip()
-    if pattern("zh doubt").search(before + after) or _quoted(text, start):
+    if pattern("zh doubt").search(before + after) or quoted(text, start):
         return UNSETTLED
     if pattern("zh coming").search(before):
         return COMING
