@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from filemem.files import disk, recalls
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
-from filemem.files.frontedit import set_front
 from filemem.files.passages import Passage
 from filemem.files.transcript import Transcript
 

@@ -9,7 +9,7 @@ from scripted_server import ScriptedServer, deltas, say
 from test_model import MESSAGES, TOOLS
 
 from filemem.models import OpenAIModel
-from filemem.models.thinking import Thinking
+from filemem.models.reply import Thinking
 
 
 def sorted_out(*pieces: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from filemem.files import disk, front
-from filemem.files.frontedit import set_front
+from filemem.files.facts import set_front
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turns
 

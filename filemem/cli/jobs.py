@@ -17,7 +17,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import fading, maintenance
 from filemem.forgetting.maintenance import JobDone
 from filemem.models import Model
-from filemem.models.failfast import FailFastModel
+from filemem.models.endpoint import FailFastModel
 from filemem.overview import status
 
 _all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")

@@ -4,9 +4,8 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Mapping
 
-from filemem.files.front import quoted
-from filemem.files.frontedit import set_front
-from filemem.files.memory import Memory, slug
+from filemem.files.front import quoted, replaced
+from filemem.files.memory import Memory, encoding_of, slug
 from filemem.text.plain import LINK, printable
 from filemem.text.statements.sentences import is_chinese
 from filemem.text.terms import LETTER
@@ -62,6 +61,29 @@ def sources(memory: Memory) -> list[str]:
     """What a memory names as its source."""
     value = memory.particular("source")
     return [str(entry) for entry in (value if isinstance(value, list) else [value] if value else [])]
+
+
+def set_front(path: str, data: bytes, key: str, value: str) -> bytes:
+    """The file with a front matter key set to a YAML value on one line, every other byte kept.
+
+    Raises ValueError where that cannot be done so: the YAML is broken, or the file is no text.
+    """
+    memory = Memory(path, data)
+    encoding = encoding_of(data)
+    text = data.decode(encoding) if encoding != "utf-16" and not memory.binary else ""
+    if text.encode(encoding) != data:
+        raise ValueError("not UTF-8")
+    newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    start, end = len(text) - len(text.removeprefix("\ufeff")), len(text)
+    if not memory.is_yaml and not memory.front_end:
+        if memory.lines and memory.lines[0].rstrip() == "---":
+            raise ValueError("the front matter is never closed")
+        fence = f"---{newline}"
+        return (text[:start] + fence + replaced("", key, value, newline) + fence + text[start:]).encode(encoding)
+    if not memory.is_yaml:
+        lines = text.split("\n")
+        start, end = (sum(len(line) + 1 for line in lines[:count]) for count in (1, memory.front_end - 1))
+    return (text[:start] + replaced(text[start:end], key, value, newline) + text[end:]).encode(encoding)
 
 
 def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -> bytes:

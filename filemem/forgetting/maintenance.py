@@ -15,8 +15,8 @@ from filemem import index
 from filemem.errors import FilememError
 from filemem.files import archive, recalls, withheld
 from filemem.files.archive import Progress, live, unwatched
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
-from filemem.files.frontedit import set_front
 from filemem.files.memory import Memory
 from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, withheld
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
-from filemem.files.frontedit import set_front
 from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan

@@ -286,6 +286,27 @@ class _Accepts(NamedTuple):
         return None
 
 
+class FailFastModel:
+    """A model as a job asks it: no more once it has failed, so that many conversations do not wait for it one by one."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model = model
+        self._failed = False
+
+    def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
+        """The model's answer; raises ModelError, and ever after without asking, but for a prompt that was too long."""
+        if self._failed:
+            raise ModelError(f"{self.name} was not asked again, having failed before.")
+        try:
+            return self._model.ask(messages, tools, on_text)
+        except PromptTooLong:
+            raise
+        except ModelError:
+            self._failed = True
+            raise
+
+
 def _sendable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages with "?" for each lone surrogate, which a file in another encoding may hold and UTF-8 cannot."""
     sent: list[dict[str, Any]] = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))

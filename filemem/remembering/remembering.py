@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.frontedit import set_front
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn
 from filemem.remembering import consolidation
