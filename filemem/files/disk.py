@@ -250,6 +250,13 @@ def append(path: str, data: bytes) -> None:
     raise _restless(path)
 
 
+def log(path: str, data: bytes) -> None:
+    """Add whole lines to a log that only the program writes, made where there is none."""
+    if not exists(path):
+        write(path, b"")
+    append(path, data)
+
+
 def _restless(path: str) -> Changed:
     return Changed(f"{path} keeps changing on disk; save it and try again.")
 

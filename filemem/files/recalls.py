@@ -45,11 +45,8 @@ def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wa
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
     lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path.removeprefix(ARCHIVE + '/')}\n" for path in paths)
     with folder.locked(wait):
-        log = folder.bookkeeping(NAME)
-        if not disk.exists(log):
-            disk.write(log, b"")
-        data = lines.encode("utf-8", "replace")
-        (disk.append if len(data) <= disk.PAGE else _append_many)(log, data)
+        log, data = folder.bookkeeping(NAME), lines.encode("utf-8", "replace")
+        (disk.log if len(data) <= disk.PAGE else _append_many)(log, data)
 
 
 def _append_many(log: str, data: bytes) -> None:
@@ -57,7 +54,7 @@ def _append_many(log: str, data: bytes) -> None:
 
     A kill may cut the last line off inside a path: it then names no memory, and the job that wrote it is done again.
     """
-    with open(disk.open_regular(log, os.O_RDWR | os.O_APPEND), "r+b", buffering=0) as file:
+    with open(disk.open_regular(log, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
         whole = not end or os.pread(file.fileno(), 1, end - 1) == b"\n"
         left = memoryview(data if whole else b"\n" + data)

@@ -180,7 +180,4 @@ def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     """Add lines to the log, durably."""
     lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
     with folder.locked():
-        log = folder.bookkeeping(LOG)
-        if not disk.exists(log):
-            disk.write(log, b"")
-        disk.append(log, lines.encode("utf-8", "replace"))
+        disk.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))

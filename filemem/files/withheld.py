@@ -6,7 +6,6 @@ withheld. Where a forgetting deletes the memories, it deletes their lines here t
 """
 
 import datetime as dt
-import os
 from collections.abc import Iterable
 
 from filemem.errors import FilememError
@@ -56,25 +55,18 @@ def read(folder: Folder) -> Withheld:
 
 def withhold(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
     """Withhold places because a turn asked for it."""
-    _add(folder, (f"{at:%Y-%m-%dT%H:%M}\t{WITHHELD}\t{by}\t{_live(place)}\n" for place in places))
+    _add(folder, (f"{at:%Y-%m-%dT%H:%M}\t{WITHHELD}\t{by}\t{live(place)}\n" for place in places))
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
     """Take back whatever withheld one of these memories, with all else that the same turn withheld."""
-    wanted = set(map(_live, paths))
+    wanted = set(map(live, paths))
     found = [by for by, places in read(folder).places.items() if wanted.intersection(places)]
     _add(folder, (f"{at:%Y-%m-%dT%H:%M}\t{RELEASED}\t{by}\t\n" for by in found))
 
 
-def _live(place: str) -> str:
-    return live(place)
-
-
 def _add(folder: Folder, lines: Iterable[str]) -> None:
     data = "".join(lines).encode("utf-8", "replace")
-    if not data:
-        return
-    with folder.locked():
-        note = folder.bookkeeping(NAME)
-        before = disk.read(note) if os.path.exists(note) else b""
-        disk.write(note, before + (b"\n" if before and not before.endswith(b"\n") else b"") + data)
+    if data:
+        with folder.locked():
+            disk.log(folder.bookkeeping(NAME), data)

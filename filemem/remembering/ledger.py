@@ -115,13 +115,9 @@ class Ledger:
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
-        entries = list(entries)
         lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
         with self.folder.locked():
-            place = self.folder.bookkeeping(NAME)
-            if not disk.exists(place):
-                disk.write(place, b"")
-            disk.append(place, lines.encode("utf-8", "replace"))
+            disk.log(self.folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
         self.read_on()
 
     def unread(self, session: str, said: Sequence[str]) -> list[int]:
