@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from filemem import index
@@ -15,61 +16,14 @@ from filemem.search import Found, search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 
-_PATH = "path or glob of the files to look at, e.g. facts/** or sessions/2026/** (archive/** for archived ones alone)"
-_ARGUMENTS: dict[str, dict[str, tuple[str, str]]] = {
-    "grep": {
-        "pattern": (
-            "string",
-            "regular expression, matched line by line; ignores case unless it holds a capital letter; \\b marks the edge "
-            "of a word, e.g. \\boolong\\b|乌龙",
-        ),
-        "path": ("string", _PATH),
-        "context": ("integer", "lines to show before and after each match, 0 to 20 (default 0)"),
-        "offset": ("integer", "number of matches to pass over, to read on where an answer was cut (default 0)"),
-    },
-    "search_files": {
-        "query": (
-            "string",
-            "words or a whole question, as it was asked; best passages first, or in time where it asks for the first, the "
-            "latest, or an order (in order, timeline, over time; 第一次, 最近一次, 按时间)",
-        ),
-        "limit": ("integer", "most passages to return, 1 to 200 (default: as many as are worth reading)"),
-        "path": ("string", _PATH),
-        "speaker": ("string", "only what this person said, e.g. Caroline"),
-        "after": ("string", "only from this day on: 2026-05-08, 2026-05, last week"),
-        "before": ("string", "only up to this day: 2026-05-08, 2026-05, last week"),
-    },
-    "open": {
-        "path": ("string", "the file's path, as grep and search_files show it"),
-        "line": ("integer", "first line to show, from 1 (default 1)"),
-        "lines": ("integer", "how many lines to show (default: as many as fit)"),
-    },
-    "close": {"path": ("string", "path of an open file")},
-}
-_REQUIRED = {"grep": "pattern", "search_files": "query", "open": "path", "close": "path"}
-_PURPOSE = {
-    "grep": "Find the lines in memory that match a regular expression, newest file first. For exact words, names, numbers.",
-    "search_files": "Find the passages in memory that best answer a question. Use this first, with the question itself.",
-    "open": "Read a memory file by line. It stays in the prompt, re-read from disk at every step, until closed.",
-    "close": "Take an open file out of the prompt again.",
-}
+_SCHEMAS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "prompts/tools.json").read_text(encoding="utf-8")
+)
+_TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
 _WORDS = {"string": "text", "integer": "a whole number"}
+_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "path": "profile.md"}
 LONGEST_ERROR = 1000  # characters
 _BOUNDS = {"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)}
-
-
-def schema(name: str) -> dict[str, Any]:
-    """One tool as the OpenAI API describes a function."""
-    properties = {}
-    for key, (kind, text) in _ARGUMENTS[name].items():
-        properties[key] = {"type": kind, "description": text}
-    parameters = {
-        "type": "object",
-        "properties": properties,
-        "required": [_REQUIRED[name]],
-        "additionalProperties": False,
-    }
-    return {"type": "function", "function": {"name": name, "description": _PURPOSE[name], "parameters": parameters}}
 
 
 class _WrongCall(FilememError):
@@ -79,7 +33,7 @@ class _WrongCall(FilememError):
 class Toolbox:
     """The four tools over one user's memories; remembers which files are open, the least recently used first."""
 
-    schemas = [schema(name) for name in _ARGUMENTS]
+    schemas = _SCHEMAS
 
     def __init__(self, folder: Folder, now: Callable[[], dt.datetime]) -> None:
         self._folder = folder
@@ -98,15 +52,8 @@ class Toolbox:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
     def _answer(self, name: str, checked: dict[str, Any]) -> str:
-        match name:
-            case "grep":
-                return self._grep(**checked)
-            case "search_files":
-                return self._search_files(**checked)
-            case "open":
-                return self.open(**checked)
-            case _:
-                return self._close(**checked)
+        tools = {"grep": self._grep, "search_files": self._search_files, "open": self.open, "close": self._close}
+        return tools[name](**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
         corpus = self._index.corpus()
@@ -174,10 +121,10 @@ class Toolbox:
 
 def _check(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
     """The arguments of a right call; raises _WrongCall with the sentence for a wrong one."""
-    if name not in _ARGUMENTS:
-        raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_ARGUMENTS)}.")
+    if name not in _TOOLS:
+        raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
     given = _parsed(name, arguments)
-    known = _ARGUMENTS[name]
+    known = _TOOLS[name]["properties"]
     for key, value in given.items():
         if key not in known:
             raise _WrongCall(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
@@ -185,7 +132,7 @@ def _check(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
             _check_value(name, key, value)
     # Models fill what they leave out with null or with empty text.
     told = {key: value for key, value in given.items() if value is not None and str(value).strip()}
-    needed = _REQUIRED[name]
+    (needed,) = _TOOLS[name]["required"]
     if needed not in told:
         raise _WrongCall(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
     return told
@@ -201,13 +148,14 @@ def _parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
                 f"the arguments of {name} are no valid JSON ({one_line(str(error), 80)}); send an object."
             ) from None
     if not isinstance(arguments, dict):
-        raise _WrongCall(f'the arguments of {name} are no JSON object; send {{"{_REQUIRED[name]}": …}}.')
+        (needed,) = _TOOLS[name]["required"]
+        raise _WrongCall(f'the arguments of {name} are no JSON object; send {{"{needed}": …}}.')
     return arguments
 
 
 def _check_value(name: str, key: str, value: Any) -> None:
     """Raise _WrongCall where the value of an argument has the wrong type or size."""
-    kind = _ARGUMENTS[name][key][0]
+    kind = _TOOLS[name]["properties"][key]["type"]
     right = isinstance(value, str) if kind == "string" else isinstance(value, int) and not isinstance(value, bool)
     if not right:
         raise _WrongCall(f"{key} of {name} takes {_WORDS[kind]}, not {one_line(json.dumps(value, default=str), 60)}.")
@@ -220,6 +168,3 @@ def _check_value(name: str, key: str, value: Any) -> None:
 
 def _given(**arguments: Any) -> dict[str, Any]:
     return {key: value for key, value in arguments.items() if value is not None}
-
-
-_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "path": "profile.md"}
