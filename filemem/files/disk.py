@@ -481,25 +481,21 @@ def _mark_settled(fd: int) -> None:
 
 
 @functools.cache
-def _ctypes() -> Any:
+def _linux() -> tuple[Any, Callable[[], int]]:
+    """The system's renameat2, None where it has none, and what tells the error of its last call."""
     import ctypes  # noqa: PLC0415  a twentieth of a cold start, which only those who write need pay
 
-    return ctypes
-
-
-@functools.cache
-def _libc() -> Any:
-    return _ctypes().CDLL(None, use_errno=True)
+    return getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None), ctypes.get_errno
 
 
 def _renameat2(old: Spot, new: Spot, flags: int) -> bool:
     """Linux's atomic rename with flags; False where system or file system lacks it, else OSError as usual."""
-    call = getattr(_libc(), "renameat2", None)
+    call, error = _linux()
     if call is None:
         return False
     if call(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), flags) == 0:
         return True
-    code = _ctypes().get_errno()
+    code = error()
     if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code), old.path, None, new.path)

@@ -52,7 +52,12 @@ class Toolbox:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
     def _answer(self, name: str, checked: dict[str, Any]) -> str:
-        tools = {"grep": self._grep, "search_files": self._search_files, "open": self.open, "close": self._close}
+        tools: dict[str, Callable[..., str]] = {
+            "grep": self._grep,
+            "search_files": self._search_files,
+            "open": self.open,
+            "close": self._close,
+        }
         return tools[name](**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
