@@ -365,16 +365,12 @@ def _about(path: str) -> Iterator[None]:
 
 def temporary_in(folder: Place) -> Place:
     """A name in a folder that nobody has, hidden, hence never a memory's."""
-    return folder / _temporary()
-
-
-def _temporary() -> str:
-    return TEMPORARY + os.urandom(8).hex()
+    return folder / (TEMPORARY + os.urandom(8).hex())
 
 
 def _write_temporary(at: Spot, data: bytes, like: os.stat_result | None = None) -> Spot:
     """A fsynced file with `data`, hidden, beside another; with the owner and mode of one that it is `like`, as far as we may."""
-    temporary = at._replace(name=_temporary())
+    temporary = at._replace(name=TEMPORARY + os.urandom(8).hex())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     fd = os.open(temporary.name, flags, 0o600, dir_fd=at.folder)
     try:
