@@ -161,6 +161,38 @@ def test_a_month_is_told_of_by_its_days(chat: Chat) -> None:
     assert "kayak" in chat("summarise last month", day=30)
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What did I do yesterday?", "rye"),
+        ("What did I do last Friday?", "choir"),
+        ("what happened on 2 November?", "knee"),
+        ("What are my plans for tomorrow?", "tooth"),
+        ("Did I do anything in September?", ""),
+        ("昨天我做了什么", "rye"),
+        ("明天我要做什么？", "tooth"),
+        ("总结一下上周", "choir"),
+    ],
+)
+def test_a_question_about_a_day_alone_is_answered_by_what_was_said_then_or_of_it(
+    chat: Chat, question: str, answer: str
+) -> None:
+    """Nothing of another day stands in the answer, which is sure or that nothing was found."""
+    told = {"knee": (0, "I had my knee scanned."), "job": (1, "Gus the electrician rewired the shed.")}
+    told |= {
+        "choir": (11, "The choir sang Fauré."),
+        "rye": (15, "I baked rye bread."),
+        "tooth": (16, "My tooth comes out tomorrow."),
+    }
+    day = 0
+    for at, text in told.values():
+        chat(text, day=at - day)
+        day = at
+    said = chat(question, day=0)
+    assert said.startswith(("From your", "在记忆里找到") if answer else "I found nothing")
+    assert [name for name, (_, text) in told.items() if text[:12] in said] == [answer] * bool(answer)
+
+
 def test_a_pasted_text_of_any_length_is_taken(chat: Chat) -> None:
     chat("I live in Ghent.")
     assert chat("lorem ipsum dolor " * 10_000) == "All right."

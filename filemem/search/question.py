@@ -20,7 +20,7 @@ _WHEN = re.compile(
 _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
     "receive start begin plan decide want need try happen involve kind type way thing sort example number list "
-    "事 做"
+    "anything something 事 做 要"
 )
 _ASKED = re.compile(
     r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈][了过到]?(?=些?什么)"
@@ -145,7 +145,10 @@ def parse(
 
 def is_light(word: Word) -> bool:
     """Is it a word that any question may be put with?"""
-    return word.stem in _light_stems()
+    light = _light_stems()
+    return word.stem in light or (
+        terms.is_cjk(word.text) and all(one in light or one in terms.STOP for one in word.text)
+    )
 
 
 @functools.cache

@@ -20,7 +20,8 @@ _NAME = r"(?-i:[A-Z])[a-z]+"
 _LIST = rf"{_NAME}(?: \(\d{{1,2}}\))?(?:(?:, | and |, and | & ){_NAME}(?: \(\d{{1,2}}\))?)*"
 _VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates|turned|her|his|fell|broke|went)"
 _NO_NAME = frozenset(
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July".split()
+    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September "
+    "October November December Christmas Easter".split()
 )
 _SURNAMES = (  # characters that a name behind a word for kin begins with
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭鲁韦马苗方俞任袁柳史唐费岑薛雷贺倪汤"
@@ -169,7 +170,11 @@ def _forms(name: str) -> list[str]:
 
 def _capitals(question: str) -> list[str]:
     """The words of a question that only a name would begin with a capital."""
-    return [word for word in re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question) if word.lower() not in terms.STOP]
+    return [
+        word
+        for word in re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question)
+        if word.lower() not in terms.STOP and word not in _NO_NAME
+    ]
 
 
 def _has_name(text: str, name: str) -> bool:

@@ -281,7 +281,8 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     people = any(person.named(one.text) for person in asked.people)
     total = lexical + answers
     dated = any(one.day and span.start <= one.day <= span.end for span in asked.spans)
-    if total + dated <= LEAST:
+    dated = dated or (asked.bare and one.day is not None and _tells_of_days(one.text, one.day, asked.spans))
+    if total + dated <= LEAST or (asked.bare and not dated):
         return 0.0, 0.0, False, False
     total += PERSON * people - STRAY * bool(asked.people and not people)
     total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
@@ -322,6 +323,12 @@ def _of_sort(asked: Understood, one: Evidence) -> float:
     if counted := _HOW_MANY.search(asked.text):
         found += COUNTED * (_counting(counted[1] or counted[2]).search(one.text) is not None)
     return found
+
+
+def _tells_of_days(text: str, day: dt.date, spans: list[dates.Span]) -> bool:
+    """Does a text said on a day name one that lies within a span?"""
+    named = [one.span for one in _days(text, day)]
+    return any(span.start <= one.start and one.end <= span.end for one in named for span in spans)
 
 
 @functools.lru_cache(maxsize=10_000)
