@@ -259,6 +259,29 @@ def test_a_key_of_a_notes_front_matter_answers(life: Life, name: str, front: str
 
 
 @pytest.mark.parametrize(
+    ("question", "opening", "lines"),
+    [
+        ("When is Boris's birthday?", "From your memories:", ["Boris: birthday: 1988-02-29"]),
+        ("What is Boris allergic to?", "From your memories:", ["Boris: allergies: kiwi, dust"]),
+        ("When do I wash the filters?", "From your memories:", ["Heat pump manual: Wash them in March."]),
+        ("When is my birthday?", "I found no strong match", ["Boris: birthday: 1988-02-29"]),
+        ("小李的生日是哪天？", "在记忆里找到：", ["小李: 生日: 1991-08-02"]),
+    ],
+)
+def test_a_notes_title_is_shown_and_is_whom_its_lines_speak_of(
+    life: Life, question: str, opening: str, lines: list[str]
+) -> None:
+    notes = life.folder / "mara/notes"
+    notes.mkdir(parents=True)
+    (notes / "Boris.md").write_text("---\nbirthday: 1988-02-29\nallergies:\n  - kiwi\n  - dust\n---\nPlays chess.\n")
+    (notes / "pump.md").write_text("# Heat pump manual\n\nPress the button.\n\n## Filters\n\nWash them in March.\n")
+    (notes / "小李.md").write_text("---\n生日: 1991-08-02\n---\n在杭州开咖啡馆。\n", encoding="utf-8")
+    said = life.chat(question)
+    assert said.startswith(opening)
+    assert [line[2:] for line in said.split("\n") if line.startswith("- ")] == lines
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "不要忘了我对花生过敏。",

@@ -224,15 +224,12 @@ class Memory:
     def _titles(self) -> tuple[str, ...]:
         """Its own titles, empty where it has none, and the words of its file's name."""
         given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
-        name = self.path.rpartition("/")[2]
-        dated = _DATE.match(name) if when_of(name) else None
-        stem = name[dated.end() if dated else 0 :].rpartition(".")[0]
-        return given, top_heading(self.lines, self._body), re.sub("[-_ ]+", " ", stem).strip()
+        return given, top_heading(self.lines, self._body), words_of_name(self.path)
 
     @property
     def titled(self) -> bool:
         """Is this a note, which speaks of what its title says without naming it again?"""
-        return self.kind not in (*KINDS, "profile")
+        return is_note(self.path)
 
     @functools.cached_property
     def told_title(self) -> str:
@@ -311,6 +308,18 @@ def is_archived(path: str) -> bool:
 def live(path: str) -> str:
     """The path of a memory when it is not in the archive."""
     return path.removeprefix(f"{ARCHIVE}/")
+
+
+def words_of_name(path: str) -> str:
+    """The words of a file's name, without its date."""
+    name = path.rpartition("/")[2]
+    dated = _DATE.match(name) if when_of(name) else None
+    return re.sub("[-_ ]+", " ", name[dated.end() if dated else 0 :].rpartition(".")[0]).strip()
+
+
+def is_note(path: str) -> bool:
+    """Does a path lie in no folder of the program's, so that a person named and wrote what it holds?"""
+    return kind_of(path) not in (*KINDS, "profile")
 
 
 def kind_of(path: str) -> str:

@@ -161,7 +161,7 @@ def shown(one: Evidence, stems: frozenset[str], *, chinese: bool) -> str:
     lines = [answers.line_text(line, one.day, one.path, one.line) for line in text.split("\n")]
     first, *rest = [SOURCE_MARK.sub("", line).rstrip() for line in lines]
     first = _MARKED.sub(r"\1", first)
-    speaker = f"{one.speaker}: " if one.speaker else ""
+    speaker = f"{one.speaker or one.title}: " if one.speaker or one.title else ""
     date = wording.date(one.day, month=bool(when and when.month), chinese=chinese) + ", " if one.day else ""
     head = f"- {speaker}{first}"
     return "\n".join(["", head, *(f"  {line}" for line in rest), f"  {date}{one.path}:{one.line}"])

@@ -11,7 +11,7 @@ from filemem.errors import FilememError
 from filemem.files import withheld
 from filemem.files.archive import live
 from filemem.files.folder import Current, Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, kind_of
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, is_note, kind_of, words_of_name
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
 from filemem.files.withheld import Withheld
@@ -32,7 +32,8 @@ NO_EVIDENCE = ("question", "request", "forget", "unreal", "private")
 class Evidence(NamedTuple):
     """One passage that may answer: `telling` are the sentences of it that tell something.
 
-    `strength` is the search's, 0 where it did not find it; `over`: it was superseded, or does not hold today.
+    `strength` is the search's, 0 where it did not find it; `over`: it was superseded, or does not hold today;
+    `title` is that of a note, whose lines speak of what it names.
     """
 
     path: str
@@ -46,6 +47,12 @@ class Evidence(NamedTuple):
     importance: int
     sources: tuple[str, ...]
     replaces: tuple[str, ...] = ()
+    title: str = ""
+
+    @property
+    def titled_text(self) -> str:
+        """Its text under its title."""
+        return f"{self.title}: {self.text}" if self.title else self.text
 
     @property
     def kind(self) -> str:
@@ -109,7 +116,9 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
         if hit.speaker and not telling:
             continue
         over = hit.note.startswith(("superseded by", "held until"))
-        yield Evidence(hit.path, hit.line, said, hit.speaker, hit.date, telling, hit.strength, over, 5, hit.sources)
+        yield Evidence(
+            hit.path, hit.line, said, hit.speaker, hit.date, telling, hit.strength, over, 5, hit.sources
+        )._replace(title=hit.title or (words_of_name(hit.path) if is_note(hit.path) else ""))
 
 
 class Recent(NamedTuple):

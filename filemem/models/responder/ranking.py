@@ -204,6 +204,7 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
         return Ranked(ranked(asked._replace(people=[]), found).best, False)
     if not scored:
         return Ranked([], False)
+    scored = [one for one in scored if one.answers or not _says_no_more(asked, one.evidence)] or scored
     best = max(scored, key=lambda one: one.score)
 
     def alike(one: Answering) -> bool:
@@ -275,10 +276,10 @@ def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
 
 def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     """What `Scored` says of a passage."""
-    own = share(asked.units, one.text)
+    own = share(asked.units, one.titled_text)
     lexical = own + RELATED * max(0.0, one.strength - own)
     answers = max(_states(asked, one), _holds(asked, one))
-    people = any(person.named(one.text) for person in asked.people)
+    people = any(person.named(one.titled_text) for person in asked.people)
     total = lexical + answers
     dated = any(one.day and span.start <= one.day <= span.end for span in asked.spans)
     dated = dated or (asked.bare and one.day is not None and _tells_of_days(one.text, one.day, asked.spans))
@@ -294,8 +295,17 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     wanting = any(topic.sure for topic in asked.topics)
     enough = asked.unknown < UNKNOWN and (answers >= KIND or (lexical >= SURE and not wanting))
     sure = answers >= TOPIC or (dated and asked.bare) or enough
-    named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.text)) == 1.0)
+    sure = sure and not (
+        one.title and asked.of_self and any(topic.own for topic in asked.topics)
+    )  # a note is of another
+    named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.titled_text)) == 1.0)
     return total, answers, sure and not (asked.people and not people), named
+
+
+def _says_no_more(asked: Understood, one: Evidence) -> bool:
+    """Does a line of a note hold nothing of what a question asks beside the note's title?"""
+    rest = [unit for unit in asked.units if not _held(unit, *_forms(one.title))]
+    return bool(one.title and rest) and not share(rest, one.text)
 
 
 def _was_asked(asked: Understood, one: Evidence) -> bool:
@@ -420,7 +430,8 @@ def _held_of(topic: Topic, asked: Understood, one: Evidence) -> float:
 def _fits(asked: Understood, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:
     """Are the sentences about whom the question is about, and not what somebody says of another?"""
     if asked.people:
-        about = any(person.named(_up_to(topic, sentence, of=True)) for person in asked.people for sentence in sentences)
+        told = [one.title, *(_up_to(topic, sentence, of=True) for sentence in sentences)]
+        about = any(person.named(text) for person in asked.people for text in told)
         reports = any(person.reports(sentence.text) for person in asked.people for sentence in sentences)
         return not reports and about
     if not asked.of_self:
