@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from filemem.text.redaction import issued, listed, near, numbers, told
-from filemem.text.redaction.words import blanked, shadow
+from filemem.text.redaction.words import Finder, blanked, shadow
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
 CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
@@ -19,6 +19,7 @@ KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID
 _DONE = rf"\[redacted: (?:{'|'.join(KINDS)})\]"
 
 Span = tuple[int, int]
+Finds = tuple[str, Callable[[str], Iterator[Span]]]
 
 
 class Redaction(NamedTuple):
@@ -59,19 +60,22 @@ def _sweep(seen: str) -> list[Redaction]:
     return sorted(found, key=lambda at: at.start)
 
 
-def _finders(seen: str) -> Iterator[tuple[str, Callable[[str], Iterator[Span]]]]:
+def _finders(seen: str) -> Iterator[Finds]:
     """The finders that can find something in this text, the surest first; most need a certain word in it."""
     lower = seen.lower()
     yield PRIVATE_KEY, listed.private_keys
-    for shape in issued.shapes():
-        if shape.anchor in lower:
-            yield shape.kind, shape.spans
+    yield from _beside(issued.finders(), lower)
     yield PASSWORD, listed.seeds
     yield CODE, listed.recovery_codes
-    for finder in told.finders():
-        if any(anchor in lower for anchor in finder.anchors):
-            yield finder.kind, finder.spans
+    yield from _beside(told.finders(), lower)
     yield from near.finders()
     if len(re.findall("[0-9]", seen)) >= numbers.FEWEST_DIGITS:
         yield from numbers.finders()
     yield ON_REQUEST, listed.asked
+
+
+def _beside(finders: tuple[Finder, ...], lower: str) -> Iterator[Finds]:
+    """Those whose words the text has, in lower case."""
+    for finder in finders:
+        if any(anchor in lower for anchor in finder.anchors):
+            yield finder.kind, finder.spans

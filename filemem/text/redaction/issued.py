@@ -4,12 +4,11 @@ A key that was cut when it was copied is still one: three quarters of the length
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from filemem.text import tables
+from filemem.text.redaction.words import Finder
 
 _ALPHABETS = {
     "digit": "[0-9]",
@@ -27,40 +26,30 @@ _SURE = 4  # characters of a prefix that no word begins with by chance
 _PLACE = re.compile(r"<(\w+) (\d+)>")
 
 
-class Shape(NamedTuple):
-    """One issuer's key: its kind, a text that must be there, in lower case, and its pattern, whose one group is the key."""
-
-    kind: str
-    anchor: str
-    pattern: str
-    sure: bool  # the prefix alone tells it; else it must look thrown by chance as well
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where such keys stand."""
-        for match in re.finditer(self.pattern, text, re.ASCII):
-            if self.sure or by_chance(match[1]):
-                yield match.span(1)
-
-
 @cache
-def shapes() -> tuple[Shape, ...]:
+def finders() -> tuple[Finder, ...]:
     """The table, in its order; the longest prefixes of one kind of key come first in it."""
-    return tuple(_shape(kind, shape) for kind, shape, *_ in tables.rows("issued-keys.txt"))
+    return tuple(_finder(kind, shape) for kind, shape, *_ in tables.rows("issued-keys.txt"))
 
 
-def _shape(kind: str, shape: str) -> Shape:
+def _finder(kind: str, shape: str) -> Finder:
+    """What finds keys of a shape; unless their prefix alone tells them they must look thrown by chance as well."""
     name, beside, rest = shape.partition(" … ")
-    anchor = max(re.split(r"<\w+ \d+>|\([^)]*\)| … .*", shape), key=len).lower()
+    anchors = (max(re.split(r"<\w+ \d+>|\([^)]*\)| … .*", shape), key=len).lower(),)
     if beside:
-        return Shape(
-            kind, anchor, rf"(?i:{name})[\w .'\"-]{{0,30}}(?:[:=]>?|\bis|是|为)[\s\"'`]{{0,4}}({_classes(rest)})", False
-        )
+        pattern = rf"(?i:{name})[\w .'\"-]{{0,30}}(?:[:=]>?|\bis|是|为)[\s\"'`]{{0,4}}({_classes(rest)})"
+        return Finder(kind, pattern, _thrown, anchors)
     before, first, after = shape.partition("<")
     inside = before.endswith(("/", "="))  # an address or a setting, behind which the key begins
     head = _literal(before)
     key = f"({_classes(first + after)})" if inside else f"({head}{_classes(first + after)})"
     shortest = re.sub(r"\(([^|)]*)[^)]*\)", r"\1", before)
-    return Shape(kind, anchor, rf"(?<![\w-]){head if inside else ''}{key}", len(shortest) >= _SURE)
+    accepts = bool if len(shortest) >= _SURE else _thrown
+    return Finder(kind, rf"(?<![\w-]){head if inside else ''}{key}", accepts, anchors)
+
+
+def _thrown(match: re.Match[str]) -> bool:
+    return by_chance(match[1])
 
 
 def _classes(shape: str) -> str:

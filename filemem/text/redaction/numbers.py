@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 from filemem.text import tables
+from filemem.text.redaction.words import Finder
 
 Span = tuple[int, int]
-Finder = Callable[[str], Iterator[Span]]
 Check = Callable[[str], bool]
 CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
 FEWEST_DIGITS = (
@@ -29,9 +29,9 @@ _CARD_WORD = r"(?i)card|visa|卡"
 
 
 @cache
-def finders() -> tuple[tuple[str, Finder], ...]:
+def finders() -> tuple[tuple[str, Callable[[str], Iterator[Span]]], ...]:
     """A kind with a finder for each sort of number, the longest first: a part of one may happen to pass as another."""
-    longest, *others = [(NATIONAL_ID, partial(_checked, *_id(*row))) for row in _rows("id")]
+    longest, *others = [(NATIONAL_ID, _id(*row).spans) for row in _rows("id")]
     return (longest, (ACCOUNT, _ibans), (CARD, _cards), *others)
 
 
@@ -42,22 +42,13 @@ def _rows(sort: str) -> list[tuple[str, ...]]:
 # -- national ids ----------------------------------------------------------------------------------------------------
 
 
-def _id(check: str, number: str, names: str = "") -> tuple[re.Pattern[str], Check]:
-    """The pattern of an id, behind one of its names with no other number and no line between where it has any; its check."""
+def _id(check: str, number: str, names: str = "") -> Finder:
+    """What finds an id, behind one of its names with no other number and no line between where it has any."""
     behind = rf"(?:{names})[^0-9\n\0]{{0,30}}?" if names else ""
     then = "" if number.endswith(r"\)") else _THEN
-    pattern = re.compile(rf"{behind}{_ALONE}({number.replace('‹day›', _DAY)}){then}", re.ASCII)
-    return pattern, _CHECKS[check] if check in _CHECKS else partial(weighted, check)
-
-
-def _checked(pattern: re.Pattern[str], check: Check, text: str) -> Iterator[Span]:
-    """Where the group of a match stands, if its digits pass the check; else the search goes on one character later."""
-    at = 0
-    while match := pattern.search(text, at):
-        at = match.start() + 1
-        if check(re.sub(r"[\s./()-]", "", match[1]).upper()):
-            yield match.span(1)
-            at = match.end(1)
+    passes = _CHECKS[check] if check in _CHECKS else partial(weighted, check)
+    pattern = rf"{behind}{_ALONE}({number.replace('‹day›', _DAY)}){then}"
+    return Finder(NATIONAL_ID, pattern, lambda match: passes(re.sub(r"[\s./()-]", "", match[1]).upper()))
 
 
 def weighted(rule: str, code: str) -> bool:

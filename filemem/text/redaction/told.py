@@ -6,35 +6,13 @@ match begins at a word, and what repeats is bounded, so that the work grows with
 """
 
 import re
-from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from filemem.text import tables
 from filemem.text.redaction.issued import by_chance
-from filemem.text.redaction.words import any_of, beginnings, one_of, roles
+from filemem.text.redaction.words import Accepts, Finder, any_of, beginnings, one_of, roles
 
-Accepts = Callable[[re.Match[str]], bool]
 KEY, TOKEN, PASSWORD, CODE = "api key", "token", "password", "code"
-
-
-class Finder(NamedTuple):
-    """A kind, texts of which one must be there, in lower case, a pattern and what else its match must satisfy."""
-
-    kind: str
-    anchors: tuple[str, ...]
-    pattern: str
-    accepts: Accepts
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the group that took part stands, if accepted; else the search goes on one character later."""
-        pattern, at = re.compile(self.pattern, re.ASCII), 0
-        while match := pattern.search(text, at):
-            start, end = match.span(match.lastindex or 0)
-            at = match.start() + 1
-            if start < end and self.accepts(match):
-                yield start, end
-                at = end
 
 
 # -- what a value must be --------------------------------------------------------------------------------------------
@@ -216,7 +194,7 @@ _ACCEPTS: dict[str, Accepts] = {
 def finders() -> tuple[Finder, ...]:
     """Every way to tell a secret, the surest first."""
     return tuple(
-        Finder(row[0], _anchors(row[1]), _expanded(f"(?i){row[3]}"), _ACCEPTS[row[2]])
+        Finder(row[0], _expanded(f"(?i){row[3]}"), _ACCEPTS[row[2]], _anchors(row[1]))
         for row in tables.rows("secret-patterns.txt")
         if len(row) == 4
     )

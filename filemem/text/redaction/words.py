@@ -1,4 +1,4 @@
-"""The words that tell a secret, from `data/secret-words.txt`, as parts of patterns; and the shadow of a text.
+"""What finds a secret; the words that tell one, from `data/secret-words.txt`, as parts of patterns; and the shadow of a text.
 
 The shadow, in which they are looked for, has as many characters as the text: full-width forms, accents and traditional
 Chinese are folded one for one, and what is already redacted is NUL, which no pattern matches. So a place in the shadow is a
@@ -6,9 +6,33 @@ place in the text.
 """
 
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import NamedTuple
 
 from filemem.text import tables
+
+Accepts = Callable[[re.Match[str]], bool]
+
+
+class Finder(NamedTuple):
+    """A kind, a pattern, what else its match must satisfy, and texts of which one must be there, in lower case, if any."""
+
+    kind: str
+    pattern: str
+    accepts: Accepts
+    anchors: tuple[str, ...] = ()
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the group that took part stands, if accepted; else the search goes on one character later."""
+        pattern, at = re.compile(self.pattern, re.ASCII), 0
+        while match := pattern.search(text, at):
+            start, end = match.span(match.lastindex or 0)
+            at = match.start() + 1
+            if start < end and self.accepts(match):
+                yield start, end
+                at = end
+
 
 _PLAIN_OF = ("áàâãäåéèêëíìîïóòôõöúùûüñç", "aaaaaaeeeeiiiiooooouuuunc")
 _ACCENTS = dict(zip(_PLAIN_OF[0] + _PLAIN_OF[0].upper(), _PLAIN_OF[1] + _PLAIN_OF[1].upper(), strict=True))
