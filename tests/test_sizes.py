@@ -132,7 +132,7 @@ def test_a_memory_out_of_measure_is_named_and_the_others_are_served(store: Path,
     make(store / "mara")
     said = run(store, READING + CHANGING + [["check"]])
     assert what in said["check"][1]
-    assert said["users"] == (0, said["users"][1]) and "vera  1 memories" in said["users"][1]
+    assert said["users"] == (0, said["users"][1]) and "vera  1 memory" in said["users"][1]
     assert said["grep"][0] == said["search"][0] == said["list"][0] == 0
     assert "oolong" in said["grep"][1] and "oolong" in said["search"][1]
     assert said["remember"][0] == said["maintain"][0] == said["forget"][0] == 0, said

@@ -88,7 +88,7 @@ def a_user() -> Folder:
     if near:
         raise FilememError(
             f"there is no user {user.name} in {user.store}, but {near}; "
-            f"take --user {near}, or --new-user to begin anew as {user.name}."
+            f"take --user {near}, or {click.get_current_context().command_path} --new-user to begin anew as {user.name}."
         )
     return user
 

@@ -151,5 +151,5 @@ def users_command(as_json: bool) -> int:
         if as_json:
             say_json({"user": name, "memories": count})
         else:
-            say(f"{name}  {count:,} memories")
+            say(f"{name}  {count:,} memor{'y' if count == 1 else 'ies'}")
     return 0
