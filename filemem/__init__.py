@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from filemem.api import Change, Store, User
     from filemem.chat.conversation import Called, Conversation, Notice, Text, Thought
-    from filemem.errors import Busy, Changed, FilememError, NotFound, Refused
+    from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
     from filemem.files.config import ConfigError
     from filemem.files.memory import Memory
-    from filemem.files.problems import Problem
     from filemem.grep import Match
     from filemem.history.git import GitError
     from filemem.models import ModelError
@@ -54,7 +53,7 @@ _HOMES = {
     "ModelError": "models",
     "NotFound": "errors",
     "Notice": "chat.conversation",
-    "Problem": "files.problems",
+    "Problem": "errors",
     "Refused": "errors",
     "Store": "api",
     "Text": "chat.conversation",

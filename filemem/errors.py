@@ -1,6 +1,10 @@
-"""The few kinds of error that callers tell apart. Each message is one sentence that says how to put it right."""
+"""The few kinds of error that callers tell apart, and problems in a person's file, which are values and never raised.
+
+Each message is one sentence that says how to put it right.
+"""
 
 import errno
+from typing import NamedTuple
 
 
 class FilememError(Exception):
@@ -21,6 +25,26 @@ class Busy(FilememError):
 
 class Changed(FilememError):
     """A file kept changing on disk while it was to be edited; nothing was written."""
+
+
+class Problem(NamedTuple):
+    """A mistake in a person's file: where it is, what is wrong, how to put it right."""
+
+    path: str
+    line: int
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}; {self.remedy}{'' if self.remedy.endswith('?') else '.'}"
+
+
+class Fault(NamedTuple):
+    """What is wrong with YAML; `line` counts from 1."""
+
+    line: int
+    what: str
+    remedy: str
 
 
 _REMEDIES = {

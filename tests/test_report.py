@@ -29,7 +29,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.overview import check, report, status
 from filemem.overview.report import page
-from filemem.overview.report.markup import element
+from filemem.overview.report.page import element
 from filemem.text.plain import escape_controls
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"

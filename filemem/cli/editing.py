@@ -11,10 +11,9 @@ import click
 from filemem.cli.common import complete_path, split_line, the_user
 from filemem.cli.options import shared_options
 from filemem.cli.screen import confirmed, put, say
-from filemem.errors import FilememError
+from filemem.errors import FilememError, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
-from filemem.files.problems import Problem
 
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12

@@ -11,9 +11,8 @@ import click
 from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, json_option, shared_options, store_path
 from filemem.cli.screen import progress, say, say_json
-from filemem.errors import FilememError
+from filemem.errors import FilememError, Problem
 from filemem.files import config, disk, trust
-from filemem.files.problems import Problem
 from filemem.files.store import StoreFolder
 from filemem.history import History, conflicts, set_up
 from filemem.overview import check

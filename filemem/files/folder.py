@@ -13,11 +13,10 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from filemem.errors import FilememError, NotFound, Refused
+from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, is_archived, live
 from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
-from filemem.files.problems import Problem
 from filemem.files.trust import Trust
 from filemem.text.digests import digest
 from filemem.text.plain import escape_controls, nearest, one_line

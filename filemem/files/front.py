@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from filemem.files.problems import Fault
+from filemem.errors import Fault
 
 DEEPEST = 50  # levels of nesting; libyaml's Python binding recurses, and ends the process when the stack is used up
 LONGEST_NUMBER = 100  # characters; Python takes seconds over the longest, and refuses to print them

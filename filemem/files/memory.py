@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from filemem.errors import Fault, Problem
 from filemem.files.passages import Passage, paragraphs, top_heading, turns, whole, windows
-from filemem.files.problems import Fault, Problem
 from filemem.text.plain import LINK, one_line
 
 KINDS = ("facts", "sessions", "lessons", "summaries")

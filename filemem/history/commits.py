@@ -14,10 +14,9 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem.errors import Busy, FilememError, NotFound
+from filemem.errors import Busy, FilememError, NotFound, Problem
 from filemem.files import config, disk
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
-from filemem.files.problems import Problem
 from filemem.files.store import StoreFolder
 from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
 from filemem.history.beginning import IGNORE as IGNORE

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from filemem.errors import Problem
 from filemem.files import config
 from filemem.files.memory import METADATA_KEYS
-from filemem.files.problems import Problem
 
 HERE, THERE = "one version", "the other version"  # what stands behind the marks, the same on every machine
 _MARK = re.compile(r"(?:# )?(<<<<<<< |=======\r?$|>>>>>>> )")

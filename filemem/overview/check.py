@@ -4,11 +4,10 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, Problem
 from filemem.files import disk, passages, said
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import ARCHIVE, LARGEST, REFERENCE, Memory, is_archived, live
-from filemem.files.problems import Problem
 from filemem.forgetting.wording import MARK, NAMELESS
 from filemem.grep import reading
 from filemem.history import conflicts

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from filemem.errors import FilememError
+from filemem.errors import FilememError, Problem
 from filemem.files import archive, facts
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, REFERENCE, Memory, is_archived, kind_of
-from filemem.files.problems import Problem
 from filemem.remembering import profile, retold
 from filemem.remembering.ledger import Ledger, Origin, turn_digest
 

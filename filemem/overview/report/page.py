@@ -2,17 +2,62 @@
 
 import base64
 import hashlib
+import html
 import itertools
+import re
 from collections.abc import Iterable
 from importlib import resources
 
 from filemem.overview.report import Chart, Report, ShownFact
-from filemem.overview.report.markup import Html, Node, element, joined
 from filemem.overview.status import SOON
-from filemem.text.plain import one_line
+from filemem.text.plain import escape_controls, one_line
 
 GENERATOR = "filemem report"
 WIDTH, TALL, BAR, LABEL = 960, 140, 26, 64  # of the chart: its size, a bar's width at most, what a label needs
+
+
+# -- markup: what is none by type is text, and is escaped where it is put in -----------------------------------------------
+
+_ALONE = frozenset({"meta"})  # elements without an end
+# What no HTML document may hold, even spelt as a reference: the non-characters of Unicode.
+_FORBIDDEN = re.compile(
+    "[\ufdd0-\ufdef" + "".join(chr(n << 16 | 0xFFFE) + chr(n << 16 | 0xFFFF) for n in range(17)) + "]"
+)
+
+
+class Html(str):
+    """Markup, which is put in as it is."""
+
+    __slots__ = ()
+
+
+Node = str | int | float
+"""Markup, or text or a number that becomes text."""
+
+
+def element(name: str, /, *children: Node, **attributes: Node) -> Html:
+    """One element. In names of attributes `_` stands for `-`, a last one for nothing (`class_`)."""
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
+    if name in _ALONE:
+        return Html(f"<{name}{given}>")
+    return Html(f"<{name}{given}>{''.join(map(text, children))}</{name}>")
+
+
+def joined(nodes: Iterable[Node]) -> Html:
+    """Some nodes in a row."""
+    return Html("".join(map(text, nodes)))
+
+
+def text(node: Node) -> Html:
+    """A node as markup: text escaped, a fraction with one decimal place at most."""
+    if isinstance(node, Html):
+        return node
+    if isinstance(node, float):
+        return Html(f"{node:.1f}".removesuffix(".0"))
+    return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", escape_controls(str(node)))))
+
+
+# -- the page --------------------------------------------------------------------------------------------------------------
 
 
 def page(report: Report) -> str:
