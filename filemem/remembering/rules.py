@@ -10,12 +10,13 @@ from filemem.remembering import injection
 from filemem.remembering.comparison import Claim
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.text.statements import Statement, steering, steers, told
+from filemem.text.statements import Statement, leaning, steering, steers, told
 from filemem.text.statements.sentences import is_chinese
 
 SECRET = "[redacted:"
 MOST = 6  # facts of one session, the weightiest; what a person asks to be remembered is beside them
 ASKED = 8  # importance of what a person asks to be remembered
+UNNAMED = ("told", "event", "plan")  # kinds of what may be no more than a correction
 NEAR = 4  # turns before a correction such as "no, Thursday" in which what it corrects was said
 _CORRECTS = re.compile(
     r"^(?:(?:no|wait|sorry)[,.!]|no (?:wait|sorry|make|it)|wait no|nope|sorry it|oops|whoops|actually|correction"
@@ -62,8 +63,11 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
         kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
         found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
-        if not heard.statements and _CORRECTS.search(said.text.strip()):
-            found[place] = _corrected(session, place)
+        corrects = _CORRECTS.search(said.text.strip()) is not None
+        if not any(one.kind.name not in UNNAMED for one in heard.statements) and (
+            corrects or (to_assistant and leaning(said.text))
+        ):
+            found[place] = _with_earlier(session, place, corrects=corrects) or found[place]
     claims = [claim for place in sorted(found) for claim in found[place]]
     return Extracted(weightiest(claims, session.kept), dropped, notes)
 
@@ -104,14 +108,15 @@ def _take_back(session: Session, place: int, found: dict[int, list[Claim]], drop
             dropped.append(Dropped(claim.sources[0], claim.text, "it was said to be a joke"))
 
 
-def _corrected(session: Session, place: int) -> list[Claim]:
-    """What a speaker told a few turns before, together with a short correction of it."""
+def _with_earlier(session: Session, place: int, *, corrects: bool) -> list[Claim]:
+    """What a speaker told a few turns before, together with a short turn that corrects it, or that only it explains."""
     said = session.turns[place]
     for before in _own_turns_before(session, place):
         earlier = session.turns[before]
         heard = told(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
         if heard and not steers(heard[-1]):
-            one = heard[-1]._replace(changes=heard[-1].text, states=(), when=None)
+            one = heard[-1]._replace(changes=heard[-1].text)
+            one = one._replace(states=(), when=None) if corrects else one
             return [_claim(session, [(earlier, one.text), (said, said.text.strip())], one)]
     return []
 

@@ -71,7 +71,7 @@ def is_about_me(message: str) -> bool:
 def looks_up(message: str) -> bool:
     """Does a message ask for something that the memories may hold?"""
     parts = talk(message)
-    if small_talk(message) or not parts or hands_over(parts[0].text):
+    if small_talk(message) or not parts or hands_over(parts[0]):
         return False
     if len(message) > LONG or message.count("\n") >= PASTED_LINES:
         return "question" in (parts[0].role, parts[-1].role)
@@ -87,7 +87,7 @@ def statements(message: str) -> list[str]:
 
 def is_request(message: str) -> bool:
     """Does a message ask for something to be done that is no looking up?"""
-    return any(part.role == "request" or hands_over(part.text) for part in talk(message)[:1])
+    return any(part.role == "request" or hands_over(part) for part in talk(message)[:1])
 
 
 def subject(message: str) -> str:

@@ -134,12 +134,13 @@ def _iban(code: str) -> bool:
 # -- payment cards ---------------------------------------------------------------------------------------------------
 
 
-def card(digits: str) -> bool:
-    """A payment card: 13 to 19 digits, an issuer's prefix with a length that it issues, and Luhn's check digit."""
+def card(digits: str, *, named: bool = False) -> bool:
+    """A payment card: 13 to 19 digits, an issuer's prefix with a length that it issues, and Luhn's check digit, which one that
+    is `named` a card may lack from 16 digits on, as it may be mistyped."""
     issued = any(
         len(digits) in lengths and int(digits[: len(str(prefixes[0]))]) in prefixes for prefixes, lengths in _issued()
     )
-    return issued and luhn(digits)
+    return issued and (luhn(digits) or (named and len(digits) >= 16))
 
 
 @cache
@@ -186,7 +187,7 @@ def _card_groups(run: str, groups: list[Span], first: int, named: bool) -> int:
         if len(digits) > 19:
             break
         whole = first + count == len(groups) and (len(digits) > 13 or named)
-        if len(digits) >= 13 and (whole or _usual_groups(sizes, named)) and card(digits):
+        if len(digits) >= 13 and (whole or _usual_groups(sizes, named)) and card(digits, named=named):
             found = count
     return found
 

@@ -28,6 +28,7 @@ SENTENCES = 3  # of a turn that one statement holds at most
 LONGEST = {"en": 300, "zh": 100}  # characters of a statement
 POINTING = 14  # words of a sentence, up to which a pronoun for a thing means one that was named before it
 LEAST = {"en": 9, "zh": 4}
+FIRST = 12  # characters of a sentence with which it begins
 
 _WISH_END = re.compile(  # where what is to be forgotten ends, and why it is begins
     r"[,，;；。!！?？]|\.(?!\d)|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
@@ -83,27 +84,36 @@ def told(turn: Utterance, day: dt.date, *, to_assistant: bool) -> Told:
     if to_assistant and "private" in roles:
         return Told([], [], takes_back)
     found: list[list[Sentence]] = []
+    note = to_assistant and len(turn.text) <= LONGEST["zh" if is_chinese(turn.text) else "en"]
     for place, part in enumerate(parts):
-        if "[redacted:" in part.text or not _worth(part, to_assistant=to_assistant):
+        if "[redacted:" in part.text or not _worth(part, to_assistant, note):
             continue
         if found and part in found[-1]:
             continue
         group = _with_support(parts, place)
         if group:
             group = [*group, *_further(parts, place, len(group))]
-        if group and found and group[0] in found[-1]:
+        if group and found and (group[0] in found[-1] or _one_note(parts, found[-1], group)):
             found[-1] += [one for one in group if one not in found[-1]]
         elif group:
             found.append(group)
-    statements = [_statement(group[-SENTENCES:], turn, day, to_assistant) for group in found]
+    statements = [_statement(group[-SENTENCES:], turn, day, to_assistant, note) for group in found]
     return Told([one for one in statements if one], [], takes_back)
+
+
+def leaning(text: str) -> str:
+    """What a message to an assistant tells that only one before it explains, "they land at ten"; empty for any other."""
+    parts = own_sentences(text)
+    if not parts or parts[0].role != TELLING or not _leans(parts[0]) or "[redacted:" in text:
+        return ""
+    return text.strip() if len(parts) <= SENTENCES and any(_kind(part, note=True) for part in parts) else ""
 
 
 def talk(text: str) -> list[Sentence]:
     """The sentences of a turn with what each does, up to where a text begins that is handed over to be worked on."""
     found: list[Sentence] = []
     for sentence in sentences(text):
-        if sentence.role in ("request", "question") and hands_over(sentence.text):
+        if sentence.role in ("request", "question") and hands_over(sentence):
             break
         found.append(sentence)
     return found
@@ -177,27 +187,37 @@ def may_tell(part: Sentence) -> bool:
     return _kind(part) is not None or table.sign("first person", plainly(part.text)) is not None
 
 
-def _worth(part: Sentence, *, to_assistant: bool) -> bool:
-    """Is a sentence the core of something worth keeping?"""
+def _one_note(parts: list[Sentence], first: list[Sentence], second: list[Sentence]) -> bool:
+    """Do two groups of a message stand side by side, one of them of no kind that the table names, so that they go together?"""
+    beside = parts.index(second[0]) - parts.index(first[-1]) == 1 and len(first) + len(second) <= SENTENCES
+    return beside and not all(any(map(_kind, group)) for group in (first, second))
+
+
+def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
+    """Is a sentence the core of something worth keeping? In a `note`, a short message to an assistant, it may be of any kind."""
     short = len(part.text) < LEAST[part.language] and not relations.stated(part.text)
     if short or len(part.text) > LONGEST[part.language]:
         return False
     if part.role in ("remember", "instruction"):
-        return to_assistant or (part.role == "remember" and _own(part) and _kind(part) is not None)
-    if part.role != TELLING or not _own(part):
+        return to_assistant or (part.role == "remember" and _own(part, to_assistant) and _kind(part) is not None)
+    if part.role != TELLING or not _own(part, to_assistant):
         return False
-    kind = _kind(part)
+    kind = _kind(part, note)
     return kind is not None and not (table.sign("laugh", part.text) and kind.name not in _CERTAIN)
 
 
-def _own(part: Sentence) -> bool:
-    """Is it about the speaker and theirs, or about somebody named, and not about whom they talk to?"""
+def _own(part: Sentence, to_assistant: bool) -> bool:
+    """Is it about the speaker and theirs, or about somebody named, and not about whom they talk to?
+
+    An assistant is whom a sentence is about only where that begins with it; elsewhere "you" is anybody.
+    """
     said = plainly(part.text)
     first, second = table.sign("first person", said), table.sign("second person", said)
-    return bool(first) or not second
+    return bool(first) or not second or (to_assistant and second.start() >= FIRST and not is_chinese(said))
 
 
-def _kind(part: Sentence) -> Kind | None:
+def _kind(part: Sentence, note: bool = False) -> Kind | None:
+    """What kind of thing a sentence tells; in a note to an assistant also what no row of the table names."""
     said = plainly(part.text)
     kinds = table.kinds()
     if stated := relations.stated(part.text):
@@ -205,7 +225,16 @@ def _kind(part: Sentence) -> Kind | None:
     for name, kind in kinds.items():
         if table.search("kind", name, said, part.language) and _holds(name, said):
             return kind
-    return None
+    return _otherwise(said) if note and part.role == TELLING else None
+
+
+def _otherwise(said: str) -> Kind | None:
+    """The kind of what no row of the table names: an event, or something that stands; None for what names nothing that may be
+    asked for one day, or is over by then."""
+    void = ("hedge", "passing", "reaction", "laugh", "courtesy", *(() if re.search(r"\d", said) else ("vague",)))
+    if not table.sign("settles", said) or said.endswith((":", "：")) or any(table.sign(name, said) for name in void):
+        return None
+    return table.kinds()["event" if table.sign("past time", said) else "told"]
 
 
 def _holds(name: str, said: str) -> bool:
@@ -245,6 +274,8 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
         if place < 0 or parts[place].role != TELLING or _bears_nothing(plainly(parts[place].text)):
             break
         group.insert(0, parts[place])
+    while len(group) > 1 and _leans(group[0]):  # what it leans on is not there
+        del group[0]
     lost = group[0].role == TELLING and _leans(group[0]) and not relations.stated(parts[last].text)
     return None if lost else group
 
@@ -279,29 +310,34 @@ def _has_subject(part: Sentence) -> bool:
     return bool(table.sign("own subject", said) or table.sign("first person", said))
 
 
-def _statement(group: list[Sentence], turn: Utterance, day: dt.date, to_assistant: bool) -> Statement | None:
+def _statement(
+    group: list[Sentence], turn: Utterance, day: dt.date, to_assistant: bool, note: bool
+) -> Statement | None:
     while (
         len(text := ("" if group[0].language == "zh" else " ").join(part.text for part in group))
         > LONGEST[group[0].language]
         and len(group) > 1
     ):
         group = group[1:]
-    kinds = [kind for part in group if (kind := _kind(part))]
-    asked = {part.role for part in group} & {"remember", "instruction"} if to_assistant else set()
+    text = text[: asked.start()] if (asked := table.sign("asked at the end", text)) and asked.start() else text
+    kinds = [kind for part in group if (kind := _kind(part, note))]
+    wishes = {part.role for part in group} & {"remember", "instruction"} if to_assistant else set()
     kind = max(kinds, key=lambda one: one.importance, default=None)
-    if "instruction" in asked:
+    if "instruction" in wishes:
         kind = table.kinds()["instruction"]
-    elif asked and (kind is None or kind.importance < table.kinds()["remembered"].importance):
+    elif wishes and (kind is None or kind.importance < table.kinds()["remembered"].importance):
         kind = table.kinds()["remembered"]._replace(heading=kind.heading if kind else "")
     if kind is None:
         return None
-    if kind.heading in _OF_SELF and not asked & {"instruction"}:
+    if kind.heading in _OF_SELF and "instruction" not in wishes:
         kind = kind._replace(
             heading=kind.heading if _about(group) == "self" else "family" if _about(group) == "kin" else ""
         )
     changes = " ".join(filter(None, (_changing(part) for part in group)))
-    when = _day_of(text, day) if kind.name in ("plan", "work") else None
-    return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in asked)
+    when = _day_of(text, day) if kind.name in ("plan", "work", "told") else None
+    if when and kind.name == "told":
+        kind = table.kinds()["plan"]
+    return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in wishes)
 
 
 def _changing(part: Sentence) -> str:
@@ -348,6 +384,7 @@ __all__ = [
     "hands_over",
     "heading_of",
     "kind_of",
+    "leaning",
     "outright",
     "steers",
     "talk",

@@ -1,5 +1,6 @@
 """The sentences of what somebody said, as they wrote them, and what each of them does. English and Chinese."""
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -101,9 +102,10 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in pieces if re.search(r"\w", part)]
 
 
+@functools.lru_cache(maxsize=10_000)
 def plainly(sentence: str) -> str:
-    """The sentence as patterns read it: straight apostrophes, no emoji, no quotations, on one line."""
-    said = _EMOJI.sub(" ", sentence.translate(_APOSTROPHES))
+    """The sentence as patterns read it: standard words, straight apostrophes, no emoji, no quotations, on one line."""
+    said = table.in_standard_words(_EMOJI.sub(" ", sentence.translate(_APOSTROPHES)))
     return " ".join(_QUOTE.sub(lambda quote: quote[0] if len(quote[0]) < 14 else " … ", said).split())
 
 
@@ -125,7 +127,7 @@ def own_sentences(text: str) -> list[Sentence]:
         return []
     own: list[Sentence] = []
     for sentence in sentences(text):
-        if sentence.role in ("request", "question") and hands_over(sentence.text):
+        if sentence.role in ("request", "question") and hands_over(sentence):
             break
         if _INTRODUCES.search(sentence.text):
             break
@@ -134,16 +136,19 @@ def own_sentences(text: str) -> list[Sentence]:
     return own
 
 
-def hands_over(sentence: str) -> bool:
-    """Does a request hand a text over to be worked on, such as one to translate?"""
-    return _TO_WORK_ON.search(sentence) is not None
+def hands_over(sentence: Sentence) -> bool:
+    """Does a request hand a text over to be worked on, such as one to translate, or whatever it has behind a colon?"""
+    behind = sentence.role == "request" and re.search(r"[:：]\s+\w.{8}(?!.*[?？])|：\w.{4}(?!.*？)", sentence.text)
+    return bool(behind or _TO_WORK_ON.search(sentence.text))
 
 
 def quotes_another(sentence: str) -> bool:
-    """Does the sentence hold a quotation of some length behind a word such as "said", or is it one?"""
+    """Does the sentence hold little but a quotation of some length behind a word such as "said", or is it one?"""
     quote = max(_QUOTE.finditer(sentence.translate(_APOSTROPHES)), key=lambda match: len(match[0]), default=None)
     if quote is None:
         return False
     enough = 6 if is_chinese(quote[0]) else 16
     before = sentence[: quote.start()].rstrip(" :：,，")
+    if table.sign("settles", ",".join(re.split(r"[,，;；]", before)[:-1])):
+        return False  # clauses of the speaker's own stand before it
     return len(quote[0]) >= enough and (bool(_REPORTS.search(before)) or 2 * len(quote[0]) > len(sentence))

@@ -90,6 +90,26 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+def in_standard_words(text: str) -> str:
+    """The text with everyday spellings and words of a dialect as the patterns have them: im is I'm, 佢 is 他."""
+    for sign, words, spoken in _spoken():
+        if sign is None or sign.search(text):
+            text = words.sub(lambda word, spoken=spoken: spoken[word[0].lower()], text)  # type: ignore[misc]
+    return text
+
+
+@functools.cache
+def _spoken() -> list[tuple[re.Pattern[str] | None, re.Pattern[str], dict[str, str]]]:
+    """What a text must hold for its words to be replaced, the words, and what stands for each."""
+    section, found = _table()["spoken"], []
+    for name in ("en", "yue", "zh"):
+        words = "|".join(map(re.escape, sorted(section[name], key=len, reverse=True)))
+        pattern = rf"(?<![\w'])(?:{words})(?![\w'])" if name == "en" else words
+        sign = section.get(f"{name}_signs")
+        found.append((re.compile(sign) if sign else None, re.compile(pattern, re.IGNORECASE), section[name]))
+    return found
+
+
 @functools.cache
 def _table() -> dict[str, Any]:
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
