@@ -11,7 +11,7 @@ from filemem.remembering.comparison import Claim
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text.statements import Statement, leaning, steering, steers, told
-from filemem.text.statements.sentences import is_chinese
+from filemem.text.statements.sentences import is_chinese, plainly
 
 SECRET = "[redacted:"
 MOST = 6  # facts of one session, the weightiest; what a person asks to be remembered is beside them
@@ -63,7 +63,7 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
         kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
         found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
-        corrects = _CORRECTS.search(said.text.strip()) is not None
+        corrects = _CORRECTS.search(plainly(said.text)) is not None
         if not any(one.kind.name not in UNNAMED for one in heard.statements) and (
             corrects or (to_assistant and leaning(said.text))
         ):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from filemem.models.responder import topics
 from filemem.text import names_zh, terms
+from filemem.text.statements.table import in_standard_words
 
 _PRONOUN = re.compile(
     r"^\W*(?:(?:and|so|but|ok(?:ay)?|then)\W+)?(?:(?:who|what|when|where|which|why|how|is|are|was|were|does|did|do|has|have|can|"
@@ -64,7 +65,7 @@ class People:
     """The people whom some texts tell of."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = list(texts)
+        self._texts = [*map(in_standard_words, texts)]
         self._kin = ("", "")
         self._kin = (
             _any(self.names("partner")[:1]),
@@ -183,7 +184,7 @@ def _has_name(text: str, name: str) -> bool:
 
 @functools.lru_cache(maxsize=10_000)
 def _folded(text: str) -> str:
-    return terms.fold(text)
+    return terms.fold(in_standard_words(text))
 
 
 def _name_pattern(name: str) -> str:

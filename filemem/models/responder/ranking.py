@@ -356,9 +356,7 @@ def _counting(noun: str) -> re.Pattern[str]:
 
 def concerns(asked: Understood, text: str) -> bool:
     """Has a text anything to do with a question, at a glance?"""
-    return (
-        bool(asked.spans) or any(topic.hold.search(text) for topic in asked.topics) or share(asked.units, text) > LEAST
-    )
+    return bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or share(asked.units, text) > LEAST
 
 
 def share(units: list[AskedWord], text: str) -> float:
@@ -372,7 +370,8 @@ def share(units: list[AskedWord], text: str) -> float:
 
 @functools.lru_cache(maxsize=10_000)
 def _forms(text: str) -> tuple[frozenset[str], str]:
-    """The stems of a text's words, and the text folded."""
+    """The stems of a text's words, and the text folded, as it stands and in standard words."""
+    text = f"{text}\n{table.in_standard_words(text)}"
     return frozenset(terms.stem(token) for token in terms.tokens(text)), terms.fold(text)
 
 

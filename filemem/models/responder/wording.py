@@ -7,6 +7,7 @@ import re
 from filemem.models.responder.topics import table
 from filemem.text.statements import Utterance, hands_over, talk, told
 from filemem.text.statements.sentences import PASTED_LINES
+from filemem.text.statements.table import in_standard_words
 
 FOUND = ("From your memories:", "在记忆里找到：")
 WEAK = ("I found no strong match; the nearest I have is:", "没有很确定的结果，最接近的是：")
@@ -92,10 +93,7 @@ def is_request(message: str) -> bool:
 
 def subject(message: str) -> str:
     """What is to be looked up, without the words that ask for it."""
-    said = _message("look up").sub(" ", message).strip() or message
-    for plain, written in table()["written"].items():
-        said = said.replace(plain, written)
-    return said
+    return in_standard_words(_message("look up").sub(" ", message).strip() or message)
 
 
 def heard(message: str) -> str:

@@ -188,9 +188,12 @@ def may_tell(part: Sentence) -> bool:
 
 
 def _one_note(parts: list[Sentence], first: list[Sentence], second: list[Sentence]) -> bool:
-    """Do two groups of a message stand side by side, one of them of no kind that the table names, so that they go together?"""
+    """Do two groups of a message stand side by side, one of them without a subject and of no kind that the table names?"""
     beside = parts.index(second[0]) - parts.index(first[-1]) == 1 and len(first) + len(second) <= SENTENCES
-    return beside and not all(any(map(_kind, group)) for group in (first, second))
+    return beside and any(
+        not any(map(_kind, group)) and not table.sign("own subject", plainly(group[0].text))
+        for group in (first, second)
+    )
 
 
 def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
