@@ -14,7 +14,8 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import FilememError, Store
-from filemem.chat.conversation import PASSAGE_TOKENS, Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.chat.recalling import ALONE
+from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.files.transcript import Transcript
 from filemem.models import ModelError, OpenAIModel
 from filemem.text import tokens
@@ -285,12 +286,12 @@ def test_a_model_without_tools_gets_the_best_passages_with_each_message(
     assert PASSAGE[:-1] not in second
     told = notices(talk)
     assert told == ["gpt-x takes no tools, so it gets the best passages of the memory with each message."]
-    assert [event.name for event in talk.events if isinstance(event, Called)] == ["search_files"] * 2
     assert len(roles(server)) == 4
 
 
-def test_a_store_may_be_set_to_offer_no_tools(tmp_path: Path, server: ScriptedServer) -> None:
-    talk = Talk(tmp_path, server.base_url, "tools: false\n")
+@pytest.mark.parametrize("setting", ["tools: false\n", "recall: before\n"])
+def test_a_store_may_be_set_to_offer_no_tools(tmp_path: Path, server: ScriptedServer, setting: str) -> None:
+    talk = Talk(tmp_path, server.base_url, setting)
     server.script(say("Oolong."))
     talk.say("Which oolong do I like?")
     assert "tools" not in server.requests[0].body
@@ -309,11 +310,12 @@ def test_passages_keep_to_their_budget_and_a_long_message_finds_some(
     talk.say(f"{before}Which tuba was polished?")
     found = system(server).partition('<memory path="search_files">')[2]
     assert "tuba number" in found
-    assert tokens.count(found) < PASSAGE_TOKENS + 20
+    assert tokens.count(found) < ALONE + 20
 
 
-def test_a_model_that_leaves_its_tools_unused_gets_passages_as_well(talk: Talk, server: ScriptedServer) -> None:
+def test_a_model_that_leaves_its_tools_unused_gets_passages_as_well(tmp_path: Path, server: ScriptedServer) -> None:
     """Some endpoints drop what they do not know without a word. With the first call there are no passages any more."""
+    talk = Talk(tmp_path, server.base_url, "recall: tools\n")
     answers = [say("Hi."), say("I cannot know."), say("Oolong."), calls(("grep", {"pattern": "tea"})), say("Yes.")]
     server.script(*answers, say("Again."))
     for text in ("Hello!", "Which oolong?", "Which oolong do I like?", "Is it tea?", "Sure?"):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from filemem.chat import recalling
 from filemem.errors import FilememError
 from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
@@ -22,11 +23,7 @@ from filemem.text.plain import one_line
 from filemem.text.redaction import kinds, redact
 from filemem.tools.toolbox import Toolbox
 
-_LEFT_OUT = re.compile(r"\n[\d,]+ weaker passages? left out[^\n]*$")  # a limit is of no use where no tool is called
-
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
-PASSAGE_TOKENS = 1200  # of the memory, for a message to a model without tools
-LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again, and that the trace keeps
 UNUSED = 2  # answers without any call, after which a model gets passages as well
 _WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
@@ -83,7 +80,7 @@ class Conversation:
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._unused = 0  # answers since the last tool call
-        self._passages: str | None = None  # what a search for the last message found, where the model gets that
+        self._recalled: dict[int, recalling.Recalled] = {}  # what a search for the last message found, by the tokens that it may have
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def ask_from_now_on(self, model: Model) -> None:
@@ -100,7 +97,7 @@ class Conversation:
         """
         line = self.keep(self.user.name, text, listen)
         self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
-        self._passages = None
+        self._recalled.clear()
         if forgetting := self._asked_to_forget(listen):
             return forgetting
         said: list[str] = []
@@ -111,7 +108,7 @@ class Conversation:
             listen(event)
 
         try:
-            answer = self._answer(text, hear)
+            answer = self._answer(hear)
         except (ModelError, KeyboardInterrupt, SystemExit) as error:
             self._keep("".join(said), error)
             raise
@@ -174,12 +171,27 @@ class Conversation:
             self._summarise(turns[:start]),
             tools=bool(self.offered),
         )
-        return system, turns[start:]
+        return system + self._recall(turns), turns[start:]
+
+    def _recall(self, turns: list[Passage]) -> list[prompt.Section]:
+        """The best passages for the last message, which the model need not ask for; more of them where it calls no tool."""
+        alone = not self.offered or self._unused > UNUSED
+        said = [turn for turn in turns if turn.speaker != ASSISTANT]
+        if self.model.name == OfflineModel.name or not said or not (alone or config.of(self.user).recall == "both"):
+            return []
+        room = recalling.ALONE if alone else recalling.BESIDE_TOOLS
+        if room not in self._recalled:
+            texts, today = [turn.text for turn in said], self.now().date()
+            self._recalled[room] = recalling.recall(self.user, texts, today, self.tools.current, room, weak=alone)
+        found = self._recalled[room].text
+        return [prompt.Section("recalled", prompt.data("search_files", found))] if found else []
 
     @property
     def offered(self) -> list[dict[str, Any]]:
-        """The tools that the model is offered: all four, or none where it is known to use none."""
-        return self.tools.schemas if config.of(self.user).tools and self._toolless is not self.model else []
+        """The tools that the model is offered: all four, or none where it is to use none or known to."""
+        settings = config.of(self.user)
+        wanted = settings.tools and settings.recall != "before"
+        return self.tools.schemas if wanted and self._toolless is not self.model else []
 
     def _shown_turns(self) -> list[Passage]:
         """The turns so far without those that are withheld; the last one is there, as it is answered."""
@@ -228,13 +240,13 @@ class Conversation:
 
     # -- the tool loop -------------------------------------------------------------------------------------------
 
-    def _answer(self, text: str, listen: Listener) -> str:
+    def _answer(self, listen: Listener) -> str:
         """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
         self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
         for left in range(config.of(self.user).steps, -1, -1):
-            reply = self._fitting(text, worked, listen, with_tools=left > 0)
+            reply = self._fitting(worked, listen, with_tools=left > 0)
             if self.offered and left and not reply.calls and _is_call(reply.text):
                 self._give_up_tools("writes its calls into its answer", listen)
                 continue
@@ -257,24 +269,11 @@ class Conversation:
         self._toolless = self.model
         listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
 
-    def _found(self, text: str, listen: Listener) -> list[prompt.Section]:
-        """The best passages for the message, as a section, for a model without tools and for one that uses none."""
-        if self.model.name == "offline" or (self.offered and self._unused <= UNUSED):
-            return []
-        if self._passages is None:
-            half = LONGEST_QUERY // 2
-            query = text if len(text) <= LONGEST_QUERY else f"{text[:half]} {text[-half:]}"
-            call = ToolCall("passages", "search_files", json.dumps({"query": query}, ensure_ascii=False))
-            answer = _LEFT_OUT.sub("", str(self._run(call, listen)["content"]))
-            kept = tokens.clip(answer, PASSAGE_TOKENS)
-            self._passages = answer if kept == answer else kept.rpartition("\n")[0]
-        return [prompt.Section("passages", prompt.data("search_files", self._passages))]
-
-    def _fitting(self, text: str, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
         """One reply; where the model's context is too small for the prompt, to a shorter prompt."""
         while True:
             system, turns = self.view()
-            messages = prompt.messages(system + self._found(text, listen), turns) + worked
+            messages = prompt.messages(system, turns) + worked
             try:
                 return self._ask(messages, listen, self.offered if with_tools else [])
             except ToolsRefused:

@@ -97,9 +97,14 @@ class Query(NamedTuple):
     lists: bool = False
 
     @property
+    def content_words(self) -> int:
+        """How many words it has to look for, beside those of dates, names and the like."""
+        return sum(not (word.is_context_word or is_light(word)) for word in self.words)
+
+    @property
     def has_no_content_words(self) -> bool:
         """Whether it has no word to look for but those of dates, names and the like."""
-        return all(word.is_context_word or is_light(word) for word in self.words)
+        return not self.content_words
 
 
 def parse(
