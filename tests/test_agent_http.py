@@ -14,8 +14,8 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import FilememError, Store
-from filemem.chat.recalling import ALONE
 from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
 from filemem.models import ModelError, OpenAIModel
 from filemem.text import tokens
@@ -613,6 +613,6 @@ def test_an_unknown_user_needs_no_folder_to_begin(tmp_path: Path, server: Script
 def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:
     parts, turns = talk.conversation.view()
     assert turns == []
-    assert [part.name for part in parts] == ["instructions", "present", "profile"]
+    assert [part.name for part in parts] == ["instructions", "present", "profile", "outside"]
     with pytest.raises(FilememError):
         talk.conversation.tools.open("../x")

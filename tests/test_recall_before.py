@@ -48,7 +48,10 @@ def test_the_best_passages_stand_in_the_prompt_with_their_places(tmp_path: Path,
 
 @pytest.mark.parametrize(
     ("messages", "found"),
-    [(["Where does Nadia work?", "And since when?"], "since March 2024"), (["王伟在哪里工作？", "从什么时候开始？"], "3月")],
+    [
+        (["Where does Nadia work?", "And since when?"], "since March 2024"),
+        (["王伟在哪里工作？", "从什么时候开始？"], "3月"),
+    ],
 )
 def test_a_message_that_goes_on_is_searched_for_with_what_it_goes_on_with(
     tmp_path: Path, messages: list[str], found: str

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from filemem import index
 from filemem.chat import recalling
+from filemem.chat.wishes import wishes
 from filemem.errors import FilememError
 from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
@@ -16,7 +18,7 @@ from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, Transcript
 from filemem.forgetting import asking
 from filemem.forgetting.wording import Wording
-from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, prompt
+from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, blocks, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 from filemem.text.plain import one_line
@@ -80,7 +82,9 @@ class Conversation:
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._unused = 0  # answers since the last tool call
-        self._recalled: dict[int, recalling.Recalled] = {}  # what a search for the last message found, by the tokens that it may have
+        self._recalled: dict[
+            int, recalling.Recalled
+        ] = {}  # what a search for the last message found, by the tokens that it may have
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def ask_from_now_on(self, model: Model) -> None:
@@ -157,21 +161,27 @@ class Conversation:
 
     # -- the prompt ----------------------------------------------------------------------------------------------
 
-    def view(self) -> tuple[list[prompt.Section], list[Passage]]:
-        """What the model would see now: the system prompt's sections and the turns of the window."""
+    def view(self, message: str = "") -> tuple[list[prompt.Section], list[Passage]]:
+        """What the model would see now, or if the person said `message`: the system prompt's sections and the turns of the
+        window."""
         turns = self._shown_turns()
+        turns += [Passage(0, 0, self.user.name, "", message)] if message else []
         start = self._window(turns)
-        if turns:
+        if turns[start:] and turns[start].line:
             self.tools.current = Current(self.transcript.path, turns[start].line)
+        settings, corpus = config.of(self.user), index.of(self.user).corpus()
+        kept = [entry.path for entry in corpus.entries() if entry.path.startswith(blocks.FOLDER)]
+        found = blocks.read(self.user, kept, settings)
         system = prompt.sections(
             self.user,
-            config.of(self.user),
             self.now(),
+            wishes(self.user, corpus, self.now().date()),
+            prompt.standing(found, round(settings.block_tokens * self._share)),
             self.tools.pages(),
             self._summarise(turns[:start]),
             tools=bool(self.offered),
         )
-        return system + self._recall(turns), turns[start:]
+        return [*system, *self._recall(turns), prompt.Section("outside", blocks.outside(corpus))], turns[start:]
 
     def _recall(self, turns: list[Passage]) -> list[prompt.Section]:
         """The best passages for the last message, which the model need not ask for; more of them where it calls no tool."""
@@ -195,7 +205,7 @@ class Conversation:
 
     def _shown_turns(self) -> list[Passage]:
         """The turns so far without those that are withheld; the last one is there, as it is answered."""
-        turns, hidden = self.transcript.turns(), withheld.read(self.user)
+        turns, hidden = list(self.transcript.turns()), withheld.read(self.user)
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:

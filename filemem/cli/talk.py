@@ -96,21 +96,22 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 
 
 @click.command("prompt")
+@click.argument("message", required=False, default="")
 @model_option
 @_resume
 @click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
 @as_of_option
 @shared_options
-def prompt_command(model: str | None, resume: str | None, as_json: bool) -> int:
+def prompt_command(message: str, model: str | None, resume: str | None, as_json: bool) -> int:
     """Print what the model would see now.
 
-    Every word of it, with the tokens of each section.
+    Every word of it, with the tokens of each section; with MESSAGE, what it would see if you said that.
 
-    Example: filemem prompt --resume
+    Example: filemem prompt "Where does Inês work?" --model gpt-4o-mini
     """
     user = the_user(must_exist=False)
     talk = Conversation(user, the_model(user, model), now, resumed(user, resume))
-    system, turns = talk.view()
+    system, turns = talk.view(message)
     messages = prompt.messages(system, turns)
     if as_json:
         sizes = {part.name: tokens.count(part.text) for part in system}
@@ -118,11 +119,10 @@ def prompt_command(model: str | None, resume: str | None, as_json: bool) -> int:
         return 0
     for part in system:
         say(f"== {part.name} ({tokens.count(part.text)} tokens)\n{part.text}\n")
-    for message in messages[1:]:
-        say(f"== {message['role']} ({tokens.count(message['content'])} tokens)\n{message['content']}\n")
-    say(
-        f"== in all ({sum(tokens.count(message['content']) for message in messages)} tokens, {len(talk.offered)} tools aside)"
-    )
+    for turn in messages[1:]:
+        say(f"== {turn['role']} ({tokens.count(turn['content'])} tokens)\n{turn['content']}\n")
+    size = sum(tokens.count(turn["content"]) for turn in messages)
+    say(f"== in all ({size} tokens, {len(talk.offered)} tools aside)")
     return 0
 
 

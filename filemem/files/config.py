@@ -23,7 +23,11 @@ from filemem.text.plain import nearest, one_line
 NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
 VARIABLES = {"model": "FILEMEM_MODEL", "base_url": "OPENAI_BASE_URL"}  # they stand above the file
-CHOICES = {"steering": ("keep", "review"), "git_person_edits": ("leave", "commit"), "recall": ("before", "tools", "both")}
+CHOICES = {
+    "steering": ("keep", "review"),
+    "git_person_edits": ("leave", "commit"),
+    "recall": ("before", "tools", "both"),
+}
 PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
@@ -42,11 +46,12 @@ class Config:
     model: str = ""  # a model's name at the endpoint; empty: answer offline
     base_url: str = ""  # the address of an OpenAI-compatible endpoint; empty: OpenAI's own
     tools: bool = True  # let the model use the four tools; false: it gets the best passages with each message instead
-    recall: str = "both"  # "before": each message is searched for; "tools": only when the model calls; "both"
+    recall: str = "both"  # "before": the memory is searched for each message; "tools": only as the model asks; "both"
     timeout: float = 120.0  # seconds to wait for the endpoint's next bytes
     window_tokens: int = 6000  # tokens of recent turns that stand in the prompt
     summary_tokens: int = 800  # tokens of the running summary of what left the window
     profile_tokens: int = 1000  # tokens of profile.md in the prompt, beyond which it is cut
+    block_tokens: int = 2000  # tokens of all blocks, profile.md among them, beyond which the least important stay out
     open_files: int = 5  # files open at once
     open_tokens: int = 2500  # tokens shown of one open file
     steps: int = 12  # rounds of tool calls before the model must answer

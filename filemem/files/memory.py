@@ -146,6 +146,13 @@ class Memory:
         """The number of the line behind which the body stands; broken front matter counts as body, so as to be found."""
         return 0 if not self._plain and self._loaded[0] is None else self.front_end
 
+    @property
+    def body(self) -> str:
+        """The text behind the front matter; of a YAML memory its `text`."""
+        if self.is_yaml:
+            return str((self._loaded[0] or {}).get("text") or "")
+        return "\n".join(self.lines[self._body :])
+
     @functools.cached_property
     def _plain(self) -> bool:
         """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""

@@ -1,19 +1,17 @@
 """What the model sees: named sections under budgets, then the recent turns as messages."""
 
 import datetime as dt
-import os
 import re
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files.config import Config
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
+from filemem.models.blocks import Block, fitting
 from filemem.text import tokens
-from filemem.text.plain import escape_controls
+from filemem.text.plain import escape_controls, one_line
 from filemem.tools.answers import today_heading
 
 Message = dict[str, Any]
@@ -33,9 +31,17 @@ def template(name: str) -> str:
 
 
 def sections(
-    folder: Folder, config: Config, now: dt.datetime, pages: list[tuple[str, str]], summary: str, *, tools: bool
+    folder: Folder,
+    now: dt.datetime,
+    wishes: Iterable[str],
+    blocks: list[Section],
+    pages: list[tuple[str, str]],
+    summary: str,
+    *,
+    tools: bool,
 ) -> list[Section]:
-    """The system prompt's sections: instructions, the present, the profile, the open files, the running summary.
+    """The system prompt's sections: instructions, what the person wishes, the present, the blocks, the open files, the
+    running summary.
 
     `tools` tells whether the model has the four tools, or gets passages with each message instead.
     """
@@ -44,24 +50,34 @@ def sections(
     opened = "\n".join(data(path, text) for path, text in pages)
     parts = [
         Section("instructions", template("chat").strip().replace("{reading}", reading)),
+        Section("wishes", wished(folder.name, wishes)),
         Section("present", present),
-        Section("profile", profile(folder, config.profile_tokens)),
+        *blocks,
         Section("open files", opened),
         Section("earlier in this conversation", data("summary", summary) if summary else ""),
     ]
     return [part for part in parts if part.text]
 
 
-def profile(folder: Folder, budget: int) -> str:
-    """profile.md as data, cut at `budget` tokens with a word about it; empty where there is none."""
-    try:
-        text = folder.memory(PROFILE).text.strip() if os.path.lexists(folder.absolute(PROFILE)) else ""
-    except FilememError as error:
-        return str(error)
-    kept = tokens.clip(text, budget)
-    if len(kept) < len(text):
-        kept = f"{kept}\n[cut at {budget} tokens; open {PROFILE} shows all of it]"
-    return data(PROFILE, kept) if kept else ""
+def wished(name: str, wishes: Iterable[str]) -> str:
+    """How a person wishes to be talked with, as part of the instructions; empty where nothing is known of it."""
+    said = "\n".join(f"- {_contained(wish)}" for wish in wishes)
+    return template("wishes").strip().replace("{name}", one_line(name)).replace("{wishes}", said) if said else ""
+
+
+def standing(found: list[Block], room: int) -> list[Section]:
+    """The blocks as sections within `room` tokens, each with how full it is; the last says which were left out."""
+    kept, gone = fitting(found, room)
+    shown = [Section(block.label, f"{_contained(block.fill)}\n{data(block.path, block.shown)}") for block in kept]
+    if not gone:
+        return shown
+    names = ", ".join(f"{_contained(block.label)} ({block.path})" for block in gone)
+    return [*shown, Section("left out", f"Left out, as blocks may have {room:,} tokens in all: {names}.")]
+
+
+def _contained(text: str) -> str:
+    """A text of a file on one line, which can forge no mark."""
+    return _MARK.sub("&lt;", one_line(text))
 
 
 def data(path: str, text: str) -> str:

@@ -4,11 +4,12 @@ import datetime as dt
 import math
 from typing import NamedTuple
 
+from filemem.chat.conversation import Conversation
 from filemem.files import config
 from filemem.files.archive import Progress, unwatched
 from filemem.files.folder import Folder
 from filemem.forgetting.fading import YOUNG, curve, standings
-from filemem.models import prompt
+from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 
 SOON = 30  # days
@@ -56,8 +57,8 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> 
             left = math.ceil(strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
-    sections = prompt.sections(folder, config.of(folder), now, [], "", tools=config.of(folder).tools)
-    counted = {section.name: tokens.count(section.text) for section in sections}
+    system, _ = Conversation(folder, OfflineModel(), lambda: now).view()
+    counted = {section.name: tokens.count(section.text) for section in system}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 
 

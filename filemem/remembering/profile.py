@@ -141,6 +141,17 @@ def _insert(lines: list[str], change: ProfileChange, tail: str) -> None:
     lines[last + 1 : last + 1] = new
 
 
+def under(lines: Iterable[str], name: str) -> list[str]:
+    """The lines below the heading of a section, up to the next heading."""
+    found, inside = list[str](), False
+    for said in lines:
+        if re.match(r"#{1,6}\s", said):
+            inside = _heads(said, HEADINGS[SECTIONS.index(name)])
+        elif inside:
+            found.append(said)
+    return found
+
+
 def _heads(said: str, names: tuple[str, str]) -> bool:
     match = re.match(r"#{1,6}\s+(.*?)\s*$", said)
     return match is not None and match[1].casefold().startswith(tuple(name.casefold() for name in names))

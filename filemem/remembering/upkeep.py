@@ -53,6 +53,8 @@ def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -
 
     if not changes:
         return ProfileSync([], False, [])
+    if _read_only(folder):
+        return ProfileSync([], False, [f"{PROFILE} says that it is read only, and is as it was"])
     try:
         with folder.locked():
             if not list(archive.places(folder, PROFILE)):
@@ -70,7 +72,7 @@ def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -
 def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
     """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
     try:
-        if not os.path.lexists(folder.absolute(PROFILE)) or not profile.marked(folder.memory(PROFILE).text):
+        if _read_only(folder) or not profile.marked(folder.memory(PROFILE).text):
             return ProfileSync([], False, [])
         said = list[str]()
 
@@ -90,6 +92,11 @@ def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
         return ProfileSync([], bool(folder.edit(PROFILE, change)), said)
     except (FilememError, UnicodeDecodeError):
         return ProfileSync([], False, [])
+
+
+def _read_only(folder: Folder) -> bool:
+    """Does the profile say that the program is to leave it alone?"""
+    return os.path.lexists(folder.absolute(PROFILE)) and folder.memory(PROFILE).front.get("read_only") is True
 
 
 def _line_now(folder: Folder, book: Ledger, path: str, line: str) -> str | None:

@@ -1,0 +1,69 @@
+"""How the person wishes to be talked with: their lessons and what they wrote into profile.md, for the instructions.
+
+Only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker.
+"""
+
+import datetime as dt
+from collections.abc import Iterator
+
+from filemem.errors import FilememError
+from filemem.files import withheld
+from filemem.files.facts import plain, sources
+from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
+from filemem.index.corpus import Corpus
+from filemem.remembering.profile import under
+from filemem.search import filters
+from filemem.text import tokens
+
+MOST, LONGEST = 600, 400  # tokens of all wishes; characters of one
+
+
+def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
+    """What stands, the newest first and within MOST tokens; then the person's own lines of the profile."""
+    lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
+    lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
+    standing = [one.path for one in lessons if not filters.lapse(one, today)]
+    said, spent = list[str](), 0
+    for wish in [*(wish for path in standing for wish in _lesson(folder, path)), *_written(folder)]:
+        spent += tokens.count(wish)
+        if spent > MOST:
+            break
+        said.append(wish)
+    return list(dict.fromkeys(said))
+
+
+def _lesson(folder: Folder, path: str) -> Iterator[str]:
+    """The wishes of one lesson; none where it goes back to what was imported or said by another."""
+    hidden = withheld.read(folder)
+    try:
+        memory = folder.memory(path)
+        if any(_imported(folder, source) for source in sources(memory)):
+            return
+    except FilememError:
+        return
+    for passage in memory.passages:
+        own = passage.speaker.casefold() in ("", folder.name.casefold())
+        if own and len(passage.text) <= LONGEST and not hidden.hides(path, passage.line):
+            yield plain(" ".join(passage.text.split()))
+
+
+def _imported(folder: Folder, source: str) -> bool:
+    """Does a `path:line` lie in a conversation that came from another program?"""
+    try:
+        memory: Memory = folder.memory(folder.locate(source.rpartition(":")[0] or source))
+    except FilememError:
+        return False
+    return "origin" in memory.front
+
+
+def _written(folder: Folder) -> Iterator[str]:
+    """The person's own lines of the profile on how to talk with them; those of the program stand in the lessons."""
+    try:
+        lines = folder.memory(PROFILE).lines
+    except FilememError:
+        return
+    for line in under(lines, "talk"):
+        said = line.strip().lstrip("-*+").strip()
+        if said and len(said) <= LONGEST and not SOURCE_MARK.search(line):
+            yield plain(said)
