@@ -337,19 +337,13 @@ def _as_json(found: SessionPlan) -> bytes:
 
 
 def _from_json(value: dict[str, Any]) -> SessionPlan:
-    decisions = [
-        Decision(
-            **{
-                **one,
-                "claim": from_json(one["claim"]),
-                "replaces": tuple(one["replaces"]),
-                "in_part": tuple(one["in_part"]),
-            }
-        )
-        for one in value["decisions"]
-    ]
-    whole = {**value, "turns": tuple(value["turns"]), "decisions": tuple(decisions), "notes": tuple(value["notes"])}
-    return SessionPlan(**whole)
+    decisions = [Decision(**_with_tuples({**one, "claim": from_json(one["claim"])})) for one in value["decisions"]]
+    return SessionPlan(**_with_tuples({**value, "decisions": decisions}))
+
+
+def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a NamedTuple as they were before JSON made lists of its tuples."""
+    return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
 
 
 def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:

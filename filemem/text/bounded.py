@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from filemem.text import dates, names_zh, terms
 from filemem.text.dates.datewords import values
+from filemem.text.dates.spans import Span, one_day
 from filemem.text.plain import LINK
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"“”，。；、]+")
@@ -42,15 +43,14 @@ class Details(NamedTuple):
 
     names: dict[str, str]
     numbers: dict[str, str]
-    dates: dict[tuple[dt.date, dt.date], str]
-    others: dict[tuple[dt.date, dt.date], tuple[dt.date, dt.date]]  # what each may as well mean
+    dates: dict[tuple[Span, ...], str]  # by all that each may mean
     urls: dict[str, str]
     titles: dict[str, str]
 
 
 def details(texts: Iterable[DatedText]) -> Details:
     """Every detail of some texts. A name is a word with a capital inside a sentence, a [[link]], or a Chinese name."""
-    found = Details({}, {}, {}, {}, {}, {})
+    found = Details({}, {}, {}, {}, {})
     for text, day in texts:
         rest = _take(_URL, text, found.urls)
         found.titles.update({_folded(title): title for title in _titles(rest)})
@@ -61,8 +61,7 @@ def details(texts: Iterable[DatedText]) -> Details:
         for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
             if day or not mention.relative:
                 words = rest[mention.start : mention.end]
-                found.dates[mention.span.start, mention.span.end] = words
-                found.others[mention.span.start, mention.span.end] = mention.spans[-1]
+                found.dates[mention.spans] = words
                 pieces += [rest[at : mention.start], "_" * len(words)]
                 at = mention.end
         rest = "".join([*pieces, rest[at:]])
@@ -110,10 +109,11 @@ def archive_only(sources: Iterable[DatedText], summary: Iterable[DatedText]) -> 
     lost = [written for key, written in (of.names | of.titles).items() if key not in words and not _stands(key, text)]
     lost += [written for key, written in of.urls.items() if key not in shown.urls]
     lost += [written for key, written in of.numbers.items() if key not in digits and not _counts_there(key, text)]
+    told = {spans[0] for spans in shown.dates}
     lost += [
         f"{written} ({start})" if start == end else f"{written} ({start} to {end})"
-        for (start, end), written in of.dates.items()
-        if _folded(written) not in text and (start, end) not in shown.dates
+        for (start, end), written in ((spans[0], written) for spans, written in of.dates.items())
+        if _folded(written) not in text and (start, end) not in told
     ]
     return sorted(dict.fromkeys(" ".join(item.split()) for item in lost))
 
@@ -138,15 +138,14 @@ def unsupported_details(summary: Iterable[str], sources: Iterable[DatedText]) ->
     """
     texts = list(sources)
     known, source = details(texts), _folded(_URL.sub(" ", "\n".join(part.text for part in texts)))
-    spans = [*known.dates, *known.others.values(), *((part.day, part.day) for part in texts if part.day)]
+    spans = [span for either in known.dates for span in either] + [one_day(part.day) for part in texts if part.day]
     stems = {terms.stem(token) for token in terms.tokens(source)} | terms.STOP
     counted = known.numbers.keys() | set(map(str, _counts(source, _NUMERAL).values()))
     wrong: list[str] = []
     anchor = max((part.day for part in texts if part.day), default=None)
     for line in summary:
         found = details([DatedText(line, anchor)])
-        either = {written: (span, found.others[span]) for span, written in found.dates.items()}
-        wrong += [written for written, two in either.items() if not any(_covers(*span, spans) for span in two)]
+        wrong += [written for either, written in found.dates.items() if not any(_covers(one, spans) for one in either)]
         wrong += [written for key, written in found.urls.items() if key not in known.urls]
         wrong += [written for key, written in found.titles.items() if key not in source]
         wrong += [written for key, written in found.numbers.items() if key not in counted]
@@ -178,9 +177,9 @@ def _pairs(name: str) -> list[str]:
     return [name[n : n + 2] for n in range(len(name) - 1)]
 
 
-def _covers(start: dt.date, end: dt.date, spans: Iterable[tuple[dt.date, dt.date]]) -> bool:
+def _covers(one: Span, spans: Iterable[Span]) -> bool:
     """Does one of the sources' spans lie within this one?"""
-    return any(start <= first and last <= end for first, last in spans)
+    return any(one.start <= first and last <= one.end for first, last in spans)
 
 
 def _plain(line: str) -> str:
