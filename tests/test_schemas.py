@@ -20,8 +20,9 @@ from filemem.files.config import Config, ConfigError
 from filemem.files.memory import Memory
 
 SCHEMAS = Path(memory.__file__).parents[1] / "schemas"
-TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
 MORE: dict[str, dict[str, Any]] = {
+    "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
     "threshold": {"exclusiveMaximum": 1},
     **{key: {"enum": [*words, None]} for key, words in config.CHOICES.items()},
 }

@@ -30,6 +30,7 @@ COMMANDS = {
     "forget": ("forgetting", "Delete a memory for good, and all that tells of it."),
     "check": ("setup", "List every problem in the files, with its remedy."),
     "import": ("imports", "Take in conversations and notes from elsewhere."),
+    "hook": ("clients", "Print what has another program's sessions taken in as they end."),
     "call": ("searching", "Call one of the four tools as an agent does."),
     "users": ("setup", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),

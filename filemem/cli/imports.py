@@ -1,22 +1,27 @@
 """The command that takes in conversations and notes from elsewhere."""
 
+import json
 import os
+import sys
 
 import click
 
 from filemem.cli.common import a_user, now, the_store, welcome
 from filemem.cli.options import new_user_option, shared_options
-from filemem.cli.screen import progress, say, say_aside, say_json
+from filemem.cli.screen import progress, say, say_aside, say_dim, say_json
 from filemem.cli.trusting import settled
+from filemem.errors import FilememError
 from filemem.history import History
 from filemem.importers import FORMATS, ImportReport, import_file
 
 SHOWN = 10  # lines of each list in the report
+LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
+NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your word."
 
 
 @click.command("import")
 @click.argument("format_", metavar="FORMAT", type=click.Choice(list(FORMATS)))
-@click.argument("file", type=click.Path(exists=True))
+@click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @click.option("--dry-run", is_flag=True, help="Only report what would be taken.")
 @click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too.")
 @click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
@@ -26,13 +31,16 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_s
     """Take in conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
-    conversations.json), openai-jsonl (messages by line) or markdown (a folder of notes). Secrets are left out, which the
+    conversations.json), openai-jsonl (messages by line), claude-code or codex (a session of theirs or their folder of them),
+    agents-sessions (the SQLite file of the OpenAI Agents SDK) or markdown (a folder of notes). FILE may be - where a hook of
+    Claude Code calls, which says on standard input which session has ended. Secrets are left out, which the
     report says, unless --with-secrets is given. Exit code 1 where there was nothing to take in.
 
     Example: filemem import chatgpt conversations.json
     """
     user = None if format_ == "locomo" else a_user()
     store = the_store()
+    file = _ended_session() if file == "-" else file
     settled(store)
     if user and not dry_run:
         welcome(user)
@@ -74,7 +82,34 @@ def _show(report: ImportReport, *, dry_run: bool) -> None:
     turns = sum(entry.turns for entry in (*report.added, *report.updated))
     counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
     say(f"{'Nothing was written: ' if dry_run else ''}{counts}, {_turns(turns)} {words[2]}.")
+    if turns and not dry_run:
+        say_dim(NEXT)
 
 
 def _turns(count: int) -> str:
     return f"{count:,} turn{'s' * (count != 1)}"
+
+
+def _ended_session() -> str:
+    """The session that a hook of Claude Code names on standard input; what follows is done by a process of its own.
+
+    Claude Code gives all hooks of a session's end a second and a half (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends
+    then what they started.
+    """
+    try:
+        said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
+        path = said["transcript_path"]
+        if not isinstance(path, str) or not os.path.isfile(path):
+            raise FilememError("the hook names no session that is a file.")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise FilememError(
+            "- is for a hook of Claude Code, which names the session as JSON: transcript_path."
+        ) from None
+    sys.stdout.flush()
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    return path

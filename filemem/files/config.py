@@ -8,7 +8,7 @@ import dataclasses
 import math
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
     "redact": "keys, passwords and card numbers stay in what is kept of conversations",
+    "imports": "filemem maintain reads what lies there, and keeps it",
 }  # the settings that only a person may decide, and what each does
 
 
@@ -68,6 +69,7 @@ class Config:
     review: bool = False  # only propose memories, for filemem review to decide
     steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
+    imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
 
@@ -114,11 +116,13 @@ def asked(root: str | Path) -> dict[str, Any]:
 def persons(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of some settings that only a person may decide, where they differ from the defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    return {key: values[key] for key in PERSONS if key in values and values[key] != defaults[key]}
+    return {key: values[key] for key in PERSONS if key in values and values[key] not in (defaults[key], [])}
 
 
 def spelt(value: Any) -> str:
     """A setting's value as one writes it, in a sentence."""
+    if isinstance(value, list):
+        value = "; ".join(", ".join(map(": ".join, entry.items())) for entry in value)
     return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
 
 
@@ -171,6 +175,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if key == "imports":
+        return _entries(f"{path}:{line}", value)
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise ConfigError(f"{path}:{line}: {key} is {given}, but takes {_WORDS[type(default)]} such as {default!r}.")
@@ -178,6 +184,19 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
     if value not in CHOICES.get(key, (value,)):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
+    return value
+
+
+def _entries(where: str, value: Any) -> list[dict[str, str]]:
+    """The list of what to import; raises ConfigError where an entry is not one format with its path, and a user or none."""
+    for entry in value if isinstance(value, list) else [value]:
+        texts = [text for one in entry.items() for text in one] if isinstance(entry, dict) else [None]
+        if not all(isinstance(text, str) and text for text in texts) or len({*entry} - {"user"}) != 1:
+            raise ConfigError(f"{where}: imports is a list of entries such as `- claude-code: ~/.claude/projects`.")
+    if not isinstance(value, list):
+        raise ConfigError(
+            f"{where}: imports is a list; put a hyphen before each entry: `- claude-code: ~/.claude/projects`."
+        )
     return value
 
 

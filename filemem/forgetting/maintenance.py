@@ -11,9 +11,9 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from filemem import index
+from filemem import importers, index
 from filemem.errors import FilememError
-from filemem.files import archive, recalls, withheld
+from filemem.files import archive, config, recalls, withheld
 from filemem.files.archive import Progress, live, unwatched
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
@@ -88,7 +88,7 @@ def maintain(
     """
     if dry:
         plans = (_plan_consolidate(user, at, model, progress), _plan_compact(user, at, None, progress))
-        return [*plans, _plan_sweep(user, at, progress)]
+        return [*_imports(user, progress, dry=True), *plans, _plan_sweep(user, at, progress)]
     jobs: list[Job] = [
         lambda expect: _consolidate(user, at, model, progress, expect),
         lambda expect: _compact(user, at, model, None, progress, expect),
@@ -96,7 +96,8 @@ def maintain(
         lambda _: _tidy(user, progress),
     ]
     with archive.job_lock(user):
-        return [_recorded(user, at, job) for job in jobs]
+        taken = [_recorded(user, at, lambda _, done=done: done) for done in _imports(user, progress)]  # type: ignore[misc]
+        return [*taken, *(_recorded(user, at, job) for job in jobs)]
 
 
 def _alone(user: Folder, at: dt.datetime, job: Job) -> JobDone:
@@ -115,6 +116,23 @@ def _recorded(user: Folder, at: dt.datetime, job: Job) -> JobDone:
     if not recorded.note:
         return done
     return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
+
+
+# -- imports -----------------------------------------------------------------------------------------------------
+
+
+def _imports(user: Folder, progress: Progress, *, dry: bool = False) -> list[JobDone]:
+    """Take in what the settings list; nothing is said where they list nothing."""
+    if not config.of(user).imports:
+        return []
+    done = importers.take(user, progress, dry=dry)
+    taken = [*done.added, *done.updated]
+    verb = "Would take" if dry else "Took"
+    said = [f"{verb} in {one.path}." for one in taken] or ["Nothing new to take in."]
+    notes = [f"{one.what}: {one.why}" for one in done.skipped]
+    facts = {"imported": [one._asdict() for one in taken], "notes": notes}
+    subject = f"Take in {_count(len(taken), 'memory', 'memories')}"
+    return [JobDone("import", said + notes, facts, [one.path for one in taken], subject)]
 
 
 # -- consolidate -------------------------------------------------------------------------------------------------

@@ -2,5 +2,6 @@
 
 from filemem.importers.exports import Skipped
 from filemem.importers.intake import FORMATS, ImportReport, Taken, import_file
+from filemem.importers.listed import take
 
-__all__ = ["FORMATS", "ImportReport", "Skipped", "Taken", "import_file"]
+__all__ = ["FORMATS", "ImportReport", "Skipped", "Taken", "import_file", "take"]

@@ -7,10 +7,11 @@ there up to the root is the conversation. OpenAI publishes no schema; the shapes
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from filemem.importers.exports import (
+    ImportedConversation,
     ImportedTurn,
     Item,
     Said,
@@ -22,6 +23,7 @@ from filemem.importers.exports import (
     moment,
     words,
 )
+from filemem.text.digests import digest
 
 SPEAKERS = {"user": "", "assistant": "ChatGPT", "tool": "ChatGPT"}  # a tool shows pictures on ChatGPT's behalf
 _UNSPOKEN = (  # machinery that the person never saw as a message
@@ -34,12 +36,46 @@ _UNSPOKEN = (  # machinery that the person never saw as a message
     "tether_browsing_display",
     "system_error",
 )
+_FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 _CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
 
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
-    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
-    return conversations(path, zone, seen, "ChatGPT", _read)
+    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped.
+
+    Custom instructions, which stand in each conversation that had them, come last as a conversation of their own: they are
+    the person's words, from which facts are made with their source, as from any others.
+    """
+    told: dict[str, datetime] = {}
+
+    def read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+        said = _read(raw, zone)
+        first = said.started or next((turn.time for turn in said.turns if turn.time), None)
+        for text in _instructions(raw):
+            if first and (text not in told or first < told[text]):
+                told[text] = first
+        return said
+
+    yield from conversations(path, zone, seen, "ChatGPT", read)
+    if told:
+        turns = [
+            ImportedTurn("", at, text, digest(text, 16)) for text, at in sorted(told.items(), key=lambda one: one[1])
+        ]
+        yield ImportedConversation(
+            None, "custom-instructions", "ChatGPT custom instructions", min(told.values()), turns
+        )
+
+
+def _instructions(raw: dict[str, Any]) -> Iterator[str]:
+    """What a person told ChatGPT of themselves and of how it should answer; the export wraps it in words of ChatGPT's."""
+    for node in mapping(raw["mapping"]).values():
+        content = mapping(mapping(mapping(node).get("message")).get("content"))
+        if content.get("content_type") == "user_editable_context":
+            for key in ("user_profile", "user_instructions"):
+                text = words(content.get(key))
+                fenced = _FENCED.search(text)
+                if told := (fenced[1] if fenced else text).strip():
+                    yield told
 
 
 def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:

@@ -3,13 +3,19 @@
 `chat_messages` is a flat list; where its messages name their `parent_message_uuid`, it is a tree in which an edited or
 regenerated message starts a branch (CherryHQ/cherry-studio pull request 16164). A pasted document stands in
 `attachments` with its text; pictures and uploads stand in `files` by name only.
+
+What Claude itself remembers stands in `memories.json`, `[{"conversations_memory": Markdown, "project_memories": {id: Markdown}}]`
+(NousResearch/hermes-agent pull request 28041): each becomes a note, as these are Claude's words about the person and not theirs.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import tzinfo
 from typing import Any
 
+from filemem.files.memory import slug
 from filemem.importers.exports import (
+    ImportedNote,
     ImportedTurn,
     Item,
     Said,
@@ -22,13 +28,27 @@ from filemem.importers.exports import (
     words,
 )
 
+DOCUMENTS = re.compile(r"(?:conversations(?:-\d+)?|memories)\.json")
+_NOTE = '---\norigin: "claude:{}"\n---\n\n# What Claude remembered\n\n{}\n'
 SPEAKERS = {"human": "", "user": "", "assistant": "Claude"}
 ROOT = "00000000-0000-4000-8000-000000000000"  # the parent that first messages name
 
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
-    """Every conversation as the person last saw it; turns on other branches are counted in a Skipped."""
-    return conversations(path, zone, seen, "Claude", _read)
+    """Every conversation as the person last saw it, and Claude's memory; turns on other branches are counted in a Skipped."""
+    return conversations(path, zone, seen, "Claude", _read, DOCUMENTS, _memory)
+
+
+def _memory(value: dict[str, Any]) -> list[ImportedNote]:
+    """What Claude remembers of the person and, apart, of each project."""
+    projects = mapping(value.get("project_memories"))
+    texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
+    found = {slug(name): words(text) for name, text in texts.items()}
+    return [
+        ImportedNote(f"claude/{name}.md", _NOTE.format(name, text).encode("utf-8", "replace"), name)
+        for name, text in found.items()
+        if text
+    ]
 
 
 def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:

@@ -54,10 +54,14 @@ class ImportedConversation(NamedTuple):
 
 
 class ImportedNote(NamedTuple):
-    """One text file of a folder of notes: its path within the folder, and its bytes as they stand."""
+    """One text file of a folder of notes: its path within the folder, and its bytes as they stand.
+
+    `id` names it within its format where its place does not: the next export of it lies elsewhere.
+    """
 
     path: str
     text: bytes
+    id: str = ""
 
 
 class Skipped(NamedTuple):
@@ -125,13 +129,21 @@ class Said(NamedTuple):
 
 
 def conversations(
-    path: str, zone: tzinfo | None, seen: Seen, assistant: str, read: Callable[[dict[str, Any], tzinfo | None], Said]
+    path: str,
+    zone: tzinfo | None,
+    seen: Seen,
+    assistant: str,
+    read: Callable[[dict[str, Any], tzinfo | None], Said],
+    names: re.Pattern[str] = CONVERSATIONS,
+    notes: Callable[[dict[str, Any]], list[ImportedNote]] = lambda value: [],
 ) -> Iterator[Item]:
-    """Every conversation with an assistant as the person last saw it, then what was left out of it."""
+    """Every conversation with an assistant as the person last saw it, then what was left out of it; and `notes` beside them."""
     written, key = modified(path, zone), KEYS[assistant]
-    for element in elements(path, CONVERSATIONS, seen):
+    for element in elements(path, names, seen):
         if isinstance(element, Skipped):
             yield element
+        elif beside := notes(mapping(element.value)):
+            yield from beside
         elif key in mapping(element.value):
             said = read(element.value, zone)
             left = f"{said.others} turns on other branches: answers regenerated or questions rewritten"

@@ -20,7 +20,7 @@ from filemem.files.origins import Imported, Origins
 from filemem.files.passages import Passage, format_turn, needed_day, turns
 from filemem.files.places import folder_of
 from filemem.files.store import StoreFolder
-from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
+from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.text.digests import digest
 from filemem.text.plain import escape_controls, one_line
@@ -31,6 +31,9 @@ FORMATS = {
     "chatgpt": chatgpt.parse,
     "claude": claude.parse,
     "openai-jsonl": openai_jsonl.parse,
+    "claude-code": agent_logs.claude_code,
+    "codex": agent_logs.codex,
+    "agents-sessions": agents_sessions.parse,
     "markdown": markdown.parse,
 }
 NOTES = "notes/"
@@ -144,7 +147,8 @@ class _Intake:
                 id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(escape_controls(item.id)))
                 self._conversation(item, f"{format}:{id}")
             else:
-                self._note(item, f"{format}:{_digest(os.fsencode(os.path.join(root, item.path)))}")
+                id = item.id or _digest(os.fsencode(os.path.join(root, item.path)))
+                self._note(item, f"{format}:{id}")
 
     # -- conversations -------------------------------------------------------------------------------------------
 

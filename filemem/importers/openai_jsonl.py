@@ -6,7 +6,7 @@ message, and then the file is one conversation.
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -58,7 +58,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
 
 def conversation(record: Mapping[str, Any], started: datetime) -> ImportedConversation | None:
     """The conversation of messages that a program has at hand; None where nobody said anything."""
-    turns = _turns([dict(message) for message in record["messages"]], started.tzinfo)
+    turns = spoken([dict(message) for message in record["messages"]], started.tzinfo)
     if not turns:
         return None
     title, times = words(record.get("title")), [turn.time for turn in turns if turn.time]
@@ -71,7 +71,7 @@ def _conversation(
 ) -> Iterator[Item]:
     """One conversation, then the number of its messages that nobody spoke."""
     messages = [mapping(message) for message in record["messages"]]
-    turns = _turns(messages, zone)
+    turns = spoken(messages, zone)
     title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
     said = Said(
         _id(record, turns, repeated) if turns else "", title, _time(record, zone), turns, len(messages) - len(turns)
@@ -80,7 +80,7 @@ def _conversation(
     return exports.conversation(said, place, written, left if said.others else "")
 
 
-def _turns(messages: list[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
+def spoken(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
     """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
     turns, said = [], Counter[str]()
     for message in messages:

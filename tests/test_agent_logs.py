@@ -1,0 +1,339 @@
+"""Memory that grows by itself: what agents keep of their sessions is taken in, as listed in the settings or at a session's end,
+each word once, without subagents and tools; what other assistants were told or remember comes in with its source.
+"""
+
+import json
+import os
+import shlex
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from filemem import ConfigError, FilememError, Store
+from filemem.cli import cli
+from filemem.files.folder import Folder
+from filemem.files.store import StoreFolder
+from filemem.files.trust import Trust
+from filemem.forgetting import maintenance
+from filemem.importers import import_file
+
+NOON = "2026-05-04T12:00:00.000Z"
+
+
+def jsonl(path: Path, *entries: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries), encoding="utf-8")
+    return path
+
+
+def entry(kind: str, content: Any, uuid: str, **more: Any) -> dict[str, Any]:
+    """A line of Claude Code's."""
+    message = {"role": kind, "content": content}
+    return {"type": kind, "uuid": uuid, "timestamp": NOON, "sessionId": "s-1", "message": message, **more}
+
+
+def claude_code(folder: Path) -> Path:
+    """Two projects: one session with all that is nobody's words in it, and its subagent's."""
+    jsonl(
+        folder / "-home-mara/s-1.jsonl",
+        {"type": "file-history-snapshot", "snapshot": {}},
+        entry("user", "I only drink oolong tea now.<system-reminder>Be brief.</system-reminder>", "u1"),
+        entry("assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted: oolong."}], "a1"),
+        entry("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], "a2"),
+        entry("user", [{"type": "tool_result", "content": "SECRET OUTPUT"}], "u2"),
+        entry("user", "<command-name>/clear</command-name><command-args></command-args>", "u3"),
+        entry("user", "Caveat of the program", "u4", isMeta=True),
+        entry("user", "This was a summary", "u5", isCompactSummary=True),
+        entry("assistant", [{"type": "text", "text": "subagent speaking"}], "a3", isSidechain=True),
+        entry("user", "[Request interrupted by user]", "u6"),
+        entry("user", [{"type": "text", "text": "外婆八十岁了。"}, {"type": "image", "source": {}}], "u7"),
+        {"type": "summary", "summary": "Tea and Grandma", "leafUuid": "u7"},
+    )
+    jsonl(folder / "-home-mara/agent-77.jsonl", entry("user", "subagent's task", "x1"))
+    jsonl(folder / "-home-mara/s-1/subagents/agent-78.jsonl", entry("user", "subagent's task", "x2"))
+    return folder
+
+
+def codex(folder: Path) -> Path:
+    """A rollout as it is now, an older one without events, and a subagent's."""
+
+    def line(kind: str, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": NOON, "type": kind, "payload": payload}
+
+    def message(role: str, text: str) -> dict[str, Any]:
+        return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+    day = folder / "2026/05/04"
+    jsonl(
+        day / "rollout-2026-05-04T12-00-00-c1.jsonl",
+        line("session_meta", id="c1", cwd="/work", source="cli"),
+        line("response_item", **message("user", "<environment_context>cwd</environment_context>")),
+        line("event_msg", type="user_message", message="My bike is a red Gazelle."),
+        line("response_item", **message("user", "My bike is a red Gazelle.")),
+        line("response_item", type="function_call", name="shell", arguments="{}"),
+        line("event_msg", type="agent_reasoning", text="thinking"),
+        line("event_msg", type="agent_message", message="A fine bike."),
+    )
+    jsonl(
+        day / "rollout-2025-05-04T12-00-00-c2.jsonl",
+        {"id": "c2", "timestamp": NOON, "instructions": None},
+        message("user", "# AGENTS.md instructions for /work"),
+        message("user", "Old words."),
+    )
+    meta = line("session_meta", id="c3", source={"subagent": "review"})
+    jsonl(day / "rollout-2026-05-05T12-00-00-c3.jsonl", meta, line("event_msg", type="user_message", message="no"))
+    return folder
+
+
+def database(path: Path) -> Path:
+    """The tables of the OpenAI Agents SDK."""
+    stamp = "TIMESTAMP DEFAULT '2026-05-04 12:00:00'"
+    items = [
+        {"role": "user", "content": "I moved to Porto."},
+        {"type": "function_call", "name": "look", "arguments": "{}", "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "TOOL OUTPUT"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Lovely."}]},
+    ]
+    with sqlite3.connect(path) as base:
+        base.execute(
+            f"CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at {stamp}, updated_at {stamp})"
+        )
+        base.execute(
+            "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, "
+            f"message_data TEXT NOT NULL, created_at {stamp})"
+        )
+        base.execute("INSERT INTO agent_sessions (session_id) VALUES ('support-1')")
+        row = "INSERT INTO agent_messages (session_id, message_data) VALUES ('support-1', ?)"
+        base.executemany(row, [(json.dumps(item),) for item in items])
+    base.close()
+    return path
+
+
+def taken(tmp_path: Path, format: str, path: Path) -> list[str]:
+    """The turns of every session that an import adds, in order of their paths."""
+    store = StoreFolder(tmp_path / "store")
+    report = import_file(store, format, str(path), user="mara")
+    assert not report.skipped
+    user = Store(tmp_path / "store").user("mara")
+    paths = sorted(one.path for one in report.added)
+    return [f"{turn.speaker}: {turn.text}" for one in paths for turn in user.open_file(one).passages]
+
+
+def test_claude_code_s_sessions_without_subagents_tools_and_what_the_program_says(tmp_path: Path) -> None:
+    said = taken(tmp_path, "claude-code", claude_code(tmp_path / "projects"))
+    assert said == [
+        "mara: I only drink oolong tea now.",
+        "Claude: Noted: oolong.",
+        "mara: 外婆八十岁了。\n\n[image: without a name]",
+    ]
+    session = next((tmp_path / "store/mara/sessions").rglob("*.md")).read_text()
+    assert "title: Tea and Grandma" in session and 'origin: "claude-code:s-1"' in session
+
+
+def test_a_session_that_goes_on_adds_its_new_turns_and_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
+    file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
+    taken(tmp_path, "claude-code", file)
+    later = json.dumps(entry("user", "And jasmine on Sundays.", "u9"))
+    with open(file, "a") as log:
+        log.write(later[:40])
+    store = StoreFolder(tmp_path / "store")
+    half = import_file(store, "claude-code", str(file), user="mara")
+    assert (half.added, half.updated, half.skipped) == ([], [], [])
+    with open(file, "a") as log:
+        log.write(later[40:] + "\n")
+    assert [one.turns for one in import_file(store, "claude-code", str(file), user="mara").updated] == [1]
+    assert not import_file(store, "claude-code", str(file), user="mara").updated
+
+
+def test_codex_s_rollouts_new_and_old_without_subagents_tools_and_context(tmp_path: Path) -> None:
+    said = taken(tmp_path, "codex", codex(tmp_path / "sessions"))
+    assert sorted(said) == ["Codex: A fine bike.", "mara: My bike is a red Gazelle.", "mara: Old words."]
+
+
+def test_tags_that_never_end_take_no_longer_than_others(tmp_path: Path) -> None:
+    """Work grows with the length of the text alone."""
+    text = "<system-reminder>" * 200_000 + "tea"
+    file = jsonl(tmp_path / "s-1.jsonl", entry("user", text, "u1"))
+    assert taken(tmp_path, "claude-code", file) == [f"mara: {text}"]
+
+
+def test_the_agents_sdk_s_sessions_are_read_and_left_as_they_are(tmp_path: Path) -> None:
+    path = database(tmp_path / "conversations.db")
+    before = path.read_bytes()
+    assert taken(tmp_path, "agents-sessions", path) == ["mara: I moved to Porto.", "assistant: Lovely."]
+    assert path.read_bytes() == before
+    again = import_file(StoreFolder(tmp_path / "store"), "agents-sessions", str(path), user="mara")
+    assert not again.added and not again.updated
+
+
+@pytest.mark.parametrize("data", [b"no database", b"SQLite format 3\0" + b"x" * 5000, b""])
+def test_what_is_no_database_of_theirs_is_told_in_one_sentence(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "some.db").write_bytes(data)
+    with pytest.raises(FilememError, match=r"some\.db"):
+        import_file(StoreFolder(tmp_path / "store"), "agents-sessions", str(tmp_path / "some.db"), user="mara")
+
+
+def test_custom_instructions_of_chatgpt_are_the_person_s_words_from_which_facts_are_made(tmp_path: Path) -> None:
+    """Once, however many conversations had them; how to answer waits for review, as in any import."""
+
+    def node(key: str, parent: str | None, role: str, content: dict[str, Any]) -> dict[str, Any]:
+        message = {"author": {"role": role}, "content": content, "create_time": 1777900000.0, "metadata": {}}
+        return {"id": key, "parent": parent, "children": [], "message": message}
+
+    about = "The user said of themselves:\n```I am allergic to walnuts.```"
+    context = {"content_type": "user_editable_context", "user_profile": about, "user_instructions": "Answer in French."}
+    talk = {
+        "mapping": {
+            "a": node("a", None, "user", context),
+            "b": node("b", "a", "user", {"content_type": "text", "parts": ["Hello!"]}),
+        },
+        "current_node": "b",
+        "create_time": 1777900000.0,
+    }
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([{**talk, "id": "t1", "title": "One"}, {**talk, "id": "t2", "title": "Two"}]))
+    said = taken(tmp_path, "chatgpt", export)
+    assert sorted(said) == [
+        "mara: Answer in French.",
+        "mara: Hello!",
+        "mara: Hello!",
+        "mara: I am allergic to walnuts.",
+    ]
+    user = Store(tmp_path / "store").user("mara")
+    made = [change for change in user.consolidate() if change.path.startswith("facts/")]
+    assert [change.text for change in made] == ["I am allergic to walnuts."]
+    assert "chatgpt-custom-instructions" in str(user.open_file(made[0].path).front["source"])
+    assert "French" not in user.profile
+
+
+def test_claude_s_own_memory_becomes_notes_that_the_next_export_brings_up_to_date(tmp_path: Path) -> None:
+    def export(name: str, memory: str) -> Path:
+        value = [{"conversations_memory": memory, "project_memories": {"p-1": "Uses {braces}."}, "account_uuid": "x"}]
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("conversations.json", "[]")
+            archive.writestr("memories.json", json.dumps(value))
+        return tmp_path / name
+
+    store = StoreFolder(tmp_path / "store")
+    first = import_file(store, "claude", str(export("may.zip", "Mara inspects bridges.")), user="mara")
+    assert [one.path for one in first.added] == ["notes/claude/memory.md", "notes/claude/project-p-1.md"]
+    again = import_file(store, "claude", str(export("june.zip", "Mara inspects bridges.\n\nShe moved.")), user="mara")
+    assert [one.path for one in again.updated] == ["notes/claude/memory.md"] and not again.added
+    memory = Store(tmp_path / "store").user("mara").open_file("notes/claude/memory.md")
+    assert memory.front["origin"] == "claude:memory" and "She moved." in memory.text
+
+
+# -- what maintain takes in --------------------------------------------------------------------------------------------
+
+
+def settings(tmp_path: Path, text: str) -> Folder:
+    (tmp_path / "store/mara").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "store/filemem.yaml").write_text(text)
+    return StoreFolder(tmp_path / "store", Trust(given=True)).folder("mara")
+
+
+def test_maintain_takes_in_what_the_settings_list_and_then_only_what_is_new(tmp_path: Path) -> None:
+    file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
+    codex(tmp_path / "codex")
+    user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n  - codex: ../codex\n  - codex: ../no-such\n")
+    at = Store(tmp_path).user("x")._at(None)
+    would = maintenance.maintain(user, at, None, dry=True)[0]
+    assert len(would.facts["imported"]) == 3 and not (tmp_path / "store/mara/sessions").exists()
+    done = {job.job: job for job in maintenance.maintain(user, at, None)}
+    assert len(done["import"].paths) == 3 and "no-such" in done["import"].said[-1]
+    assert any("oolong" in fact["path"] for fact in done["consolidate"].facts["facts"])
+    assert maintenance.maintain(user, at, None)[0].said[0] == "Nothing new to take in."
+    with open(file, "a") as log:
+        log.write(json.dumps(entry("user", "I sold the boat.", "u9")) + "\n")
+    assert [one["turns"] for one in maintenance.maintain(user, at, None)[0].facts["imported"]] == [1]
+
+
+def test_in_a_store_of_several_an_entry_says_whose_it_is(tmp_path: Path) -> None:
+    claude_code(tmp_path / "projects")
+    (tmp_path / "store/zoe").mkdir(parents=True)
+    user = settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
+    with pytest.raises(ConfigError, match="user: NAME"):
+        maintenance.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)
+    user = settings(tmp_path, "imports:\n  - {claude-code: ../projects, user: zoe}\n")
+    assert maintenance.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)[0].facts["imported"] == []
+
+
+@pytest.mark.parametrize(
+    "wrong", ["~/x", "[x]", "[{a: 1}]", "[{user: x}]", "[{a: x, b: y}]", "{claude-code: x}", "[{a: ''}]"]
+)
+def test_a_list_that_is_none_is_named_by_its_line(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(ConfigError, match=r"filemem\.yaml:2: imports is a list"):
+        maintenance.maintain(
+            settings(tmp_path, f"# mine\nimports: {wrong}\n"), Store(tmp_path).user("x")._at(None), None
+        )
+
+
+def filemem(*words: str, given: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("FILEMEM_")}
+    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words]
+    return subprocess.run(call, env={**env, **more}, input=given, capture_output=True, text=True, check=False)
+
+
+def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
+    """A stranger's settings could name the person's own conversations; these stay where they are."""
+    claude_code(tmp_path / "projects")
+    settings(tmp_path, "imports:\n  - claude-code: ../projects\n")
+    store = str(tmp_path / "store")
+    done = filemem("maintain", "--store", store)
+    assert "imports: claude-code: ../projects (filemem maintain reads what lies there, and keeps it)" in done.stderr
+    assert "take in" not in done.stdout and not (tmp_path / "store/mara/sessions").exists()
+    assert "Took in sessions/" in filemem("maintain", "--store", store, FILEMEM_TRUST=store).stdout
+
+
+# -- a hook --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path) -> None:
+    """As Claude Code runs it: by a shell, with the session on standard input; at once done, and the work goes on."""
+    file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
+    store = tmp_path / "st ore"
+    printed = filemem("hook", "claude-code", "--store", str(store), "--user", "mara")
+    (hook,) = json.loads(printed.stdout)["hooks"]["SessionEnd"][0]["hooks"]
+    program, *words = shlex.split(hook["command"])
+    assert words == ["import", "claude-code", "-", "--store", str(store), "--user", "mara", "--new-user"] and program
+    said = json.dumps({"session_id": "s-1", "transcript_path": str(file), "hook_event_name": "SessionEnd"})
+    read, write = os.pipe()
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
+    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words]
+    with subprocess.Popen(call, env=env, stdin=subprocess.PIPE, pass_fds=[write], text=True) as process:
+        os.close(write)
+        process.communicate(said)
+        assert process.returncode == 0
+    assert os.read(read, 1) == b""  # the pipe ends with the last process that has it: the one that took the session in
+    assert len(list((store / "mara/sessions").rglob("*.md"))) == 1
+
+
+@pytest.mark.parametrize("said", ["", "{}", "[1]", '{"transcript_path": 3}', '{"transcript_path": "/no/such"}'])
+def test_a_hook_that_names_no_session_is_told_so(tmp_path: Path, said: str) -> None:
+    done = filemem("import", "claude-code", "-", "--store", str(tmp_path), "--user", "mara", given=said)
+    assert done.returncode == 2 and done.stderr.startswith("filemem: ") and done.stderr.count("\n") <= 2
+
+
+def test_an_import_says_what_to_do_next(tmp_path: Path) -> None:
+    def run(*words: str) -> Result:
+        call = [
+            "import",
+            "claude-code",
+            str(tmp_path / "projects"),
+            "--user",
+            "mara",
+            "--store",
+            str(tmp_path / "store"),
+        ]
+        return CliRunner().invoke(cli, [*call, *words], standalone_mode=False)
+
+    claude_code(tmp_path / "projects")
+    assert "Next:" not in run("--dry-run").stderr
+    assert "Next: filemem consolidate" in run().stderr
+    assert "Next:" not in run().stderr
