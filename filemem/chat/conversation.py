@@ -15,7 +15,7 @@ from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
-from filemem.files.transcript import ASSISTANT, INTERRUPTED, Transcript
+from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
 from filemem.forgetting import asking
 from filemem.forgetting.wording import Wording
 from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, blocks, prompt
@@ -100,9 +100,9 @@ class Conversation:
         Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
         """
         line = self.keep(self.user.name, text, listen)
-        self._trace.note(self.now(), "turn", text=f"{self.transcript.path}:{line}")
+        self._note("turn", text=f"{self.transcript.path}:{line}")
         self._recalled.clear()
-        if forgetting := self._asked_to_forget(listen):
+        if self.kept and (forgetting := self._asked_to_forget(listen)):
             return forgetting
         said: list[str] = []
 
@@ -117,7 +117,8 @@ class Conversation:
             self._keep("".join(said), error)
             raise
         self.keep(ASSISTANT, answer)
-        self._note_citations(answer)
+        if self.kept:
+            self._note_citations(answer)
         return answer
 
     def _asked_to_forget(self, listen: Listener) -> str:
@@ -139,7 +140,7 @@ class Conversation:
     def _keep(self, partial: str, error: BaseException) -> None:
         """Keep an interrupted answer, marked; note the error in the trace."""
         ended = not isinstance(error, ModelError)
-        self._trace.note(self.now(), "error", text="stopped" if ended else str(error))
+        self._note("error", text="stopped" if ended else str(error))
         if partial.strip() or ended:
             self.keep(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip())
 
@@ -155,9 +156,20 @@ class Conversation:
             listen(Notice(lost_turns(self.transcript.path, gone)))
         return line
 
+    def _note(self, kind: str, **values: Any) -> None:
+        """Add a step to the trace."""
+        if self.kept:
+            Trace(self.user, self.transcript.path).note(self.now(), kind, **values)
+
     @property
-    def _trace(self) -> Trace:
-        return Trace(self.user, self.transcript.path)
+    def kept(self) -> bool:
+        """Is what is said now kept?"""
+        return not isinstance(self.transcript, OffTheRecord)
+
+    def go_off_the_record(self) -> None:
+        """From now on keep nothing: no turn, no trace, no recall."""
+        self.transcript = OffTheRecord(self.user, self.transcript.turns())
+        self.tools.noting = False
 
     # -- the prompt ----------------------------------------------------------------------------------------------
 
@@ -167,7 +179,7 @@ class Conversation:
         turns = self._shown_turns()
         turns += [Passage(0, 0, self.user.name, "", message)] if message else []
         start = self._window(turns)
-        if turns[start:] and turns[start].line:
+        if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = Current(self.transcript.path, turns[start].line)
         settings, corpus = config.of(self.user), index.of(self.user).corpus()
         kept = [entry.path for entry in corpus.entries() if entry.path.startswith(blocks.FOLDER)]
@@ -244,7 +256,7 @@ class Conversation:
         try:
             reply = self.model.ask(ask, [], lambda _: None)
         except ModelError as error:
-            self._trace.note(self.now(), "notice", text=f"summary without the model: {error}")
+            self._note("notice", text=f"summary without the model: {error}")
             return ""
         return tokens.clip(reply.text.strip(), budget)
 
@@ -302,8 +314,7 @@ class Conversation:
     def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
         start = time.perf_counter()
         reply = self.model.ask(messages, tools, lambda text: listen(Text(text)))
-        self._trace.note(
-            self.now(),
+        self._note(
             "model",
             model=self.model.name,
             milliseconds=_since(start),
@@ -321,13 +332,13 @@ class Conversation:
         spent = _since(start)
         brief = one_line(answer.split("\n", 1)[0], 160)
         listen(Called(call.name, call.arguments, brief, spent))
-        self._trace.note(
-            self.now(),
+        self._note(
             "call",
             name=call.name,
             arguments=call.arguments[:LONGEST_ARGUMENTS],
             answer=brief,
             characters=len(answer),
+            hits=self.tools.hits,
             milliseconds=spent,
         )
         return {"role": "tool", "tool_call_id": call.id, "content": answer}

@@ -47,6 +47,7 @@ HELP = """\
 /forget PATH    delete a memory and what tells of it, after a question; also --about WORDS
 /open PATH      read a memory, which then stays in the prompt; also PATH:LINE
 /edit PATH      change a memory in your editor
+/off            keep nothing of what is said from here on
 /quit           end; so does Ctrl-D
 
 Ctrl-C stops an answer. Tab completes a command or a path."""
@@ -78,6 +79,7 @@ class Chat:
             "/forget": self._forget,
             "/open": self._open,
             "/edit": self._edit,
+            "/off": lambda _: self._off(),
         }
         self._listen()
 
@@ -151,6 +153,9 @@ class Chat:
         except KeyboardInterrupt:
             say("\nCtrl-D or /quit ends.")
             return ""
+        finally:
+            if not self._talk.kept:
+                _drop_typed(sum(1 for line in lines if line.strip()))
         return "\n".join(lines).strip()
 
     def _take(self, message: str) -> int:
@@ -306,6 +311,10 @@ class Chat:
         for problem in edited(user, user.locate(name), line):
             self._say(str(problem))
 
+    def _off(self) -> None:
+        self._talk.go_off_the_record()
+        self._say("From here on nothing is kept; what was said before is.")
+
     def _completions(self, line: str, word: str) -> list[str]:
         """What Tab may make of the last word of a line."""
         if line.startswith("/") and " " not in line:
@@ -347,6 +356,13 @@ def _forget_typed(wording: Wording) -> None:
         for number in range(readline.get_current_history_length(), 0, -1):
             if wording.is_about(readline.get_history_item(number) or ""):
                 readline.remove_history_item(number - 1)
+
+
+def _drop_typed(count: int) -> None:
+    """Take out the lines that were typed last."""
+    if "readline" in globals():
+        for _ in range(min(count, readline.get_current_history_length())):
+            readline.remove_history_item(readline.get_current_history_length() - 1)
 
 
 def _redact_typed() -> None:

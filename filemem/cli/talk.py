@@ -54,10 +54,11 @@ def the_model(user: Folder, name: str | None) -> Model:
 )
 @model_option
 @_resume
+@click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this talk: no turn, no trace, no recall.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
 @new_user_option
 @shared_options
-def chat_command(message: str | None, model: str | None, resume: str | None, as_json: bool) -> int:
+def chat_command(message: str | None, model: str | None, resume: str | None, off: bool, as_json: bool) -> int:
     """Talk with an assistant that remembers.
 
     Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
@@ -68,6 +69,8 @@ def chat_command(message: str | None, model: str | None, resume: str | None, as_
     going_on = resumed(user, resume)
     welcome(user)
     conversation = Conversation(user, the_model(user, model), clock, going_on)
+    if off:
+        conversation.go_off_the_record()
     talk = Chat(conversation, lambda name: the_model(user, name), as_json=as_json)
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
@@ -84,13 +87,13 @@ def chat_command(message: str | None, model: str | None, resume: str | None, as_
 @contextlib.contextmanager
 def _recorded(conversation: Conversation) -> Iterator[None]:
     """Commit the conversation when it ends, where the memories are kept in git."""
-    history = History(conversation.user)
+    history, kept = History(conversation.user), conversation.transcript
     before = history.before(clock())
     try:
         yield
     finally:
-        path, turns = conversation.transcript.path, conversation.transcript.turns()
-        if turns:
+        path, turns = kept.path, kept.turns()
+        if path and turns:
             subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
             say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, clock(), before).note)
 
@@ -128,9 +131,10 @@ def prompt_command(message: str, model: str | None, resume: str | None, as_json:
 
 @click.command("trace")
 @click.argument("session", required=False)
+@click.option("--totals", is_flag=True, help="What all chats that have a trace cost and found, in numbers.")
 @click.option("--json", "as_json", is_flag=True, help="The steps as they were written, one JSON object a line.")
 @shared_options
-def trace_command(session: str | None, as_json: bool) -> int:
+def trace_command(session: str | None, totals: bool, as_json: bool) -> int:
     """Show what happened behind the answers of a chat.
 
     SESSION is the name of its file; the chat that went on last where none is named.
@@ -139,6 +143,13 @@ def trace_command(session: str | None, as_json: bool) -> int:
     """
     user = the_user()
     known = trace.sessions(user)
+    if totals:
+        found = trace.totals(user, [session] if session else known)
+        if as_json:
+            say_json(found._asdict())
+        else:
+            say("\n".join(_totals(found)))
+        return 0
     steps = trace.read(user, session or (known[-1] if known else "any session"))
     for step in steps:
         if as_json:
@@ -146,6 +157,18 @@ def trace_command(session: str | None, as_json: bool) -> int:
         else:
             say(_step(step))
     return 0
+
+
+def _totals(found: trace.Totals) -> list[str]:
+    """The sums of traces, a line each."""
+    hits = f" ({found.hits / found.searches:.0%})" if found.searches else ""
+    spent = f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out, {found.milliseconds / 1000:,.1f} s"
+    return [
+        f"chats      {found.chats:,}, {found.messages:,} messages",
+        f"requests   {found.requests:,}: {spent}",
+        f"tool calls {found.calls:,}, of {found.searches:,} searches {found.hits:,} found something{hits}",
+        f"errors     {found.errors:,}",
+    ]
 
 
 def _step(step: dict[str, Any]) -> str:

@@ -4,7 +4,8 @@ import contextlib
 import datetime as dt
 import json
 import os
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk
@@ -29,6 +30,35 @@ class Trace:
                 file.write(line.encode("utf-8", "replace"))
         except (OSError, FilememError):
             return
+
+
+class Totals(NamedTuple):
+    """What some chats cost and found: tokens and milliseconds of all requests; `hits` are the searches that found anything."""
+
+    chats: int
+    messages: int
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    milliseconds: int
+    calls: int
+    searches: int
+    hits: int
+    errors: int
+
+
+def totals(folder: Folder, names: Iterable[str]) -> Totals:
+    """The sums over the traces of some sessions; raises NotFound for one that has none."""
+    read_ = [read(folder, name) for name in names]
+    steps = [step for found in read_ for step in found]
+    of = {kind: [step for step in steps if step.get("kind") == kind] for kind in ("turn", "model", "call", "error")}
+    searches = [step for step in of["call"] if step.get("hits") is not None]
+    hits = [step for step in searches if step["hits"]]
+    spent = [
+        sum(int(step.get(key) or 0) for step in of["model"]) for key in ("tokens_in", "tokens_out", "milliseconds")
+    ]
+    counts = [len(found) for found in (of["call"], searches, hits, of["error"])]
+    return Totals(len(read_), len(of["turn"]), len(of["model"]), *spent, *counts)
 
 
 def sessions(folder: Folder) -> list[str]:

@@ -80,6 +80,23 @@ class Transcript:
             return []
 
 
+class OffTheRecord(Transcript):
+    """A conversation of which nothing is kept: its turns, behind those of `before`, end with the process."""
+
+    def __init__(self, folder: Folder, before: Iterable[Passage] = ()) -> None:
+        super().__init__(folder)
+        self._turns = [*before]
+
+    def add(self, speaker: str, text: str, at: dt.datetime) -> int:
+        """Remember one turn for the rest of the conversation."""
+        self._turns.append(Passage(0, 0, speaker, f"{at:%H:%M}", text))
+        return 0
+
+    def turns(self) -> list[Passage]:
+        """Every turn so far."""
+        return [*self._turns]
+
+
 def last_said(session: Memory) -> tuple[dt.date | None, str]:
     """The day of a session's last turn and its clock, where it has one; the file's own date where nothing was said yet."""
     last = next((passage for passage in reversed(session.passages) if passage.speaker), None)

@@ -41,11 +41,14 @@ class Toolbox:
         self._config = config.of(folder)
         self._now = now
         self.current: Current | None = None
+        self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
+        self.hits: int | None = None  # lines or passages that the last call found, where it was a search
         self.found: list[Found] = []  # what the last two searches found, for a responder that quotes passages
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
+        self.hits = None
         try:
             return escape_controls(self._answer(name, _check(name, arguments)))
         except FilememError as error:
@@ -63,13 +66,14 @@ class Toolbox:
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
         corpus = self._index.corpus()
         found = grep(self._folder, corpus, pattern, path=path, context=context, offset=offset, current=self.current)
+        self.hits = found.total
         if not found.total and (line := example(self._folder, corpus, path)):
             found.notes.append(answers.line_like(line))
         return answers.grepped(self._folder, found, {"pattern": pattern, **_given(path=path, context=context or None)})
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)
-        self.found = [*self.found[-1:], found]
+        self.hits, self.found = len(found.hits), [*self.found[-1:], found]
         return answers.searched(found, {"query": query, **filters})
 
     def open(self, path: str, line: int = 1, lines: int | None = None) -> str:
@@ -79,7 +83,8 @@ class Toolbox:
         shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
-        recalls.note(self._folder, where, recalls.OPENED, self._now())
+        if self.noting:
+            recalls.note(self._folder, where, recalls.OPENED, self._now())
         closed = []
         while len(self.open_files) > self._config.open_files:
             closed.append(next(iter(self.open_files)))
