@@ -169,7 +169,7 @@ def test_each_of_the_four_tools_is_called_and_answered(talk: Talk, server: Scrip
     answers = [message["content"] for message in server.requests[-1].body["messages"] if message["role"] == "tool"]
     assert "yesterday [30 April 2026]" in answers[0]
     assert answers[1].startswith("1 line in 1 of ")
-    assert answers[2].startswith(f"{FACT}  Fri 1 May 2026  1 line\n")
+    assert answers[2].startswith(f"{FACT}  Fri  1 line\n")
     assert answers[3] == f"Closed {FACT}; no file is open."
     called = [event for event in talk.events if isinstance(event, Called)]
     assert [event.name for event in called] == ["search_files", "grep", "open", "close"]

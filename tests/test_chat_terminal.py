@@ -619,7 +619,7 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
     with chat(store, server, columns=200, FILEMEM_MODEL="gpt-x") as term:
         term.expect("\n> ")
         steps = [
-            ("/search which oolong?", f"{FACT}  Fri 1 May 2026\n   1  Likes oolong tea.\n"),
+            ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
             ("/search", "say for what, as in: /search What tea do I like?\n"),
             ("/sessions", "2026-11-20 09:30    2 turns  sessions/2026/2026-11-20-0930-my-bicycle-is-blue.md\n"),
             ("/model", "gpt-x answers.\n"),

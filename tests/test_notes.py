@@ -35,8 +35,8 @@ def ask(root: Path, query: str) -> list[str]:
         ("安娜的生日是什么时候？", "notes/People/安娜.md", "   2  生日: 1988-02-03"),
         ("安娜的电话是多少？", "notes/People/安娜.md", "   3  电话: 13912345678"),
         ("When is the tax return due?", 'notes/todo.md  "Tax return"', "   3  due: 2026-12-15"),
-        ("hotel in Italy", 'notes/2026-05-04-rome.md  Mon 4 May 2026  "Our week in Italy"', "   5  Albergo del Sole."),
-        ("train to Rome", 'notes/2026-05-04-rome.md  Mon 4 May 2026  "Our week in Italy"', "   9  - train 120 euro"),
+        ("hotel in Italy", 'notes/2026-05-04-rome.md  Mon  "Our week in Italy"', "   5  Albergo del Sole."),
+        ("train to Rome", 'notes/2026-05-04-rome.md  Mon  "Our week in Italy"', "   9  - train 120 euro"),
     ],
 )
 def test_a_note_answers_strongly_for_what_its_title_and_keys_say(

@@ -116,7 +116,7 @@ def test_passages_that_are_not_worth_reading_are_left_out_and_can_be_asked_for(t
     user = write(tmp_path, {TEA: CHAT, **FILLER})
     lines = answer(user, "Did I give up coffee, or walk the dog?")
     assert int(re.findall(r"^\d+", lines[0])[0]) < 70  # of 84
-    left, limit = re.findall(r"^(\d+) weaker passages left out; limit: (\d+) shows more\.$", lines[-1])[0]
+    left, limit = re.findall(r"^(\d+) weaker left out; limit: (\d+) shows more\.$", lines[-1])[0]
     more = answer(user, "Did I give up coffee, or walk the dog?", limit=int(limit))
     assert int(left) > 0 and len(more) > len(lines)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text import terms
+from filemem.text import terms, words_zh
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,21 @@ def test_related_words_are_found_from_any_form_and_never_hold_the_word_itself() 
     for word in ("hobbies", "job", "运动"):
         assert terms.stem(word) not in [*terms.related(word)[0], *terms.related(word)[1]]
     assert terms.related("zyzzyva") == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("run", "pieces"),
+    [
+        ("为她的店发起了一场广告宣传", ["店发起", "广告宣传"]),
+        ("关于经营企业的建议", ["经营企业", "建议"]),
+        ("中得", []),
+        ("冯浩然在书房与谁", ["冯浩然", "书房"]),
+    ],
+)
+def test_words_that_only_join_others_are_no_content(run: str, pieces: list[str]) -> None:
+    assert words_zh.content(run) == pieces
+
+
+@given(st.text(alphabet="为店发起广告喝茶的了ア자然", max_size=20))
+def test_the_words_of_a_run_are_the_run(run: str) -> None:
+    assert "".join(words_zh.segments(run)) == run

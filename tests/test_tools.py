@@ -223,11 +223,11 @@ def test_arguments_left_empty_count_as_not_given(tools: Toolbox) -> None:
 def test_grep_counts_what_it_looked_at_and_shows_newest_first_archived_last(tools: Toolbox) -> None:
     assert tools.call("grep", {"pattern": "oolong"}) == (
         "3 lines in 3 of 5 files, 1 of them archived\n"
-        f"{FACT}  Fri 1 May 2026\n"
+        f"{FACT}  Fri\n"
         "   1  Likes oolong tea.\n"
-        f"{TALK}  Sat 14 March 2026 09:30\n"
+        f"{TALK}  Sat\n"
         "   7  - **ann** 09:33: Oolong, from my uncle.\n"
-        f"{OLD}  Sun 23 November 2025  archived\n"
+        f"{OLD}  Sun  archived\n"
         "   1  Drinks four coffees a day, never oolong."
     )
 
@@ -305,7 +305,7 @@ def test_superseded_and_archived_are_two_words(root: Path, tools: Toolbox) -> No
         ("open", {"path": was}),
     ):
         heading = next(line for line in tools.call(tool, asked).split("\n") if line.startswith(was))
-        assert heading.startswith(f"{was}  Thu 2 January 2025  superseded by {FACT}")
+        assert heading.startswith(f"{was}  Thu  superseded by {FACT}")
         assert "archived" not in heading
 
 
@@ -398,13 +398,13 @@ def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(
     answer = tools.call("search_files", {"query": "Who gave me oolong?", "speaker": "ann"})
     first, heading, *_ = answer.split("\n")
     assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match: ", first)
-    assert heading == f"{TALK}  Sat 14 March 2026 09:30"
+    assert heading == f"{TALK}  Sat"
     assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
 
 
 def test_chinese_is_found_as_english_is(tools: Toolbox) -> None:
     answer = tools.call("search_files", {"query": "奶奶喜欢什么茶？"})
-    assert "facts/2026-06-01-奶奶.md  Mon 1 June 2026\n   1  奶奶最喜欢惠明茶。" in answer
+    assert "facts/2026-06-01-奶奶.md  Mon\n   1  奶奶最喜欢惠明茶。" in answer
 
 
 def test_a_question_with_words_found_nowhere_says_so(tools: Toolbox) -> None:
@@ -440,7 +440,7 @@ def test_a_binary_file_is_refused_by_name(root: Path, tools: Toolbox) -> None:
 def test_a_path_that_moved_to_the_archive_opens_and_says_where_it_is(tools: Toolbox) -> None:
     was = OLD.removeprefix("archive/")
     answer = tools.call("open", {"path": was})
-    assert answer.startswith(f"{OLD}  Sun 23 November 2025  archived  moved from {was}  1 line\n")
+    assert answer.startswith(f"{OLD}  Sun  archived  moved from {was}  1 line\n")
     assert list(tools.open_files) == [OLD]
     assert tools.call("close", {"path": was}).startswith(f"Closed {OLD}")
 
@@ -459,7 +459,7 @@ def test_open_files_stand_until_closed_and_the_least_recently_used_goes_first(ro
 def test_an_open_file_is_read_anew_at_every_step(root: Path, tools: Toolbox) -> None:
     tools.call("open", {"path": FACT})
     (root / "ann" / FACT).write_text("Likes water.\n")
-    assert tools.pages() == [(FACT, f"{FACT}  Fri 1 May 2026  1 line\n   1  Likes water.")]
+    assert tools.pages() == [(FACT, f"{FACT}  Fri  1 line\n   1  Likes water.")]
     moved = root / "ann/archive" / FACT
     moved.parent.mkdir(parents=True, exist_ok=True)
     (root / "ann" / FACT).rename(moved)

@@ -17,7 +17,7 @@ BESIDE_TOOLS, ALONE = 600, 1200  # tokens of passages, where the model may searc
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
 BEFORE = 2  # of the person's turns that such a message goes on with
-_LEFT_OUT = re.compile(r"\n[\d,]+ weaker passages? left out[^\n]*$")  # a limit is of no use where no tool is called
+_LEFT_OUT = re.compile(r"\n[\d,]+ weaker left out[^\n]*$")  # a limit is of no use where no tool is called
 
 
 class Recalled(NamedTuple):

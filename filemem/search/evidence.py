@@ -5,11 +5,12 @@ many straddle two words; so a run of them is cut, by how the memories themselves
 外婆, 喜欢, 茶.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from filemem.search.question import Query
-from filemem.text import terms
+from filemem.text import terms, words_zh
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
@@ -63,7 +64,15 @@ def _parts(run: str) -> list[str]:
 
 
 def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
-    """The words of a text without spaces: cut where the pair over the cut is rare beside those next to it.
+    """The words of a text without spaces, by the dictionary; what it does not know cut by the memories."""
+    pieces: list[str] = []
+    for alone, words in itertools.groupby(words_zh.segments(text), lambda word: len(word) == 1):
+        pieces += _unlisted("".join(words), frequency) if alone else words
+    return pieces
+
+
+def _unlisted(text: str, frequency: Callable[[str], int]) -> list[str]:
+    """The words of a text that are in no dictionary: cut where the pair over the cut is rare beside those next to it.
 
     Two characters that would each be left alone stay together: a word that stands nowhere is one still. Likewise a
     character that stands nowhere and the next one, as most words have two.

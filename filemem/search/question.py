@@ -1,15 +1,16 @@
 """What a question asks: its words and what else may be said for them, whom it names, whether it asks for a time or an order."""
 
 import functools
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.text import terms
+from filemem.text import terms, words_zh
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
-HALF = 0.25  # what a Chinese character counts by itself, where it stands in a longer run: most words have two
+ALONE, HALF = 0.5, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
 _WHEN = re.compile(
@@ -121,15 +122,15 @@ def parse(
     named = sorted(map(terms.fold, dates), key=len, reverse=True)
     for date in named:
         rest = rest.replace(date, " ")
-    runs = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
+    written = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
+    runs = [piece for run in written for piece in (words_zh.content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         cjk = terms.is_cjk(run)
-        for token in terms.cjk_tokens(run) if cjk else (run,):
+        for token, share in _weighed(run) if cjk else ((run, 1.0),):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
-                weight = ASIDE if aside else LIGHT if stem in _light_stems() else 1.0
-                weight *= HALF if cjk and len(token) == 1 < len(run) else 1.0
+                weight = share * (ASIDE if aside else LIGHT if stem in _light_stems() else 1.0)
                 found[stem] = Word(token, stem, weight, _others(token), aside)
     for place in sorted({*about, *others}):
         named = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
@@ -146,6 +147,15 @@ def parse(
         _PAST.search(question) is not None,
         _LIST.search(question) is not None,
     )
+
+
+def _weighed(run: str) -> Iterator[tuple[str, float]]:
+    """The tokens of a Chinese run with what each counts: a character less, as most words have two."""
+    ends = {0, *itertools.accumulate(map(len, words_zh.segments(run)))}
+    for place, token in enumerate(terms.cjk_tokens(run)):
+        at = place // 2
+        word = len(token) > 1 or len(run) == 1
+        yield token, 1.0 if word else ALONE if {at, at + 1} <= ends else HALF
 
 
 def is_light(word: Word) -> bool:

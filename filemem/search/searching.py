@@ -23,7 +23,7 @@ ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 class Found(NamedTuple):
     """The hits in the order of the answer; `files` were looked at.
 
-    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker passages were left out.
+    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker ones were left out.
     """
 
     hits: list[Hit]
@@ -184,7 +184,8 @@ def _strength(hits: list[Hit], parsed: Query, corpus: Corpus, *, known: bool) ->
     has = dict.fromkeys(text for hit in hits for text in (*hit.has, *hit.near))
     lacks = dict.fromkeys(text for hit in hits for text in hit.lacks if text not in has)
     named = f"has {', '.join(has) or 'none of the words'}"
-    holds = f"{named}; lacks {', '.join(lacks)}" if lacks else "has every word" if known else named
+    rest = f"lacks {', '.join(lacks)}" if lacks else "has every word" if known else named
+    holds = f"{named}; {rest}" if lacks and len(has) <= len(lacks) else rest
     return f"; {word}: {best:.0%}, {holds}{_said_by_another(hits, parsed, corpus)}{order}"
 
 

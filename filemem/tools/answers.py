@@ -38,9 +38,11 @@ KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
 def heading(path: str, when: When | None, *notes: str) -> str:
-    """The line over a file's lines: path, date, weekday, time, and what is to be noted of it."""
+    """The line over a file's lines: path, weekday, and what is to be noted of it; the date where the path does not tell it."""
     date = ""
-    if when:
+    if when and when == when_of(path):
+        date = "" if when.month else f"{when.date:%a}"
+    elif when:
         date = f"{when.date:%B %Y}" if when.month else f"{_day(when.date)}{' ' + when.time if when.time else ''}"
     return "  ".join(filter(None, (path, date, *notes)))
 
@@ -281,7 +283,7 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
     if found.more:
         limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
         asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
-        out.append(f"{_count(found.more, 'weaker passage')} left out{asks}.")
+        out.append(f"{found.more:,} weaker left out{asks}.")
     return "\n".join(out)
 
 

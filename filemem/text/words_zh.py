@@ -1,0 +1,55 @@
+"""Where the words of Chinese text end, by a dictionary, and which of them only join others: for questions, whose words are
+weighed and reported one by one. Memories are searched by characters and pairs, which lack no word."""
+
+import functools
+import itertools
+from pathlib import Path
+
+_DATA = Path(__file__).parents[1] / "data" / "words-zh.txt"
+_RARE, _FREQUENT = 4.0, 14.0  # powers of two of the frequency of a character by itself, and of one that joins others
+_ALL = 25.0  # and of all words together
+_LONGEST = 4  # characters of a word of the dictionary
+
+
+@functools.cache
+def _table() -> tuple[dict[str, float], frozenset[str]]:
+    """Words with the power of two of their frequency, and those that only join others."""
+    weights: dict[str, float] = {}
+    joining: frozenset[str] = frozenset()
+    for line in _DATA.read_text(encoding="utf-8").splitlines():
+        key, _, words = line.partition(" ")
+        if key == "=":
+            joining = frozenset(words.split())
+        elif key != "#":
+            weights.update(dict.fromkeys(words.split(), float(key)))
+    return weights, joining
+
+
+@functools.lru_cache(maxsize=1024)
+def segments(run: str) -> tuple[str, ...]:
+    """The words of a run of Chinese, those together the likeliest; what no word covers character by character."""
+    weights, joining = _table()
+    best: list[tuple[float, int]] = [(0.0, 0)]  # by end: how likely the words up to there are, where the last one begins
+    for end in range(1, len(run) + 1):
+        found = []
+        for start in range(max(0, end - _LONGEST), end):
+            word = run[start:end]
+            alone = end - start == 1
+            weight = (_FREQUENT if word in joining else _RARE) if alone else weights.get(word, 0.0)
+            if weight:
+                found.append((best[start][0] + weight - _ALL, start))
+        best.append(max(found))
+    cuts = [len(run)]
+    while cuts[-1]:
+        cuts.append(best[cuts[-1]][1])
+    return tuple(run[start:end] for start, end in itertools.pairwise(cuts[::-1]))
+
+
+def joins(word: str) -> bool:
+    """Does a word only join others: a preposition, a pronoun, an adverb?"""
+    return word in _table()[1]
+
+
+def content(run: str) -> list[str]:
+    """The pieces of a run between the words that only join others."""
+    return ["".join(words) for joint, words in itertools.groupby(segments(run), joins) if not joint]
