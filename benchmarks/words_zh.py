@@ -12,9 +12,17 @@ from collections import defaultdict
 from pathlib import Path
 
 OUT = Path(__file__).resolve().parents[1] / "filemem" / "data" / "words-zh.txt"
-LEAST, ALONE = 100, 15_000  # times that a word stands in the dictionary's corpus; one that is a character and joins others
-JOINING = frozenset("p c r u uj ul uz uv ud ug y e f".split())  # prepositions, conjunctions, pronouns, particles, places
-ADVERB, NUMBER = "d", ("m", "mq")  # of these only characters, as 首都 is among its adverbs; only those with one: 一个, 一场
+LEAST, ALONE = (
+    100,
+    15_000,
+)  # times that a word stands in the dictionary's corpus; one that is a character and joins others
+JOINING = frozenset(
+    "p c r u uj ul uz uv ud ug y e f".split()
+)  # prepositions, conjunctions, pronouns, particles, places
+ADVERB, NUMBER = (
+    "d",
+    ("m", "mq"),
+)  # of these only characters, as 首都 is among its adverbs; only those with one: 一个, 一场
 WORD = re.compile(r"[\u4e00-\u9fff]{1,4}")
 HEAD = """\
 # Words of two to four characters, each line begun by the power of two of their frequency; `=`: those that only join others.
