@@ -66,7 +66,8 @@ def _parts(run: str) -> list[str]:
 def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
     """The words of a text without spaces, by the dictionary; what it does not know cut by the memories."""
     pieces: list[str] = []
-    for alone, words in itertools.groupby(words_zh.segments(text), lambda word: len(word) == 1):
+    for alone, group in itertools.groupby(words_zh.segments(text), lambda word: len(word) == 1):
+        words = list(group)
         pieces += _unlisted("".join(words), frequency) if alone else words
     return pieces
 
