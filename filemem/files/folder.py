@@ -267,6 +267,14 @@ class Folder:
                 self._note(target, None, data)
             disk.move(where, goal)
 
+    def delete(self, path: str) -> None:
+        """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
+        with self.locked(), self._worded(path):
+            where = self.absolute(self.locate(path))
+            data = disk.read(where)
+            self._note(path, data, None)
+            disk.delete_if(where, lambda place: disk.read(place) == data)
+
     # -- for git -------------------------------------------------------------------------------------------------
 
     @functools.cached_property

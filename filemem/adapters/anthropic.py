@@ -1,0 +1,144 @@
+"""Anthropic's memory tool (`memory_20250818`): its file commands on the user's `notes/`, which it knows as `/memories`.
+
+It answers, errors too, as the SDK's own tool does. What it writes are memories like all others: found by search, edited by
+hand, contained in the user's folder, without secrets.
+"""
+
+import contextlib
+import os
+import re
+from typing import Any
+
+from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+
+from filemem.adapters.listing import listing, numbered
+from filemem.api import User
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import config
+from filemem.files.memory import LARGEST
+from filemem.text.plain import one_line
+from filemem.text.redaction import redact
+
+ROOT, NOTES = "/memories", "notes"
+
+
+class NotesMemoryTool(BetaAbstractMemoryTool):
+    """The tool for `client.beta.messages.run_tools`, over one user's notes."""
+
+    def __init__(self, user: User, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._folder = user.folder
+
+    def execute(self, command: Any) -> Any:
+        """Carry out one command; raises ToolError, in a sentence for the model, for what cannot be done."""
+        try:
+            with self._folder.locked():
+                return super().execute(command)
+        except (FilememError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
+            raise ToolError(one_line(str(error), 300)) from None
+
+    def view(self, command: Any) -> str:
+        path, name = _path(command.path), command.path
+        if path in self._folders():
+            return listing(self._notes(), path, name.rstrip("/"))
+        first, last = command.view_range or (1, -1)
+        return (
+            f"Here's the content of {name} with line numbers:\n{numbered(self._text(path, name), max(1, first), last)}"
+        )
+
+    def create(self, command: Any) -> str:
+        path = _path(command.path)
+        self._free(path, f"File {command.path}")
+        if len(command.file_text) > LARGEST // 4:
+            raise ToolError(f"File {command.path} would be too large; split it.")
+        self._folder.create(path, self._without_secrets(command.file_text))
+        return f"File created successfully at: {command.path}"
+
+    def str_replace(self, command: Any) -> str:
+        path, old = _path(command.path), command.old_str
+        before = self._text(path, command.path)
+        found = [match.start() for match in re.finditer(f"(?={re.escape(old)})", before)] if old else []
+        if not found:
+            raise ToolError(f"No replacement was performed, old_str `{old}` did not appear verbatim in {command.path}.")
+        if len(found) > 1:
+            lines = ", ".join(str(before.count("\n", 0, at) + 1) for at in found)
+            what = f"Multiple occurrences of old_str `{old}` in lines: {lines}"
+            raise ToolError(f"No replacement was performed. {what}. Please ensure it is unique")
+        after = before.replace(old, self._without_secrets(command.new_str))
+        self._write(path, before, after)
+        at = before.count("\n", 0, found[0])
+        shown = numbered(after, max(0, at - 2) + 1, at + 3)
+        return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
+
+    def insert(self, command: Any) -> str:
+        path, where = _path(command.path), command.insert_line
+        before = self._text(path, command.path)
+        lines = before.removesuffix("\n").split("\n") if before else []
+        if not 0 <= where <= len(lines):
+            what = f"Invalid `insert_line` parameter: {where}"
+            raise ToolError(f"{what}. It should be within the range [0, {len(lines)}].")
+        lines.insert(where, self._without_secrets(command.insert_text).rstrip("\n"))
+        self._write(path, before, "\n".join(lines) + "\n")
+        return f"The file {command.path} has been edited."
+
+    def delete(self, command: Any) -> str:
+        for path in self._inside(command.path, "delete"):
+            self._folder.delete(path)
+        return f"Successfully deleted {command.path}"
+
+    def rename(self, command: Any) -> str:
+        old, new = _path(command.old_path), _path(command.new_path)
+        inside = self._inside(command.old_path, "rename")
+        self._free(new, f"The destination {command.new_path}")
+        if new.startswith(f"{old}/"):
+            raise ToolError(f"{command.old_path} cannot be moved into itself")
+        for path in inside:
+            self._folder.move(path, new + path.removeprefix(old))
+        return f"Successfully renamed {command.old_path} to {command.new_path}"
+
+    def _without_secrets(self, text: str) -> str:
+        return redact(text)[0] if config.of(self._folder).redact else text
+
+    def _notes(self) -> dict[str, int]:
+        """The size of every note in bytes."""
+        return {stat.path: stat.size for stat in self._folder.files() if stat.path.startswith(f"{NOTES}/")}
+
+    def _folders(self) -> set[str]:
+        return {NOTES} | {path[:at] for path in self._notes() for at, c in enumerate(path) if c == "/"}
+
+    def _free(self, path: str, what: str) -> None:
+        if os.path.lexists(self._folder.absolute(path)):
+            raise ToolError(f"{what} already exists")
+
+    def _inside(self, name: str, verb: str) -> list[str]:
+        """The notes at a path or below it; raises ToolError where there is none, and for the root."""
+        path = _path(name)
+        if path == NOTES:
+            raise ToolError(f"Cannot {verb} the {ROOT} directory itself")
+        self._folder.absolute(path)
+        found = [note for note in sorted(self._notes()) if note == path or note.startswith(f"{path}/")]
+        if not found:
+            raise ToolError(f"The path {name} does not exist")
+        return found
+
+    def _text(self, path: str, name: str) -> str:
+        if path in self._folders():
+            raise ToolError(f"The path {name} is not a file.")
+        with contextlib.suppress(NotFound):
+            self._folder.absolute(path)
+            return self._folder.read(path, LARGEST).decode("utf-8", "replace")
+        raise ToolError(f"The path {name} does not exist. Please provide a valid path.")
+
+    def _write(self, path: str, before: str, after: str) -> None:
+        """Put a text in the place of the one that was read; raises ToolError where the file has another now."""
+        old, new = before.encode(), after.encode("utf-8", "replace")
+        if not self._folder.edit(path, lambda data: new if data == old else None) and old != new:
+            raise ToolError("The file was changed by somebody else meanwhile, or is no UTF-8; view it and try again.")
+
+
+def _path(name: str) -> str:
+    """A path of the tool as one in the user's folder; raises Refused for one that is not under /memories."""
+    if name.rstrip("/") != ROOT and not name.startswith(f"{ROOT}/"):
+        raise Refused(f"Path must start with {ROOT}, got: {one_line(name)}")
+    inside = name.removeprefix(ROOT).strip("/")
+    return f"{NOTES}/{inside}" if inside else NOTES

@@ -1,0 +1,33 @@
+"""The four tools as plain functions, for frameworks that each have their own class for a tool."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from filemem.api import User
+
+
+class MemoryFunction(NamedTuple):
+    """One tool: its JSON Schema, and the call, which takes JSON or a mapping and answers with text, never an exception."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    call: Callable[[str | dict[str, Any]], str]
+
+
+def functions(user: User) -> list[MemoryFunction]:
+    """The four tools over one user's memories; they may be called from several threads, and share the open files."""
+    toolbox, lock = user.tools(), threading.Lock()
+
+    def calling(name: str) -> Callable[[str | dict[str, Any]], str]:
+        def call(arguments: str | dict[str, Any]) -> str:
+            with lock:
+                return toolbox.call(name, arguments)
+
+        return call
+
+    described = [schema["function"] for schema in toolbox.schemas]
+    return [
+        MemoryFunction(one["name"], one["description"], one["parameters"], calling(one["name"])) for one in described
+    ]

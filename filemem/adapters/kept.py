@@ -1,0 +1,87 @@
+"""A framework's session as a transcript: found again by the origin in its front matter, in whatever process."""
+
+import contextlib
+import datetime as dt
+
+from filemem.api import User
+from filemem.errors import FilememError
+from filemem.files import config, transcript
+from filemem.files.front import quoted
+from filemem.files.memory import Memory, slug
+from filemem.files.passages import Passage, format_turn, needed_day
+from filemem.text.digests import digest
+from filemem.text.redaction import redact
+
+HEAD = 8192  # bytes of a session in which its front matter is looked for
+ENDED = "ended "  # stands before the origin of a session that is over
+
+
+class KeptSession:
+    """The session `id` of a framework: one transcript, which a person may move, edit or archive meanwhile."""
+
+    def __init__(self, user: User, framework: str, id: str) -> None:
+        self.folder = user.folder
+        self.name = digest(id, 16)
+        self._origin = f"{framework}:{self.name}"
+        self._path = ""
+
+    def turns(self) -> list[Passage]:
+        """What has been said, oldest first."""
+        session = self._session()
+        return [passage for passage in session.passages if passage.speaker] if session else []
+
+    def say(self, role: str, text: str) -> None:
+        """Keep what the `user` or the `assistant` said, secrets taken out unless the store is set otherwise."""
+        at = dt.datetime.now().astimezone()
+        speaker = self.folder.name if role == "user" else transcript.ASSISTANT
+        text = redact(text)[0] if config.of(self.folder).redact else text
+        with self.folder.locked():
+            session = self._session()
+            if session is None:
+                name, turn = (
+                    slug(transcript.first_words(text)) or "conversation",
+                    format_turn(speaker, f"{at:%H:%M}", text),
+                )
+                self._path = transcript.create(self.folder, name, at, [turn], f"origin: {quoted(self._origin)}\n")
+            else:
+                day = needed_day(at, *transcript.last_said(session))
+                self.folder.append(session.path, format_turn(speaker, f"{at:%H:%M}", text, day))
+
+    def take_back(self, turn: Passage) -> None:
+        """Take a turn's lines out of the transcript."""
+
+        def without(data: bytes) -> bytes:
+            lines = data.split(b"\n")
+            return b"\n".join(lines[: turn.line - 1] + lines[turn.end_line :])
+
+        if session := self._session():
+            self.folder.edit(session.path, without)
+
+    def end(self) -> None:
+        """Have the next turn begin a new transcript; this one stays in memory."""
+        if session := self._session():
+            old, new = (f"origin: {quoted(text)}".encode() for text in (self._origin, ENDED + self._origin))
+            self.folder.edit(session.path, lambda data: data.replace(old, new, 1))
+        self._path = ""
+
+    def _session(self) -> Memory | None:
+        """The transcript, wherever it lies now; None where there is none, yet or any more."""
+        with contextlib.suppress(FilememError):
+            memory = self.folder.memory(self.folder.locate(self._path)) if self._path else None
+            if memory and memory.front.get("origin") == self._origin:
+                return memory
+        for path in reversed(self.folder.paths()):
+            if "sessions" in path.split("/")[:2] and self._is(path):
+                self._path = path
+                return self.folder.memory(path)
+        return None
+
+    def _is(self, path: str) -> bool:
+        with contextlib.suppress(FilememError):
+            return Memory(path, self.folder.read(path, HEAD)).front.get("origin") == self._origin
+        return False
+
+
+def role(turn: Passage) -> str:
+    """Who said a turn, as chat messages name it."""
+    return "assistant" if turn.speaker == transcript.ASSISTANT else "user"

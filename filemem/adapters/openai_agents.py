@@ -1,0 +1,138 @@
+"""OpenAI's Agents SDK: the four tools, and a session that is a transcript.
+
+What was said is in `sessions/`, where it is found, consolidated and forgotten like all that was said. Calls of functions and
+their answers, which nobody said, are kept beside it in `.filemem/agents/`, so that the next run sees them too. What a model
+reasoned, and items of hosted tools, end with the run.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+from collections import Counter
+from typing import Any
+
+from agents import FunctionTool
+from agents.memory import SessionSettings
+
+from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.kept import KeptSession, role
+from filemem.api import User
+from filemem.errors import NotFound
+from filemem.files import disk
+from filemem.files.passages import Passage
+
+CALLS = ("function_call", "function_call_output")
+
+
+def tools(user: User) -> list[FunctionTool]:
+    """grep, search_files, open and close over one user's memories."""
+    return [_tool(function) for function in functions(user)]
+
+
+def _tool(function: MemoryFunction) -> FunctionTool:
+    async def invoke(context: Any, arguments: str) -> str:
+        return await asyncio.to_thread(function.call, arguments)
+
+    return FunctionTool(
+        name=function.name,
+        description=function.description,
+        params_json_schema=function.parameters,
+        on_invoke_tool=invoke,
+        strict_json_schema=False,  # a strict schema lets no argument be left out
+    )
+
+
+class TranscriptSession:
+    """The SDK's `Session` with this id, of one user; any number of processes may have it open."""
+
+    def __init__(self, user: User, session_id: str, session_settings: SessionSettings | None = None) -> None:
+        self.session_id = session_id
+        self.session_settings = session_settings or SessionSettings()
+        self._kept = KeptSession(user, "agents", session_id)
+        self._record = user.folder.bookkeeping(f"agents/{self._kept.name}.jsonl")
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """What was said and called, oldest first; the last `limit` of it, or as many as the session's settings say."""
+        most = self.session_settings.limit if limit is None else limit
+        found = await asyncio.to_thread(self._items)
+        return found if most is None else found[-most:] if most > 0 else []
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Keep what was said, without secrets, and the calls."""
+        await asyncio.to_thread(self._add, items)
+
+    async def pop_item(self) -> Any:
+        """Take the last item back, out of the transcript too; None where there is none."""
+        return await asyncio.to_thread(self._pop)
+
+    async def clear_session(self) -> None:
+        """Begin anew. What was said stays in memory as a session that is over; `User.forget` deletes it."""
+        await asyncio.to_thread(self._clear)
+
+    def _items(self) -> list[Any]:
+        """The turns with the calls between them; a call whose answer is lost is left out, as models refuse one alone."""
+        turns, calls = self._kept.turns(), self._calls()
+        items: list[Any] = []
+        for number in range(len(turns) + 1):
+            items += [call["item"] for call in calls if min(call["after"], len(turns)) == number]
+            items += [_message(turn) for turn in turns[number : number + 1]]
+        halves = Counter(item.get("call_id") for item in items)
+        return [item for item in items if "call_id" not in item or halves[item["call_id"]] == 2]
+
+    def _add(self, items: list[Any]) -> None:
+        with self._kept.folder.locked():
+            for item in items:
+                if item.get("type") in CALLS:
+                    self._note({"after": len(self._kept.turns()), "item": item})
+                elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
+                    self._kept.say(item["role"], text)
+
+    def _pop(self) -> Any:
+        with self._kept.folder.locked():
+            turns, calls = self._kept.turns(), self._calls()
+            if calls and calls[-1]["after"] >= len(turns):
+                disk.write(self._record, b"".join(map(_line, calls[:-1])))
+                return calls[-1]["item"]
+            if turns:
+                self._kept.take_back(turns[-1])
+            return _message(turns[-1]) if turns else None
+
+    def _clear(self) -> None:
+        with self._kept.folder.locked():
+            self._kept.end()
+            with contextlib.suppress(NotFound):
+                disk.delete(self._record)
+
+    def _calls(self) -> list[dict[str, Any]]:
+        """The calls in their order, each with the number of turns before it; without those whose line is broken."""
+        found = []
+        with contextlib.suppress(NotFound):
+            for line in disk.read(self._record).splitlines():
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    call = json.loads(line)
+                    found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
+        return found
+
+    def _note(self, call: dict[str, Any]) -> None:
+        disk.make_folder(self._record.folder)
+        with open(disk.open_regular(self._record, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as record:
+            record.write(_line(call))
+
+
+def _line(call: dict[str, Any]) -> bytes:
+    """A call as the record has it; its own id is left out, as it would ask for the reasoning before it."""
+    item = {key: value for key, value in call["item"].items() if key not in ("id", "status")}
+    return json.dumps({**call, "item": item}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _message(turn: Passage) -> dict[str, str]:
+    return {"role": role(turn), "content": turn.text}
+
+
+def _text(content: Any) -> str:
+    """The words of a message's content: text, or parts, of which pictures and files leave a mark."""
+    if isinstance(content, str):
+        return content
+    parts = [part for part in content if isinstance(part, dict)]
+    return "\n".join(str(part.get("text") or part.get("refusal") or f"[{part.get('type')}]") for part in parts)

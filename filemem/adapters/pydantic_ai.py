@@ -1,0 +1,47 @@
+"""Pydantic AI: a toolset over the memories of the user whom an agent's dependencies name."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pydantic_ai import RunContext, Tool
+from pydantic_ai.tools import AgentDepsT
+from pydantic_ai.toolsets import FunctionToolset
+
+from filemem.adapters.functions import MemoryFunction, functions
+from filemem.api import User
+from filemem.files import config
+from filemem.models import prompt
+
+
+class MemoryToolset(FunctionToolset[AgentDepsT]):
+    """grep, search_files, open and close; each run has open files of its own, and the profile in its instructions.
+
+    `user` is whose memories they are, or says it of the dependencies: `MemoryToolset[Deps](lambda deps: deps.user)`.
+    """
+
+    def __init__(self, user: User | Callable[[AgentDepsT], User], *, id: str = "filemem") -> None:
+        super().__init__(id=id)
+        self._of = user
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> FunctionToolset[AgentDepsT]:
+        """The toolset of one run, with the user of its dependencies."""
+        user = self._of if isinstance(self._of, User) else self._of(ctx.deps)
+        made = [_tool(function) for function in functions(user)]
+        return FunctionToolset[AgentDepsT](made, id=self.id, instructions=lambda: _instructions(user))
+
+
+def _instructions(user: User) -> str:
+    profile = prompt.profile(user.folder, config.of(user.folder).profile_tokens)
+    return "\n\n".join(filter(None, [prompt.template("tools").strip(), profile]))
+
+
+def _tool(function: MemoryFunction) -> Tool[Any]:
+    return Tool.from_schema(_calling(function), function.name, function.description, function.parameters)
+
+
+def _calling(function: MemoryFunction) -> Callable[..., Awaitable[str]]:
+    async def call(**arguments: Any) -> str:
+        return await asyncio.to_thread(function.call, arguments)
+
+    return call

@@ -1,0 +1,152 @@
+"""OpenAI's Agents SDK: an agent with the tools and a transcript for its session remembers over processes."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import ScriptedServer, calls, say
+
+from filemem import Store, User
+
+pytest.importorskip("agents", reason="needs filemem[openai-agents]")
+from agents import Agent, OpenAIChatCompletionsModel, Runner, SQLiteSession, set_tracing_disabled
+from agents.memory import SessionSettings
+from openai import AsyncOpenAI
+
+from filemem.adapters.openai_agents import TranscriptSession, tools
+
+set_tracing_disabled(True)
+MESSAGES: list[Any] = [
+    {"role": "user", "content": "I moved to Braga."},
+    {"role": "assistant", "content": "How is it?"},
+    {"role": "user", "content": "Quiet.\n\nAnd it rains. 外婆也来了。"},
+    {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{"city": "Braga"}'},
+    {"type": "function_call_output", "call_id": "call_1", "output": "rain"},
+    {"role": "assistant", "content": "So I see."},
+]
+
+OTHER = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+sys.path[:0] = sys.argv[1:3]
+from test_openai_agents import ask, mara
+print(ask(mara(Path(sys.argv[3])), SimpleNamespace(base_url=sys.argv[4]), "What did I ask?", "chat/1"))
+"""
+
+
+def mara(root: Path) -> User:
+    return Store(root / "store").user("mara")
+
+
+def ask(user: User, server: ScriptedServer, text: str, session: str) -> str:
+    async def run() -> str:
+        async with AsyncOpenAI(base_url=server.base_url, api_key="none") as client:
+            model = OpenAIChatCompletionsModel("scripted", client)
+            agent = Agent(name="memo", model=model, tools=tools(user))
+            done = await Runner.run(agent, text, session=TranscriptSession(user, session))
+            return str(done.final_output)
+
+    return asyncio.run(run())
+
+
+def test_a_two_turn_agent_remembers_over_processes(tmp_path: Path) -> None:
+    """The second process sends what was said and called in the first, and the memory's answer reaches the model."""
+    user = mara(tmp_path)
+    user.remember("Mara drinks oolong.")
+    found = calls(("search_files", {"query": "what does Mara drink?"}))
+    with ScriptedServer(found, say("Oolong, I hear."), say("You asked what you drink.")) as server:
+        assert ask(user, server, "What do I drink?", "chat/1") == "Oolong, I hear."
+        assert "oolong" in server.requests[1].body["messages"][-1]["content"]
+        here = Path(__file__).parent
+        told = subprocess.run(
+            [sys.executable, "-c", OTHER, str(here), str(here.parent), str(tmp_path), server.base_url],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.strip() == "You asked what you drink."
+        sent = server.requests[2].body["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "user"]
+    assert sent[0]["content"] == "What do I drink?" and sent[3]["content"] == "Oolong, I hear."
+    [session] = [path for path in user.folder.paths() if path.startswith("sessions/")]
+    kept = user.open_file(session).text
+    assert "**mara**" in kept and "What do I drink?" in kept and "**assistant**" in kept and "search_files" not in kept
+    assert user.grep("What did I ask")[0].path == session
+
+
+def test_the_session_answers_as_the_sdk_s_own_does(tmp_path: Path) -> None:
+    """The same calls on the SDK's session in SQLite, side by side."""
+
+    async def both() -> None:
+        ours, theirs = TranscriptSession(mara(tmp_path), "one"), SQLiteSession("one")
+
+        async def same(limit: int | None = None) -> None:
+            assert await ours.get_items(limit) == await theirs.get_items(limit)
+
+        assert await ours.pop_item() is None and await theirs.pop_item() is None
+        for item in MESSAGES:
+            await ours.add_items([item])
+            await theirs.add_items([item])
+        await same()
+        for limit in (1, 4, 100):
+            if limit != 4:
+                await same(limit)
+        for _ in range(len(MESSAGES)):
+            assert await ours.pop_item() == await theirs.pop_item()
+        await same()
+        await ours.add_items(MESSAGES)
+        await theirs.add_items(MESSAGES)
+        await same()
+        await ours.clear_session()
+        await theirs.clear_session()
+        await same()
+        await ours.add_items(MESSAGES[:1])
+        assert await ours.get_items() == MESSAGES[:1]
+
+    asyncio.run(both())
+
+
+def test_clearing_begins_a_new_transcript_and_loses_no_memory(tmp_path: Path) -> None:
+    user = mara(tmp_path)
+    session = TranscriptSession(user, "one")
+    asyncio.run(session.add_items(MESSAGES[:2]))
+    asyncio.run(session.clear_session())
+    assert asyncio.run(session.get_items()) == []
+    assert asyncio.run(TranscriptSession(user, "one").get_items()) == []
+    asyncio.run(session.add_items(MESSAGES[2:3]))
+    assert len([path for path in user.folder.paths() if path.startswith("sessions/")]) == 2
+    assert user.grep("moved to Braga")
+
+
+def test_the_limit_of_the_settings_holds_unless_another_is_given(tmp_path: Path) -> None:
+    session = TranscriptSession(mara(tmp_path), "one", SessionSettings(limit=1))
+    asyncio.run(session.add_items(MESSAGES[:3]))
+    assert asyncio.run(session.get_items()) == MESSAGES[2:3]
+    assert asyncio.run(session.get_items(2)) == MESSAGES[1:3]
+    assert asyncio.run(session.get_items(0)) == []
+
+
+def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_path: Path) -> None:
+    """Also where a tool's answer repeats it; a call that lost its answer is not sent alone."""
+    user = mara(tmp_path)
+    session = TranscriptSession(user, "one")
+    said = [{"role": "user", "content": "My password is Tulip-Garden-42, and I own a zeppelin called Hilda."}]
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "a zeppelin called Hilda"}
+    asyncio.run(session.add_items([*said, MESSAGES[3], output]))
+    assert "Tulip-Garden" not in str(asyncio.run(session.get_items()))
+    user.forget(about="zeppelin Hilda")
+    assert asyncio.run(session.get_items()) == [{"role": "user", "content": "[forgotten]"}]
+
+
+def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
+    """Whatever it holds; and that of one user is not that of another."""
+    store = Store(tmp_path / "store")
+    for id in ("../../etc", "/etc/passwd", "a\0b", "", "名前", "x" * 5000, "\ud83c"):
+        asyncio.run(TranscriptSession(store.user("mara"), id).add_items(MESSAGES))
+        assert len(asyncio.run(TranscriptSession(store.user("mara"), id).get_items())) == 6
+        assert asyncio.run(TranscriptSession(store.user("joao"), id).get_items()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
