@@ -4,7 +4,10 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from filemem import index
 from filemem.api import User
+from filemem.files import config
+from filemem.models import blocks, prompt
 
 
 class MemoryFunction(NamedTuple):
@@ -31,3 +34,11 @@ def functions(user: User) -> list[MemoryFunction]:
     return [
         MemoryFunction(one["name"], one["description"], one["parameters"], calling(one["name"])) for one in described
     ]
+
+
+def standing(user: User) -> str:
+    """What stands in every prompt of the chat, such as the profile: blocks, as data between marks; empty without any."""
+    settings = config.of(user.folder)
+    paths = [entry.path for entry in index.of(user.folder).corpus().entries() if entry.path.startswith(blocks.FOLDER)]
+    found = blocks.read(user.folder, paths, settings)
+    return "\n\n".join(part.text for part in prompt.standing(found, settings.block_tokens))

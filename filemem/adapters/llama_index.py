@@ -8,10 +8,9 @@ from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from pydantic import ConfigDict, Field, PrivateAttr, create_model
 
-from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.functions import MemoryFunction, functions, standing
 from filemem.adapters.kept import KeptSession, role
 from filemem.api import User
-from filemem.files import config
 from filemem.models import prompt
 from filemem.text import tokens
 
@@ -20,9 +19,9 @@ _TYPES = {"string": str, "integer": int}
 
 
 class FileMemoryBlock(BaseMemoryBlock[str]):
-    """The profile and the best passages for what was said last; what leaves the short-term memory is kept as a transcript.
+    """The profile, other blocks, and the best passages for what was said last; what leaves the short-term memory is kept as a transcript.
 
-    `passage_tokens` bounds the passages, the store's `profile_tokens` the profile.
+    `passage_tokens` bounds the passages, the store's `block_tokens` the rest.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -36,8 +35,7 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
         )
 
     def _recalled(self, said: str) -> str:
-        folder = self.user.folder
-        parts = [prompt.profile(folder, config.of(folder).profile_tokens)]
+        parts = [standing(self.user)]
         if said.strip():
             found = self.user.tools().call("search_files", {"query": said[:LONGEST_QUERY]})
             parts.append(prompt.data("search_files", tokens.clip(found, self.passage_tokens)))

@@ -8,9 +8,8 @@ from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
-from filemem.adapters.functions import MemoryFunction, functions
+from filemem.adapters.functions import MemoryFunction, functions, standing
 from filemem.api import User
-from filemem.files import config
 from filemem.models import prompt
 
 
@@ -32,8 +31,7 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
 
 
 def _instructions(user: User) -> str:
-    profile = prompt.profile(user.folder, config.of(user.folder).profile_tokens)
-    return "\n\n".join(filter(None, [prompt.template("tools").strip(), profile]))
+    return "\n\n".join(filter(None, [prompt.template("tools").strip(), standing(user)]))
 
 
 def _tool(function: MemoryFunction) -> Tool[Any]:
