@@ -19,7 +19,7 @@ _TYPES = {"string": str, "integer": int}
 
 
 class FileMemoryBlock(BaseMemoryBlock[str]):
-    """The profile, other blocks, and the best passages for what was said last; what leaves the short-term memory is kept as a transcript.
+    """The profile, other blocks, and the best passages for what was said last; what leaves the short-term memory is kept.
 
     `passage_tokens` bounds the passages, the store's `block_tokens` the rest.
     """
