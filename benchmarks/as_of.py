@@ -100,8 +100,8 @@ def main() -> None:
             print(f"{name:28} {1000 * (time.perf_counter() - start):8.0f} ms")
         with open(os.path.join(folder, ".gitattributes"), "w") as file:
             file.write("**/sessions/** merge=union\n")
-        history = History(history.user)
-        path = User(history.user).remember("One more.").path
+        history = History(history.folder)
+        path = User(history.folder).remember("One more.").path
         start = time.perf_counter()
         history.record("Remember", [path], {}, dt.datetime.now().astimezone())
         print(f"{'one commit':28} {1000 * (time.perf_counter() - start):8.0f} ms")

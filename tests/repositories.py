@@ -11,7 +11,7 @@ import pytest
 from filemem import Store, User
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.history import marks, set_up
+from filemem.history import sealed, set_up
 from filemem.history.repository import git_place
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -53,7 +53,7 @@ def store(where: Path, user: str = "mara") -> Folder:
 
 def named(where: Path | str) -> None:
     """Have the person name the repository of a folder, as filemem init --git does in a clone or a copy."""
-    marks.agree(git_place(str(where)), Trust())
+    sealed.agree(git_place(str(where)), Trust())
 
 
 def state(where: Path | str) -> dict[str, str]:

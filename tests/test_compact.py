@@ -325,7 +325,7 @@ def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
         told = sum(tokens.count(read(user, f"archive/{source}")) for source in done.sources)
         assert 2 * tokens.count(read(user, done.summary)) < told
     assert Path(user.root, path).exists()
-    assert compaction.plan(user, AT.date()) == compaction.CompactionPlan([], [], AT.date())
+    assert compaction.plan(user, AT.date()) == compaction.CompactionPlan([], [])
     write(user, path, read(user, path) + FILL.format("The miller gave us a tench.", "We fried it in butter."))
     compact(user)
     assert Path(user.root, "archive", path).exists()

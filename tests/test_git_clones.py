@@ -12,7 +12,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store
 from filemem.files.folder import Folder
-from filemem.history import History, conflicts
+from filemem.history import History, weaving
 from filemem.history.sync import sync
 from filemem.remembering import remembering
 
@@ -147,7 +147,7 @@ class Clones(RuleBasedStateMachine):
             assert git(user.root, "status", "--short") == ""
             present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
             assert self.lines <= set(present), self.lines - set(present)
-            assert not conflicts.doubled(user.read("profile.md"))
+            assert not weaving.doubled(user.read("profile.md"))
             talk = user.read(SESSION).decode().split("\n")
             assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""

@@ -13,7 +13,7 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.history import History, set_up
-from filemem.history.marks import NAME
+from filemem.history.sealed import NAME
 from filemem.history.sync import sync
 
 FILEMEM = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from filemem.history.weaving import merge
 
 LINES = st.lists(st.sampled_from([b"- figs", b"- plums", b"", b"## Likes", b"key: 1", b"key: 2"]), max_size=8)
-MARKS = ("one version", "the other version")
 
 
 def text(lines: list[bytes]) -> bytes:
@@ -18,7 +17,7 @@ def test_no_line_is_lost_that_a_side_has_added_or_both_have_kept(
     base: list[bytes], ours: list[bytes], theirs: list[bytes]
 ) -> None:
     """With marks there is always a text, and it has no more of a line than the three texts together."""
-    made = (merge(text(ours), text(base), text(theirs), MARKS) or b"").split(b"\n")
+    made = (merge(text(ours), text(base), text(theirs), marks=True) or b"").split(b"\n")
     for line in {*base, *ours, *theirs} - {b""}:
         counts = ours.count(line), theirs.count(line)
         least = max(counts) if line not in base else min(1, *counts) if base.count(line) == 1 else 0
@@ -56,4 +55,4 @@ def test_two_changes_of_a_line_stand_between_marks_that_end_as_the_lines_do() ->
     base, ours, theirs = b"a\r\nb\r\nc\r\n", b"a\r\nB\r\nc\r\n", b"a\r\nbb\r\nc\r\n"
     assert merge(ours, base, theirs) is None
     marks = b"<<<<<<< one version\r\nB\r\n=======\r\nbb\r\n>>>>>>> the other version\r\n"
-    assert merge(ours, base, theirs, MARKS) == b"a\r\n" + marks + b"c\r\n"
+    assert merge(ours, base, theirs, marks=True) == b"a\r\n" + marks + b"c\r\n"

@@ -14,24 +14,38 @@ import click
 
 from filemem import index
 from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
-from filemem.cli import sessions
-from filemem.cli.background import BackgroundConsolidation
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.forgetting import report, show_plan
-from filemem.cli.screen import colours, confirmed, dim, progress, put, say, say_answer, say_aside, say_dim, say_json
-from filemem.cli.telling import aside, remembered
+from filemem.cli.screen import (
+    aside,
+    colours,
+    confirmed,
+    dim,
+    for_script,
+    progress,
+    put,
+    say,
+    say_answer,
+    say_aside,
+    say_dim,
+    say_json,
+    tell,
+)
+from filemem.cli.telling import BackgroundConsolidation, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError, NotFound, in_words
-from filemem.files import disk
-from filemem.files.memory import LARGEST
+from filemem.files import disk, transcript
+from filemem.files.folder import Folder
+from filemem.files.memory import ARCHIVE, LARGEST, when_of
 from filemem.files.places import Place
+from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion, erasure
 from filemem.forgetting.wording import Wording
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE
 from filemem.text import tokens
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import counted, escape_controls, few, one_line
 from filemem.text.redaction import redact
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
@@ -53,22 +67,23 @@ HELP = """\
 Ctrl-C stops an answer. Tab completes a command or a path."""
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
+LISTED = 10  # sessions that /sessions shows
+_KINDS = ("sessions/", f"{ARCHIVE}/sessions/")
 _NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
 
 
 class Chat:
     """One conversation shown in the terminal, or as JSON events."""
 
-    def __init__(self, talk: Conversation, make_model: Callable[[str], Model], *, as_json: bool) -> None:
+    def __init__(self, talk: Conversation, make_model: Callable[[str], Model]) -> None:
         self._talk = talk
         self._make_model = make_model
-        self._as_json = as_json
         self._open_line = False  # is the cursor behind text that streamed?
         self._thinking = False  # was that text a thought?
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
-        self._behind = BackgroundConsolidation(talk, as_json=as_json)
+        self._behind = BackgroundConsolidation(talk)
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/search": self._search,
@@ -95,14 +110,12 @@ class Chat:
         message = message.strip()
         if not message:
             raise FilememError("the message is empty; say something, as in: filemem chat -m 'What tea do I like?'")
-        if not self._as_json:
-            self._say_if_offline()
+        self._say_if_offline()
         return self._take(message)
 
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
-        if not self._as_json:
-            self._greet()
+        self._greet()
         with _history(self._talk.user.bookkeeping("history"), self._completions):
             while (message := self._read()) is not None:
                 if message.split()[:1] == ["/quit"]:
@@ -111,12 +124,12 @@ class Chat:
                     self._take(message)
                     self._behind.look()
         try:
-            if not self._as_json:
-                say()
+            if not for_script():
+                say("")
             self._behind.end()
         except KeyboardInterrupt:
-            aside("Stopped.", json=self._as_json)
-        if not self._as_json and self._talk.transcript.path:
+            aside("Stopped.")
+        if self._talk.transcript.path:
             _aside(f"Kept in {self._talk.transcript.path}")
         return 0
 
@@ -127,7 +140,7 @@ class Chat:
         self._say_if_offline()
         turns = self._talk.transcript.turns()
         if turns:
-            _aside(f"Going on with {self._talk.transcript.path}, {len(turns)} turn{'s' * (len(turns) != 1)}.")
+            _aside(f"Going on with {self._talk.transcript.path}, {counted(len(turns), 'turn')}.")
         for turn in turns[-LAST_TURNS:]:
             _aside(f"{turn.speaker}: {one_line(turn.text, LAST_WORDS)}")
         _aside("/help lists the commands, Ctrl-D ends.")
@@ -184,7 +197,7 @@ class Chat:
 
     def _failed(self, sentence: str) -> None:
         self._line_end()
-        if self._as_json:
+        if for_script():
             say_json({"event": "error", "text": sentence})
         else:
             shown = _fitted(escape_controls(sentence), sys.stderr)
@@ -197,16 +210,15 @@ class Chat:
         if self._talk.forgotten:
             _forget_typed(self._talk.forgotten)
         self._line_end()
-        if self._as_json:
-            say_json({"event": "answer", "text": answer, "session": self._talk.transcript.path})
+        tell({"event": "answer", "text": answer, "session": self._talk.transcript.path})
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def _hear(self, event: Event) -> None:
         """Show one event as it comes."""
-        if isinstance(event, Thought) and (self._as_json or not sys.stdout.isatty()):
+        if isinstance(event, Thought) and (for_script() or not sys.stdout.isatty()):
             return
-        if self._as_json:
+        if for_script():
             say_json({"event": type(event).__name__.lower().removesuffix("ed"), **event._asdict()})
             return
         match event:
@@ -236,7 +248,7 @@ class Chat:
             sys.stdout.flush()
 
     def _line_end(self) -> None:
-        if self._open_line and not self._as_json:
+        if self._open_line and not for_script():
             rest = self._wrapper.end()
             put(dim(rest) if self._thinking and rest else rest)
             self._wrapper = Wrapper(_width)
@@ -244,10 +256,7 @@ class Chat:
 
     def _say(self, text: str) -> None:
         """What a slash command prints."""
-        if self._as_json:
-            say_json({"event": "notice", "text": text})
-        else:
-            say(_fitted(escape_controls(text), sys.stdout))
+        tell({"event": "notice", "text": text}, _fitted(escape_controls(text), sys.stdout))
 
     # -- slash commands ------------------------------------------------------------------------------------------
 
@@ -255,13 +264,13 @@ class Chat:
         if not words:
             raise FilememError("say for what, as in: /search What tea do I like?")
         found = self._talk.tools.call("search_files", {"query": words})
-        if self._as_json:
+        if for_script():
             self._say(found)
         else:
             say_answer(self._talk.user, found)
 
     def _sessions(self) -> None:
-        self._say("\n".join(sessions.listed(self._talk.user)) or "There is none yet; this one begins with a message.")
+        self._say("\n".join(_sessions(self._talk.user)) or "There is none yet; this one begins with a message.")
 
     def _model(self, name: str) -> None:
         if name:
@@ -282,7 +291,7 @@ class Chat:
     def _remember(self, text: str) -> None:
         if not text:
             raise FilememError("say what, as in: /remember Prefers oolong tea.")
-        self._say("\n".join(remembered(self._talk.user, text)[1]))
+        self._say("\n".join(remembered(self._talk.user, text)))
 
     def _forget(self, path: str) -> None:
         user = self._talk.user
@@ -340,8 +349,9 @@ def _fitted(text: str, stream: TextIO) -> str:
 
 
 def _aside(text: str) -> None:
-    """Say what is no answer."""
-    say_dim(_fitted(escape_controls(text), sys.stderr))
+    """Say what is no answer, and nothing that a script needs."""
+    if not for_script():
+        say_dim(_fitted(escape_controls(text), sys.stderr))
 
 
 def _needed(argument: str, example: str) -> str:
@@ -408,3 +418,51 @@ def _typed() -> str:
     count = readline.get_current_history_length()
     lines = (readline.get_history_item(number) or "" for number in range(max(1, count - MOST_TYPED + 1), count + 1))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _newest(folder: Folder) -> list[str]:
+    """The paths of all sessions, those in the archive last, and of each the one that began last first."""
+    begun = []
+    for stat in folder.files():
+        when = when_of(stat.path)
+        if when and stat.path.startswith(_KINDS) and stat.path.endswith(".md"):
+            begun.append((stat.path.startswith(_KINDS[0]), when.date, when.time or "", stat.changed, stat.path))
+    return [path for *_, path in sorted(begun, reverse=True)]
+
+
+def resumed(folder: Folder, name: str | None) -> Transcript | None:
+    """The session to go on with: by its path or a part of its name, the latest for ""; None for None.
+
+    Raises NotFound where there is none, FilememError where a part fits several.
+    """
+    if name is None:
+        return None
+    if not name.strip():
+        return transcript.latest(folder)
+    paths, (path, _) = _newest(folder), split_line(folder, name)
+    if path in paths:
+        return Transcript(folder, path)
+    wanted = path.removesuffix(".md").casefold()
+    exact = [path for path in paths if _name(path) == wanted]
+    live = [path for path in paths if wanted in path.casefold() and path.startswith(_KINDS[0])]
+    found = exact or live or [path for path in paths if wanted in path.casefold()]
+    if not found:
+        known = f"the latest are {few(paths)}" if paths else "there is none yet; start one with: filemem chat"
+        raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
+    if len(found) > 1:
+        raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {few(found, 5)}.")
+    return Transcript(folder, found[0])
+
+
+def _sessions(folder: Folder) -> list[str]:
+    """A line each for the latest sessions: when, how many turns, where."""
+    lines = []
+    for path in _newest(folder)[:LISTED]:
+        when, turns = when_of(path), len(Transcript(folder, path).turns())
+        began = f"{when.date} {when.time or '':5}" if when else ""
+        lines.append(f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}")
+    return lines
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md").casefold()

@@ -17,7 +17,7 @@ COMMANDS = {
     "chat": ("talk", "Talk with an assistant that remembers."),
     "remember": ("remembering", "Keep one fact."),
     "consolidate": ("remembering", "Make memories of what was said."),
-    "review": ("reviewing", "Decide what is remembered, proposal by proposal."),
+    "review": ("remembering", "Decide what is remembered, proposal by proposal."),
     "search": ("searching", "Find the passages that best answer a question."),
     "grep": ("recall", "Find the lines that match a regular expression."),
     "open": ("recall", "Read a memory by line."),
@@ -35,7 +35,7 @@ COMMANDS = {
     "users": ("setup", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
-    "report": ("reporting", "Write a page to read: profile, facts by topic, timeline, what faded and why."),
+    "report": ("overviews", "Write a page to read: profile, facts by topic, timeline, what faded and why."),
     "why": ("jobs", "Say why a memory is where it is, and when it will fade."),
     "restore": ("jobs", "Bring memories back from the archive."),
     "sweep": ("jobs", "Archive what has faded."),
@@ -45,7 +45,7 @@ COMMANDS = {
     "diff": ("history", "Show what is not committed yet, or what a commit changed."),
     "undo": ("history", "Take back what one commit did."),
     "blame": ("history", "Show who wrote each line of a memory."),
-    "watch": ("watching", "Print what changes as memories change."),
+    "watch": ("editing", "Print what changes as memories change."),
     "sync": ("history", "Share the memories with your other machines by git."),
 }
 

@@ -8,6 +8,7 @@ import getpass
 import os
 import re
 import sys
+from typing import Any
 
 import click
 
@@ -18,8 +19,8 @@ from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.names import mistyped
 from filemem.files.store import StoreFolder
-from filemem.files.trust import Trust
-from filemem.text.plain import escape_controls, few
+from filemem.files.trust import REMEDY, Trust
+from filemem.text.plain import escape_controls, few, one_line
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -81,6 +82,24 @@ def reader() -> Folder:
     return user
 
 
+def settled(store: StoreFolder) -> dict[str, Any]:
+    """The settings of the store that only the person may decide and that do not count, after they were asked on a terminal."""
+    from filemem.files import config  # noqa: PLC0415  loads YAML
+
+    held = config.withheld(store.root, trust=store.trust)
+    if not held and not (store.trust.given and config.asked(store.root)):
+        return {}
+    where = config.place(store.root)
+    asks = [f"{key}: {config.spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
+    question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
+    if store.trust.settle(where, config.asked(store.root), question):
+        config.read_again()
+        return {}
+    told = f"Not trusted, hence not done: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
+    put(escape_controls(told), err=True)
+    return held
+
+
 def a_user() -> Folder:
     """The user of this call, who may be new; raises FilememError where a new name is a slip away from another's."""
     user = the_user(must_exist=False)
@@ -93,22 +112,22 @@ def a_user() -> Folder:
     return user
 
 
-def welcome(user: Folder) -> None:
+def welcome(folder: Folder) -> None:
     """Say where the memories of a new user, or of a new store, are going to be."""
-    if not os.path.isdir(user.store):
-        say_dim(f"New store {user.store}, with {user.name} as its first user.")
-    elif not user.exists():
-        say_dim(f"New user {user.name} in {user.store}.")
+    if not os.path.isdir(folder.store):
+        say_dim(f"New store {folder.store}, with {folder.name} as its first user.")
+    elif not folder.exists():
+        say_dim(f"New user {folder.name} in {folder.store}.")
 
 
-def _then(user: Folder) -> Folder:
+def _then(folder: Folder) -> Folder:
     """The user as of the day that --as-of names, with a word about the commit; as they are now without it."""
     moment: dt.datetime | None = chosen("as_of")
     if moment is None:
-        return user
+        return folder
     from filemem.history import asof  # noqa: PLC0415  loads what runs git
 
-    past = asof.as_of(user, moment if moment.time() != dt.time() else moment.date())
+    past = asof.as_of(folder, moment if moment.time() != dt.time() else moment.date())
     note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
     say_dim(note)
     return past
@@ -146,20 +165,19 @@ def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def completing(ctx: click.Context) -> Folder:
     """The user of a call that is being typed."""
-    contexts = [ctx, *([ctx.parent] if ctx.parent else [])]
-    options = {name: next((c.params[name] for c in contexts if c.params.get(name)), None) for name in ("store", "user")}
-    store = StoreFolder(store_path(options["store"]))
+    given = ctx.ensure_object(dict)
+    store = StoreFolder(store_path(given.get("store")))
     names = store.users()
-    name = options["user"] or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
+    name = given.get("user") or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
     return store.folder(name)
 
 
-def split_line(user: Folder, given: str) -> tuple[str, int | None]:
+def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
     """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
     path, colon, line = given.rpartition(":")
     if not colon or not line.isascii() or not line.isdigit():
         path, line = given, ""
     for place in (os.path.abspath(path), os.path.realpath(path)):
-        if place.startswith(user.root + os.sep) and os.path.lexists(place):
-            path = os.path.relpath(place, user.root).replace(os.sep, "/")
+        if place.startswith(folder.root + os.sep) and os.path.lexists(place):
+            path = os.path.relpath(place, folder.root).replace(os.sep, "/")
     return path, int(line) if line else None

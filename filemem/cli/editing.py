@@ -1,20 +1,27 @@
-"""Commands for your own editor: edit, schema."""
+"""Commands for your own editor: edit, schema, and watch, which shows memories as they change."""
 
+import contextlib
 import os
 import shlex
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from importlib import resources
 
 import click
 
 from filemem.cli.common import complete_path, split_line, the_user
-from filemem.cli.options import shared_options
-from filemem.cli.screen import confirmed, put, say
+from filemem.cli.options import json_option, shared_options
+from filemem.cli.screen import colours, confirmed, put, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files.folder import Folder
+from filemem.files.follow import MOVED, FileChange, MemoryWatch
 from filemem.files.memory import Memory
+from filemem.text.plain import escape_controls
 
+EVERY = 0.5  # seconds between two looks of watch
+LONGEST = 200  # characters that it shows of a line
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12
 _GOTO = frozenset("code code-insiders codium cursor windsurf".split())  # --goto FILE:12
@@ -39,8 +46,7 @@ def edit_command(path: str) -> int:
     where = user.locate(name)
     problems = edited(user, where, line)
     while problems:
-        for problem in problems:
-            say(str(problem))
+        say(*map(str, problems))
         again = f"Open it again at line {problems[0].line}?"
         if not (sys.stdin.isatty() and sys.stdout.isatty()) or not confirmed(again, default=True):
             return 1
@@ -48,12 +54,12 @@ def edit_command(path: str) -> int:
     return 0
 
 
-def edited(user: Folder, path: str, line: int | None) -> list[Problem]:
+def edited(folder: Folder, path: str, line: int | None) -> list[Problem]:
     """Open one memory in the editor; returns the problems of what was saved."""
-    user.read(path, 1)  # refuses what is no plain file, on which an editor could hang
+    folder.read(path, 1)  # refuses what is no plain file, on which an editor could hang
     editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or "vi"
     try:
-        command = _command(shlex.split(editor), user.absolute(path), line)
+        command = _command(shlex.split(editor), folder.absolute(path), line)
     except ValueError:
         raise FilememError(f"{editor} has a quote that is never closed; set EDITOR to an editor of yours.") from None
     try:
@@ -64,7 +70,7 @@ def edited(user: Folder, path: str, line: int | None) -> list[Problem]:
         ) from None
     if code:
         raise FilememError(f"{editor} ended with code {code}; {path} is as it left it.")
-    return Memory(path, user.read(path)).problems
+    return Memory(path, folder.read(path)).problems
 
 
 def _command(editor: list[str], file: str, line: int | None) -> list[str]:
@@ -90,3 +96,36 @@ def schema_command(what: str) -> int:
     """
     put((resources.files("filemem") / "schemas" / f"{what}.schema.json").read_text(encoding="utf-8"), nl=False)
     return 0
+
+
+@click.command("watch")
+@json_option
+@shared_options
+def watch_command() -> int:
+    """Print what changes as memories change.
+
+    New, changed, moved and deleted memories, with the lines that came and went; to see it learn. Ctrl-C ends.
+
+    Example: filemem watch
+    """
+    user = the_user(must_exist=False)
+    watch = MemoryWatch(user)
+    with contextlib.suppress(KeyboardInterrupt):
+        begun = {"event": "watching", "user": user.name, "memories": len(watch)}
+        tell(begun, f"Watching {len(watch)} memories of {user.name}; Ctrl-C ends.")
+        while True:
+            sys.stdout.flush()
+            time.sleep(EVERY)
+            for change in watch.changes():
+                facts = {"event": change.what, "path": change.path, "was": change.was, "lines": change.lines}
+                tell(facts, *_changed(change), how=put)
+    return 0
+
+
+def _changed(change: FileChange) -> Iterator[str]:
+    """A change as lines, with colours on a terminal."""
+    what = escape_controls(f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}")
+    yield click.style(what, bold=True) if colours() else what
+    for line in change.lines:
+        shown = escape_controls(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
+        yield "  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown)

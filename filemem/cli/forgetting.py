@@ -9,7 +9,7 @@ import click
 
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import chosen, json_option, shared_options
-from filemem.cli.screen import ask, confirmed, progress, say, say_aside, say_json, say_working
+from filemem.cli.screen import ask, confirmed, for_script, progress, say, say_aside, say_json, say_working, tell
 from filemem.errors import FilememError, NotFound
 from filemem.files.archive import live
 from filemem.files.folder import Folder
@@ -52,7 +52,7 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     # An empty word is what a script's unset variable leaves: it must never stand for the whole user.
     if len(given) > 1 or not all(words.strip() for words in given) or not (given or chosen("user")):
         raise FilememError("name one thing to forget: a PATH, --about WORDS, or a whole user with --user NAME.")
-    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not how["as_json"])):
+    if not (how["yes"] or how["dry_run"] or (sys.stdin.isatty() and not for_script())):
         raise FilememError(ASK)
     user = the_user(must_exist=not how["purge_history"])
     cut_off = _finish_earlier(user, how)
@@ -75,29 +75,29 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     return _carry_out(user, DeletionJob(found, False, every, how["purge_history"]), past, how)
 
 
-def _finish_earlier(user: Folder, how: dict[str, bool]) -> int | None:
+def _finish_earlier(folder: Folder, how: dict[str, bool]) -> int | None:
     """Finish what was cut off, as it had been confirmed; the exit code of that, None where there was nothing."""
-    job = journal.unfinished(user)
+    job = journal.unfinished(folder)
     if job is None:
         return None
     if how["dry_run"]:
         say("An earlier forgetting was cut off; the next one without --dry-run finishes it first.")
         return None
-    if not how["as_json"]:
+    if not for_script():
         say("Finishing a forgetting that was cut off.")
-    return _do(user, job, None, how)
+    return _do(folder, job, None)
 
 
-def _beside(user: Folder, found: DeletionPlan) -> bool:
+def _beside(folder: Folder, found: DeletionPlan) -> bool:
     """Does a record or a cache of the user's still say it, though no memory does?"""
-    return any(line.startswith(f"{user.name}/") for line in erasure.remaining(user, found.wording))
+    return any(line.startswith(f"{folder.name}/") for line in erasure.remaining(folder, found.wording))
 
 
-def _named(user: Folder, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
+def _named(folder: Folder, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
     """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
-    name, line = split_line(user, given)
+    name, line = split_line(folder, given)
     try:
-        return [deletion.at(user, user.locate(name), line)], ""
+        return [deletion.at(folder, folder.locate(name), line)], ""
     except NotFound:
         if cut_off is None and (line is not None or not how["purge_history"]):
             raise
@@ -145,28 +145,26 @@ def show_plan(found: DeletionPlan) -> Iterable[str]:
     yield from found.notes
 
 
-def _carry_out(user: Folder, job: DeletionJob, past: set[str], how: dict[str, bool]) -> int:
+def _carry_out(folder: Folder, job: DeletionJob, past: set[str], how: dict[str, bool]) -> int:
     """Show, ask, delete, report; `past` is what the history tells it in."""
     found = job.plan
-    if how["as_json"]:
-        for item in found.items:
-            say_json({"event": "plan", **item._asdict()})
-    else:
-        for line in [*show_plan(found), *_past(past)]:
-            say(line)
+    for item in found.items if for_script() else ():
+        say_json({"event": "plan", **item._asdict()})
+    if not for_script():
+        say(*show_plan(found), *_past(past))
     if how["dry_run"]:
         return 0
     if how["purge_history"]:
-        purge.require(History(user))
-    if not _confirmed("Delete all this for good?", user, how):
+        purge.require(History(folder))
+    if not _confirmed("Delete all this for good?", folder, how):
         return 1
-    return _do(user, *erasure.begin(user, job, now()), how)
+    return _do(folder, *erasure.begin(folder, job, now()))
 
 
-def _confirmed(question: str, user: Folder, how: dict[str, bool], whole: bool = False) -> bool:
+def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool = False) -> bool:
     """Does the person mean it? `whole`: the repository goes, or stays, as a whole."""
     if how["purge_history"] and not how["yes"] and not whole:
-        where = History(user).repository.where
+        where = History(folder).repository.where
         say(f"Commits in {where} get new names; its reflog is emptied, and what nothing names is pruned.")
     if how["yes"] or confirmed(question):
         return True
@@ -174,25 +172,25 @@ def _confirmed(question: str, user: Folder, how: dict[str, bool], whole: bool = 
     return False
 
 
-def _do(user: Folder, job: DeletionJob, before: Before | None, how: dict[str, bool]) -> int:
+def _do(folder: Folder, job: DeletionJob, before: Before | None) -> int:
     """Carry a job out, from the start or from where it was cut off, search for what is left, and report."""
     wording = job.plan.wording
-    owned = job.all and os.path.lexists(os.path.join(user.root, ".git"))
-    done = erasure.remove_user(user, job, now()) if job.all else erasure.erase(user, job, now(), before)
-    history, said, held = History(user), list[str](), None
+    owned = job.all and os.path.lexists(os.path.join(folder.root, ".git"))
+    done = erasure.remove_user(folder, job, now()) if job.all else erasure.erase(folder, job, now(), before)
+    history, said, held = History(folder), list[str](), None
     if job.purge and not owned and history.home:
         say_working("Rewriting the history")
-        target = purge.target_of(history, job)
+        target = Target(history, wording, job.all, job.every, job.plan.lines)
         purged = purge.purge(target)
         said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
-        erasure.settle(user, job.plan)
+        erasure.settle(folder, job.plan)
         held = purge.search(target)
     elif not (job.purge and owned):
         said = purge.remembers(history, wording, job.paths, everything=job.all)
         said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
-    still = erasure.remaining(user, wording)
-    (erasure.end_user if job.all else journal.end)(user)
-    _report(done, still, said, held, how)
+    still = erasure.remaining(folder, wording)
+    (erasure.end_user if job.all else journal.end)(folder)
+    _report(done, still, said, held)
     say_aside(done.note)
     return 1 if done.stayed or (held and held.own) else 0
 
@@ -204,15 +202,12 @@ def _past(paths: set[str]) -> Iterable[str]:
     yield from (f"  {one_line(path)}" for path in sorted(paths))
 
 
-def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | None, how: dict[str, bool]) -> None:
+def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | None) -> None:
     """What went, what stayed, what still says it."""
     lines = [*said, *(_held(held) if held and done.sought else ()), "Backups, where there are any, have it too."]
-    if how["as_json"]:
-        say_json({"event": "done", **done._asdict(), "still": still})
-    for line in [*report(done, still), *lines] if not how["as_json"] else ():
-        say(line)
-    for line in lines if how["as_json"] else ():
-        say_json({"event": "notice", "text": line})
+    tell({"event": "done", **done._asdict(), "still": still}, *report(done, still))
+    for line in lines:
+        tell({"event": "notice", "text": line}, line)
 
 
 def report(done: Erased, still: list[str]) -> Iterable[str]:
@@ -241,53 +236,37 @@ def _held(held: StillHeld) -> Iterable[str]:
         yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
 
 
-def _forget_user(user: Folder, how: dict[str, bool]) -> int:
-    """Delete everything of one user."""
-    history = History(user)
-    if not user.exists():
-        return _forget_gone(user, history, how)
-    owned = os.path.lexists(os.path.join(user.root, ".git"))
-    if how["purge_history"] and not owned:
-        purge.require(history)
-    paths = user.paths()
-    what = f"{len(paths)} memories of {user.name} in {user.root}, with archive, recalls, traces and index"
-    if owned:
-        what += ", and its git repository" if how["purge_history"] else "; its git repository stays"
-    if how["as_json"]:
-        say_json({"event": "plan", "user": user.name, "memories": len(paths), "folder": user.root})
+def _forget_user(folder: Folder, how: dict[str, bool]) -> int:
+    """Delete everything of one user; of one who is gone already, what the history has."""
+    history, paths = History(folder), folder.paths()
+    owned, purges = os.path.lexists(os.path.join(folder.root, ".git")), how["purge_history"]
+    if folder.exists():
+        what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
+        stays = ", and its git repository" if purges else "; its git repository stays"
+        what += f"{stays if owned else ''}."
     else:
-        say(f"{what}.")
+        what = "\n".join(purge.remembers(history, Wording(), [], everything=True))
+        if not what:
+            raise NotFound(f"there is no user {folder.name} in {folder.store}, and no history of one.")
+    if purges and not owned:
+        purge.require(history)
+    tell({"event": "plan", "user": folder.name, "memories": len(paths), "folder": folder.root}, what)
     if how["dry_run"]:
         return 0
-    if not _confirmed(f"Delete everything of {user.name} for good?", user, how, owned):
+    if not _confirmed(f"Delete everything of {folder.name} for good?", folder, how, owned):
         return 1
-    wording = _wording(user, paths)
-    if how["purge_history"] and not owned:
+    wording = _wording(folder, paths)
+    if purges and not owned:
         purge.learn_all(Target(history, wording, True))
-    job = DeletionJob(DeletionPlan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, how["purge_history"])
-    return _do(user, *erasure.begin(user, job, now()), how)
+    job = DeletionJob(DeletionPlan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, purges)
+    return _do(folder, *erasure.begin(folder, job, now()))
 
 
-def _forget_gone(user: Folder, history: History, how: dict[str, bool]) -> int:
-    """Purge the history of a user whose memories are gone already."""
-    target = Target(history, Wording(), True)
-    told = purge.remembers(history, target.wording, [], everything=True)
-    if not told:
-        raise NotFound(f"there is no user {user.name} in {user.store}, and no history of one.")
-    if how["dry_run"]:
-        say("\n".join(told))
-        return 0
-    purge.require(history)
-    purge.learn_all(target)
-    job = DeletionJob(DeletionPlan([], {}, {}, {}, target.wording, []), True, True, True)
-    return _do(user, *erasure.begin(user, job, now()), how) if _confirmed("Purge it?", user, how) else 1
-
-
-def _wording(user: Folder, paths: list[str]) -> Wording:
+def _wording(folder: Folder, paths: list[str]) -> Wording:
     """What the memories of a user say, to look for it elsewhere."""
     wording = Wording()
     for path in paths:
-        memory = deletion.bounded(user, path)
+        memory = deletion.bounded(folder, path)
         for passage in memory.passages:
             wording.add(passage.text, SENTENCE)
     return wording

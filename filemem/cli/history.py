@@ -8,14 +8,14 @@ import click
 
 from filemem.cli.common import complete_path, now, the_user
 from filemem.cli.options import json_option, shared_options
-from filemem.cli.screen import colours, put, say, say_aside, say_json, say_working
+from filemem.cli.screen import colours, put, say, say_aside, say_working, tell
 from filemem.cli.wrapping import wrapped
 from filemem.errors import FilememError, NotFound
 from filemem.history import History, log, undo
 from filemem.history.git import GitError
 from filemem.history.log import Commit
 from filemem.history.sync import sync
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import counted, escape_controls, one_line
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 
@@ -26,7 +26,7 @@ _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show.")
 @json_option
 @shared_options
-def log_command(path: str | None, about: str, limit: int | None, as_json: bool) -> int:
+def log_command(path: str | None, about: str, limit: int | None) -> int:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
 
     Example: filemem log --about oolong
@@ -36,10 +36,7 @@ def log_command(path: str | None, about: str, limit: int | None, as_json: bool) 
     history = History(the_user())
     found = log.log(history, path or "", about, limit or 0)
     for commit in found:
-        if as_json:
-            say_json({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who})
-        else:
-            put(_line(commit))
+        tell({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, _line(commit), how=put)
     if not found:
         say_aside("there is no such commit.")
     return 0 if found else 1
@@ -87,9 +84,9 @@ def _show(diff: str) -> None:
 
 def _path(history: History, path: str) -> str:
     """A memory or folder as named; a memory that is gone may be named too."""
-    history.user.absolute(path)
+    history.folder.absolute(path)
     with contextlib.suppress(NotFound, FilememError):
-        return history.user.locate(path)
+        return history.folder.locate(path)
     return path
 
 
@@ -105,8 +102,7 @@ def undo_command(commit: str | None) -> int:
     """
     done = undo.undo(History(the_user()), commit or "", now())
     put(_line(done.commit, "Undid "))
-    for sentence in done.said:
-        say(sentence)
+    say(*done.said)
     say_aside(done.recorded.note)
     return 0
 
@@ -115,28 +111,27 @@ def undo_command(commit: str | None) -> int:
 @click.argument("path", shell_complete=complete_path)
 @json_option
 @shared_options
-def blame_command(path: str, as_json: bool) -> int:
+def blame_command(path: str) -> int:
     """Show who wrote each line of the memory at PATH: a person, filemem in a conversation, or one of its jobs.
 
     Example: filemem blame profile.md
     """
     history = History(the_user())
-    where = history.user.locate(path)
+    where = history.folder.locate(path)
     last: object = ()
     for line in log.blame(history, where):
-        if as_json:
-            commit = line.commit
-            facts = (
-                {"commit": commit.commit, "at": commit.at, "who": commit.who, "subject": commit.subject}
-                if commit
-                else {}
-            )
-            say_json({"line": line.line, "text": line.text, **facts})
-            continue
-        if line.commit != last:
-            put(_line(line.commit) if line.commit else "not committed yet")
-            last = line.commit
-        say(f"{line.line:>4}  {line.text}")
+        commit = line.commit
+        facts = (
+            {"commit": commit.commit, "at": commit.at, "who": commit.who, "subject": commit.subject} if commit else {}
+        )
+        head = [_line(commit) if commit else "not committed yet"] if commit != last else []
+        tell(
+            {"line": line.line, "text": line.text, **facts},
+            *head,
+            escape_controls(f"{line.line:>4}  {line.text}"),
+            how=put,
+        )
+        last = commit
     return 0
 
 
@@ -153,12 +148,11 @@ def sync_command(remote: str | None) -> int:
     history = History(the_user())
     say_working("Fetching, merging and sending")
     done = sync(history, remote, now())
-    for note in done.notes:
-        say(note)
+    say(*done.notes)
     for path in done.doubled:
         say(f"{path} holds two versions of some lines; filemem check shows where.")
     if done.fetched or done.pushed:
-        say(f"Brought in {done.fetched} commit{'s' * (done.fetched != 1)}, sent {done.pushed}.")
+        say(f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}.")
     else:
         say("Everything is the same here and there.")
     return 0

@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from filemem.cli.common import a_user, now, the_store, welcome
-from filemem.cli.options import new_user_option, shared_options
-from filemem.cli.screen import progress, say, say_aside, say_dim, say_json
-from filemem.cli.trusting import settled
+from filemem.cli.common import a_user, now, settled, the_store, welcome
+from filemem.cli.options import json_option_that, new_user_option, shared_options
+from filemem.cli.screen import for_script, progress, say, say_aside, say_dim, say_json
 from filemem.errors import FilememError
 from filemem.history import History
 from filemem.importers import FORMATS, ImportReport, import_file
+from filemem.text.plain import counted
 
 SHOWN = 10  # lines of each list in the report
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
@@ -24,10 +24,10 @@ NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what w
 @click.argument("file", type=click.Path(exists=True, allow_dash=True))
 @click.option("--dry-run", is_flag=True, help="Only report what would be taken.")
 @click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too.")
-@click.option("--json", "as_json", is_flag=True, help="The whole report as one JSON object.")
+@json_option_that("The whole report as one JSON object.")
 @new_user_option
 @shared_options
-def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_secrets: bool) -> int:
+def import_command(format_: str, file: str, dry_run: bool, with_secrets: bool) -> int:
     """Take in conversations and notes from elsewhere.
 
     A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
@@ -47,7 +47,7 @@ def import_command(format_: str, file: str, dry_run: bool, as_json: bool, with_s
     with progress("importing") as show:
         name = user.name if user else None
         report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)
-    if as_json:
+    if for_script():
         say_json({name: [entry._asdict() for entry in entries] for name, entries in report._asdict().items()})
     else:
         _show(report, dry_run=dry_run)
@@ -62,7 +62,7 @@ def _record(report: ImportReport, format_: str, file: str) -> None:
     for entry in (*report.added, *report.updated):
         taken.setdefault(entry.user, []).append(entry.path)
     for name, paths in taken.items():
-        subject = f"Import {len(paths)} memor{'ies' if len(paths) > 1 else 'y'} from {os.path.basename(file)}"
+        subject = f"Import {counted(len(paths), 'memory', 'memories')} from {os.path.basename(file)}"
         trailers = {"Job": "import", "Source": f"{format_}:{os.path.basename(file)}"}
         say_aside(History(the_store().folder(name)).record(subject, paths, trailers, now()).note)
 
@@ -72,7 +72,7 @@ def _show(report: ImportReport, *, dry_run: bool) -> None:
     words = ("would add", "would update", "to be taken in") if dry_run else ("added", "updated", "taken in")
     for word, taken in zip(words, (report.added, report.updated), strict=False):
         for entry in taken[:SHOWN]:
-            say(f"{word} {entry.user}/{entry.path}" + (f", {_turns(entry.turns)}" if entry.turns else ""))
+            say(f"{word} {entry.user}/{entry.path}" + (f", {counted(entry.turns, 'turn')}" if entry.turns else ""))
         if len(taken) > SHOWN:
             say(f"{word} {len(taken) - SHOWN:,} more; --json lists them all")
     for skipped in report.skipped[:SHOWN]:
@@ -81,13 +81,9 @@ def _show(report: ImportReport, *, dry_run: bool) -> None:
         say(f"note: {len(report.skipped) - SHOWN:,} more; --json lists them all")
     turns = sum(entry.turns for entry in (*report.added, *report.updated))
     counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
-    say(f"{'Nothing was written: ' if dry_run else ''}{counts}, {_turns(turns)} {words[2]}.")
+    say(f"{'Nothing was written: ' if dry_run else ''}{counts}, {counted(turns, 'turn')} {words[2]}.")
     if turns and not dry_run:
         say_dim(NEXT)
-
-
-def _turns(count: int) -> str:
-    return f"{count:,} turn{'s' * (count != 1)}"
 
 
 def _ended_session() -> str:

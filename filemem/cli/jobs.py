@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from filemem.cli.common import complete_path, now, split_line, the_store, the_user
-from filemem.cli.options import chosen, json_option, model_option, shared_options
-from filemem.cli.screen import progress, put, say, say_json
+from filemem.cli.options import all_users_option, chosen, json_option, kept, model_option, shared_options
+from filemem.cli.screen import for_script, progress, put, say, tell
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, in_words
 from filemem.files import said
@@ -20,7 +20,6 @@ from filemem.models import Model
 from filemem.models.endpoint import FailFastModel
 from filemem.overview import status
 
-_all = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 SHOWN = 12  # lines of a job for one of many users
 Show = Callable[[int, int], None]
@@ -42,11 +41,11 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versio
 @click.command("compact")
 @click.option("--older-than", type=Age(), metavar="AGE", help="Sessions more than this old: 30d, 4w [30d, or as set].")
 @model_option
-@_all
+@all_users_option
 @_dry
 @json_option
 @shared_options
-def compact_command(older_than: int | None, model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
+def compact_command(older_than: int | None, model: str | None, all_users: bool, dry_run: bool) -> int:
     """Summarise old conversations by month, and archive them.
 
     Every line of a summary links to its source. Without a model, it holds the most telling turns in their own words.
@@ -54,20 +53,18 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
     Example: filemem compact --older-than 60d --dry-run
     """
 
-    asked = _one(model)
+    def work(folder: Folder, show: Show) -> list[JobDone]:
+        return [maintenance.compact(folder, now(), _model(folder, model), older_than, _finer(show), dry=dry_run)]
 
-    def work(user: Folder, show: Show) -> list[JobDone]:
-        return [maintenance.compact(user, now(), asked(user), older_than, _finer(show), dry=dry_run)]
-
-    return _run(work, all_users=all_users, as_json=as_json, label="compacting")
+    return _run(work, all_users=all_users, label="compacting")
 
 
 @click.command("sweep")
-@_all
+@all_users_option
 @_dry
 @json_option
 @shared_options
-def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
+def sweep_command(all_users: bool, dry_run: bool) -> int:
     """Archive what has faded; bring back what was opened or cited in the archive.
 
     Only what was fades: summarised conversations, past events and plans, trifles. Nothing is deleted: what is archived still
@@ -76,30 +73,28 @@ def sweep_command(all_users: bool, dry_run: bool, as_json: bool) -> int:
     Example: filemem sweep --dry-run
     """
 
-    def work(user: Folder, show: Show) -> list[JobDone]:
-        return [maintenance.sweep(user, now(), show, dry=dry_run)]
+    def work(folder: Folder, show: Show) -> list[JobDone]:
+        return [maintenance.sweep(folder, now(), show, dry=dry_run)]
 
-    return _run(work, all_users=all_users, as_json=as_json, label="sweeping")
+    return _run(work, all_users=all_users, label="sweeping")
 
 
 @click.command("maintain")
 @model_option
-@_all
+@all_users_option
 @_dry
 @json_option
 @shared_options
-def maintain_command(model: str | None, all_users: bool, dry_run: bool, as_json: bool) -> int:
+def maintain_command(model: str | None, all_users: bool, dry_run: bool) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
     Example: filemem maintain --all-users --dry-run
     """
 
-    asked = _one(model)
+    def work(folder: Folder, show: Show) -> list[JobDone]:
+        return maintenance.maintain(folder, now(), _model(folder, model), _finer(show), dry=dry_run)
 
-    def work(user: Folder, show: Show) -> list[JobDone]:
-        return maintenance.maintain(user, now(), asked(user), _finer(show), dry=dry_run)
-
-    return _run(work, all_users=all_users, as_json=as_json, label="maintaining")
+    return _run(work, all_users=all_users, label="maintaining")
 
 
 @click.command("restore")
@@ -119,8 +114,7 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> int:
             gone = said.let_go(user, path)
             say(f"{gone:,} {'turn' if gone == 1 else 'turns'} of {path} let go.")
         return 0
-    for sentence in maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said:
-        say(sentence)
+    say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)
     return 0
 
 
@@ -133,15 +127,14 @@ def why_command(path: str) -> int:
     Example: filemem why facts/2026/2026-03-14-prefers-oolong-tea.md
     """
     user = the_user()
-    for sentence in fading.why(user, split_line(user, path)[0], now().date()):
-        say(sentence)
+    say(*fading.why(user, split_line(user, path)[0], now().date()))
     return 0
 
 
 @click.command("status")
 @json_option
 @shared_options
-def status_command(as_json: bool) -> int:
+def status_command() -> int:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and how retention is spread.
 
     Example: filemem status
@@ -149,34 +142,24 @@ def status_command(as_json: bool) -> int:
     user = the_user()
     with progress("looking") as show:
         found = status.status(user, now(), show)
-    if as_json:
-        kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
-        say_json({"user": user.name, **found._asdict(), "kinds": kinds})
-        return 0
-    for line in status.in_words(found):
-        say(line)
+    kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
+    tell({"user": user.name, **found._asdict(), "kinds": kinds}, *status.in_words(found))
     return 0
 
 
-def _one(name: str | None) -> Callable[[Folder], Model]:
+def _model(folder: Folder, name: str | None) -> Model:
     """The model for all users of a command; the store's settings are the same for each."""
-    found: list[Model] = []
-
-    def asked(user: Folder) -> Model:
-        if not found:
-            found.append(FailFastModel(the_model(user, name)))
-        return found[0]
-
-    return asked
+    model: Model = kept("model", lambda: FailFastModel(the_model(folder, name)))
+    return model
 
 
-def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
+def _run(job: Job, *, all_users: bool, label: str) -> int:
     """Do a job for one user or for all; one whose memories cannot be worked on does not stop the others. Exit code 1 then."""
     if not all_users:
         user = the_user()
         with progress(f"{label} {user.name}") as show:
             done = job(user, show)
-        _report(user.name, done, as_json=as_json)
+        _report(user.name, done)
         return 0
     if chosen("user"):
         raise FilememError("--user and --all-users exclude each other; give one of them.")
@@ -189,13 +172,16 @@ def _run(job: Job, *, all_users: bool, as_json: bool, label: str) -> int:
             try:
                 done = job(store.folder(name), _unseen)
                 _clear_bar()
-                _report(name, done, as_json=as_json, quiet=True)
+                _report(name, done, quiet=True)
             except (FilememError, OSError) as error:
                 failed += 1
                 _clear_bar()
-                _failure(name, error, as_json=as_json)
+                reason = in_words(error) if isinstance(error, OSError) else str(error)
+                tell(
+                    {"user": name, "error": reason}, f"filemem: {name}: {reason}", how=lambda line: put(line, err=True)
+                )
         show(len(names), len(names))
-    if not as_json:
+    if not for_script():
         say(f"{len(names) - failed:,} of {len(names):,} users done.")
     return 1 if failed else 0
 
@@ -215,23 +201,11 @@ def _finer(show: Show) -> Show:
     return lambda done, total: show(1000 * done, 1000 * total)
 
 
-def _report(name: str, done: list[JobDone], *, as_json: bool, quiet: bool = False) -> None:
+def _report(name: str, done: list[JobDone], *, quiet: bool = False) -> None:
     """What the jobs did; `quiet`: only where there was something to do, the first lines, each with the user in front."""
     for job in done:
-        if as_json:
-            say_json({"user": name, "job": job.job, **job.facts})
-            continue
         lines = job.said
         if quiet:
             more = [f"and {len(lines) - SHOWN:,} more."] if len(lines) > SHOWN else []
             lines = [f"{name}: {line}" for line in [*lines[:SHOWN], *more] if job.paths]
-        for line in lines:
-            say(line)
-
-
-def _failure(name: str, error: Exception, *, as_json: bool) -> None:
-    reason = in_words(error) if isinstance(error, OSError) else str(error)
-    if as_json:
-        say_json({"user": name, "error": reason})
-    else:
-        put(f"filemem: {name}: {reason}", err=True)
+        tell({"user": name, "job": job.job, **job.facts}, *lines)

@@ -12,14 +12,6 @@ import click
 from filemem.files import names
 
 F = TypeVar("F", bound=Callable[..., Any])
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-model_option = click.option(
-    "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
-)
-path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
-after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
-before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
-_OPTIONS = ("store", "user", "today", "trust")
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
@@ -58,59 +50,59 @@ class _StoreOption(click.Option):
         return super().get_help_record(ctx)
 
 
+def _kept(*names: str, **how: Any) -> Callable[[F], F]:
+    """An option that no command gets as an argument: `chosen` has its value."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value is not None and not str(value).strip():  # a script's unset variable, which must not mean the default
+            raise click.UsageError(f"--{param.name} is empty; give it a value, or leave it out.")
+        if value is not None:
+            ctx.ensure_object(dict)[param.name] = value
+
+    return click.option(*names, expose_value=False, callback=keep, **how)
+
+
+def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The users whose names begin so."""
+    root = os.path.abspath(os.path.expanduser(store_path(ctx.ensure_object(dict).get("store"))))
+    return [name for name in names.users(root) if name.startswith(incomplete)]
+
+
+_SHARED = (
+    _kept("--store", cls=_StoreOption, metavar="FOLDER", help="The store."),
+    _kept("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
+    _kept("--today", type=Moment(), metavar="DATE", help="The day, or day and time, taken as now."),
+    _kept("--trust", is_flag=True, default=None, help="Trust the store's settings and git repository from now on."),
+)
+
+
 def shared_options(command: F) -> F:
     """--store, --user, --today and --trust, accepted before and after a command's name; the later one counts."""
-
-    @click.option("--store", cls=_StoreOption, metavar="FOLDER", help="The store.")
-    @click.option(
-        "--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users
-    )
-    @click.option("--today", type=Moment(), metavar="DATE", help="The day, or day and time, taken as now.")
-    @click.option(
-        "--trust", is_flag=True, default=None, help="Trust the store's settings and git repository from now on."
-    )
-    @click.pass_context
-    @functools.wraps(command)
-    def wrapped(ctx: click.Context, /, **values: Any) -> Any:
-        chosen = ctx.ensure_object(dict)
-        for name in _OPTIONS:
-            given = values.pop(name)
-            if (
-                given is not None and not str(given).strip()
-            ):  # a script's unset variable, which must not mean the default
-                raise click.UsageError(f"--{name} is empty; give it a value, or leave it out.")
-            if given is not None:
-                chosen[name] = given
-        return ctx.invoke(command, **values)
-
-    return wrapped  # type: ignore[return-value]
+    return functools.reduce(lambda made, option: option(made), reversed(_SHARED), command)
 
 
-def as_of_option(command: F) -> F:
-    """--as-of, for a command that only reads: the user is then as git had them by that day."""
-
-    def keep(ctx: click.Context, param: click.Parameter, value: dt.datetime | None) -> None:
-        ctx.ensure_object(dict)["as_of"] = value
-
-    what = "What was believed at the end of that day, from git."
-    named = click.option("--as-of", type=Moment(), metavar="DATE", expose_value=False, callback=keep, help=what)
-    return named(command)
+def json_option_that(does: str) -> Callable[[F], F]:
+    """--json, for which `screen.tell` asks; the help says what it does."""
+    return _kept("--json", is_flag=True, help=does)
 
 
-def new_user_option(command: F) -> F:
-    """--new-user, for a command with which a user may begin."""
-
-    def keep(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-        ctx.ensure_object(dict)["new_user"] = value
-
-    what = "Begin as a new user, however close the name is to another's."
-    named = click.option("--new-user", is_flag=True, expose_value=False, callback=keep, help=what)
-    return named(command)
+json_option = json_option_that("One JSON object a line.")
+as_of_option = _kept(
+    "--as-of", type=Moment(), metavar="DATE", help="What was believed at the end of that day, from git."
+)
+new_user_option = _kept("--new-user", is_flag=True, help="Begin as a new user, however close the name is to another's.")
+model_option = click.option(
+    "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
+)
+path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
+after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
+before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
+all_users_option = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
 
 
 def chosen(name: str) -> Any:
-    """What was given for one of the shared options or --as-of, None where it was not."""
-    return click.get_current_context().find_object(dict).get(name)  # type: ignore[union-attr]
+    """What was given for an option that no command gets as an argument, None where it was not."""
+    return click.get_current_context().ensure_object(dict).get(name)
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:
@@ -119,10 +111,3 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
     if name not in values:
         values[name] = make()
     return values[name]
-
-
-def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """The users whose names begin so."""
-    given = ctx.params.get("store") or (ctx.parent.params.get("store") if ctx.parent else None)
-    root = os.path.abspath(os.path.expanduser(store_path(given)))
-    return [name for name in names.users(root) if name.startswith(incomplete)]

@@ -1,27 +1,32 @@
-"""Commands that show memories as a whole: graph, timeline."""
+"""Commands that show memories as a whole: graph, timeline, report."""
 
 import datetime as dt
+import os
 from collections.abc import Iterator
 
 import click
 
 from filemem import index
-from filemem.cli.common import complete_path, completing, now, reader
+from filemem.cli.common import complete_path, completing, now, reader, the_user
 from filemem.cli.options import after_option, as_of_option, before_option, json_option, shared_options
-from filemem.cli.screen import dim, put, say, say_json
+from filemem.cli.screen import dim, progress, put, say, say_json, tell
 from filemem.errors import FilememError
-from filemem.files import archive, globs
+from filemem.files import archive, disk, globs
 from filemem.files.folder import Folder
 from filemem.files.transcript import ASSISTANT
 from filemem.overview import graph as graphs
+from filemem.overview import report
 from filemem.overview import timeline as times
 from filemem.overview.graph import Graph, Naming
+from filemem.overview.report import page
+from filemem.overview.timeline import Event
 from filemem.remembering.comparison import display
 from filemem.text import terms
 from filemem.text.dates import parse_bound
-from filemem.text.plain import escape_controls, nearest, one_line
+from filemem.text.plain import counted, escape_controls, nearest, one_line
 
 SHOWN = 8  # names beside one in the list of all
+_BEGINNING = 2_000  # bytes, in which a report says whose it is
 
 
 def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -61,15 +66,15 @@ def graph_command(name: str | None, form: str | None) -> int:
     return 0 if drawn.names else 1
 
 
-def _graph(user: Folder) -> Graph:
-    spoken = set(index.of(user).corpus().speaker_names) - {"", ASSISTANT}
-    return graphs.graph(user, spoken | {display(user.name)})
+def _graph(folder: Folder) -> Graph:
+    spoken = set(index.of(folder).corpus().speaker_names) - {"", ASSISTANT}
+    return graphs.graph(folder, spoken | {display(folder.name)})
 
 
-def _found(user: Folder, whole: Graph, given: str) -> str:
+def _found(folder: Folder, whole: Graph, given: str) -> str:
     """The name that a person means, by any of its spellings; raises FilememError with the nearest names."""
     folded = {_folded(name): name for name in whole.names}
-    for spelling in (_folded(given), *index.of(user).corpus().names().get(_folded(given), [])):
+    for spelling in (_folded(given), *index.of(folder).corpus().names().get(_folded(given), [])):
         if spelling in folded:
             return folded[spelling]
     near = nearest(_folded(given), folded, 3, 0.4) or list(folded)[:3]
@@ -92,15 +97,16 @@ def _of_all(drawn: Graph) -> Iterator[str]:
 
 def _of_one(drawn: Graph, name: str) -> Iterator[str]:
     beside = ", ".join(f"{other} {count}" for other, count in drawn.beside(name))
-    count = len(drawn.names[name])
-    yield escape_controls(f"{name}  {count} passage{'s' * (count != 1)}{', beside ' * bool(beside)}{beside}")
+    yield escape_controls(f"{name}  {counted(len(drawn.names[name]), 'passage')}{', beside ' * bool(beside)}{beside}")
     for place in drawn.names[name]:
-        where = dim(escape_controls(f"{place.path}:{place.line}"))
-        yield f"{place.date or ''!s:10}  {escape_controls(one_line(place.text, 160))}{_ended(place)}  {where}"
+        yield _row(place.date or "", place)
 
 
-def _ended(place: Naming) -> str:
-    return f" (until {place.until})" if place.until else " (archived)" if place.archived else ""
+def _row(day: object, one: Naming | Event) -> str:
+    """A day, what a passage says, whether that holds, and where it stands."""
+    ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
+    where = dim(escape_controls(f"{one.path}:{one.line}"))
+    return f"{day!s:10}  {escape_controls(one_line(one.text, 160))}{ended}  {where}"
 
 
 @click.command("timeline")
@@ -110,7 +116,7 @@ def _ended(place: Naming) -> str:
 @json_option
 @as_of_option
 @shared_options
-def timeline_command(glob: str, after: str | None, before: str | None, as_json: bool) -> int:
+def timeline_command(glob: str, after: str | None, before: str | None) -> int:
     """Show what happened when, oldest first.
 
     Each fact stands at the day that it tells of, else at its own date; what has ended says when. GLOB names other memories,
@@ -123,12 +129,7 @@ def timeline_command(glob: str, after: str | None, before: str | None, as_json: 
     last = _bound(before, today, end=True) or dt.date.max
     events = times.timeline(user, lambda path: wanted(archive.live(path)), first, last)
     for event in events:
-        if as_json:
-            say_json(event.as_json())
-            continue
-        ended = f" (until {event.until})" if event.until else " (archived)" if event.archived else ""
-        where = dim(escape_controls(f"{event.path}:{event.line}"))
-        put(f"{event.day():10}  {escape_controls(one_line(event.text, 160))}{ended}  {where}")
+        tell(event.as_json(), _row(event.day(), event), how=put)
     return 0 if events else 1
 
 
@@ -137,3 +138,47 @@ def _bound(given: str | None, today: dt.date, *, end: bool) -> dt.date | None:
         return parse_bound(given, today, end) if given else None
     except ValueError as error:
         raise FilememError(str(error)) from None
+
+
+@click.command("report")
+@click.option("--output", "-o", required=True, metavar="FILE", type=click.Path(), help="The page to write.")
+@click.option("--force", "-f", is_flag=True, help="Overwrite a file that is no report.")
+@shared_options
+def report_command(output: str, force: bool) -> int:
+    """Write a page to read: the profile, what holds by topic, what happened when, what faded and why.
+
+    It is one HTML file that needs no network and no script. An earlier report is overwritten; another file is only with -f.
+
+    Example: filemem report -o report.html
+    """
+    user = the_user()
+    where = _place(user, output)
+    _spare(where, force=force)
+    with progress("looking") as show:
+        found = report.gather(user, now(), show)
+    data = page.page(found).encode()
+    _spare(where, force=force)
+    disk.write(where, data)
+    say(f"Wrote {output}: {found.live + found.archived:,} memories.")
+    return 0
+
+
+def _place(folder: Folder, output: str) -> str:
+    """Where the page goes; raises FilememError for a folder, a missing one, or a place among somebody's memories."""
+    where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
+    root = os.path.realpath(folder.store)
+    if os.path.isdir(where):
+        raise FilememError(f"{one_line(output)} is a folder; name a file.")
+    if os.path.dirname(where).startswith(root + os.sep):
+        raise FilememError(f"{one_line(output)} lies among the memories, and would become one; name a place outside.")
+    if not os.path.isdir(os.path.dirname(where)):
+        raise FilememError(f"the folder of {one_line(output)} does not exist; make it first.")
+    return where
+
+
+def _spare(where: str, *, force: bool) -> None:
+    """Raise FilememError where writing would overwrite anything but a report."""
+    if force or not os.path.lexists(where):
+        return
+    if os.path.islink(where) or not page.ours(disk.read(where, _BEGINNING).decode(errors="replace")):
+        raise FilememError(f"{one_line(where)} is no report of filemem's; name another file, or overwrite it with -f.")

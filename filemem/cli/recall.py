@@ -8,7 +8,7 @@ import click
 
 from filemem.cli.common import complete_path, reader, split_line
 from filemem.cli.options import as_of_option, json_option, path_option, shared_options
-from filemem.cli.screen import colours, say, say_answer, say_dim, say_json
+from filemem.cli.screen import colours, for_script, say_answer, say_dim, say_json, tell
 from filemem.errors import FilememError
 from filemem.files import globs
 from filemem.files.folder import Folder, Stat
@@ -29,7 +29,7 @@ WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; few
 @json_option
 @as_of_option
 @shared_options
-def grep_command(pattern: str, path: str | None, context: int, offset: int, as_json: bool) -> int:
+def grep_command(pattern: str, path: str | None, context: int, offset: int) -> int:
     r"""Find the lines that match a regular expression.
 
     Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
@@ -39,9 +39,9 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     Exit code 1 where nothing was found.
     """
     user = reader()
-    page = 10**9 if as_json or not colours() else 200
+    page = 10**9 if for_script() or not colours() else 200
     found = grep(user, _listed(user), pattern, path=path, context=context, offset=offset, page=page)
-    if as_json:
+    if for_script():
         for line in found.lines:
             if line.matches:
                 say_json({"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)})
@@ -55,16 +55,16 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int, as_j
     return 0 if found.total else 1
 
 
-def _listed(user: Folder) -> Listed:
+def _listed(folder: Folder) -> Listed:
     """The index where it is large enough to be worth loading for one search, else the folder as it is."""
     size = 0
-    with contextlib.suppress(FilememError, OSError), listed(user.bookkeeping("index")) as entries:
+    with contextlib.suppress(FilememError, OSError), listed(folder.bookkeeping("index")) as entries:
         size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
     if size <= WORTH_LOADING:
-        return Bare(user)
+        return Bare(folder)
     from filemem import index  # noqa: PLC0415  which a small folder does without
 
-    return index.of(user).corpus()
+    return index.of(folder).corpus()
 
 
 @click.command("open")
@@ -92,7 +92,7 @@ def open_command(path: str, lines: int | None) -> int:
 @json_option
 @as_of_option
 @shared_options
-def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
+def list_command(glob: str | None, limit: int | None) -> int:
     """List memories, newest first.
 
     Archived ones come last; GLOB names the files to list.
@@ -104,19 +104,16 @@ def list_command(glob: str | None, limit: int | None, as_json: bool) -> int:
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
     stats.sort(key=newest_first)
     for stat in stats[:limit]:
-        if as_json:
-            say_json(_row(user, stat))
-        else:
-            row = _row(user, stat)
-            say(f"{stat.path}  {one_line(row['title'], 80)}")
+        row = _row(user, stat)
+        tell(row, f"{stat.path}  {one_line(row['title'], 80)}")
     return 0 if stats else 1
 
 
-def _row(user: Folder, stat: Stat) -> dict[str, Any]:
+def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
     """A memory as `list` shows it."""
     when = when_of(stat.path)
     try:
-        memory = Memory(stat.path, user.read(stat.path, 20_000))
+        memory = Memory(stat.path, folder.read(stat.path, 20_000))
         title = memory.passages[0].text.split("\n")[0] if memory.passages else ""
     except FilememError as error:
         title = str(error)

@@ -1,24 +1,41 @@
-"""Commands that make memories of what was said: remember, consolidate."""
+"""Commands that make memories of what was said: remember, consolidate, review."""
 
 import contextlib
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import click
 
 from filemem.cli.common import a_user, now, the_store, the_user, welcome
-from filemem.cli.options import json_option, model_option, new_user_option, shared_options
-from filemem.cli.screen import progress, put, say, say_json
+from filemem.cli.options import (
+    all_users_option,
+    json_option,
+    json_option_that,
+    model_option,
+    new_user_option,
+    shared_options,
+)
+from filemem.cli.screen import choose, dim, for_script, progress, put, say, say_json, tell
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
-from filemem.cli.telling import committed, lines, remembered, waiting
+from filemem.cli.telling import committed, consolidated, lines, remembered, waiting
 from filemem.errors import FilememError
 from filemem.files import archive
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.remembering import consolidation
+from filemem.remembering import retold as old_facts
 from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Applied, Decision
 from filemem.remembering.extraction import listener
+from filemem.remembering.retold import Retold
+from filemem.remembering.review import Proposal, Review
+from filemem.text.plain import escape_controls, one_line
+
+T = TypeVar("T")
+ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
+ASK_RETOLD = "[q]uote the turn, [k]eep, [d]rop, [s]kip, [e]nd"
 
 
 @click.command("remember")
@@ -43,19 +60,18 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
     """
     user = a_user()
     welcome(user)
-    for line in remembered(user, " ".join(text), **how)[1]:
-        say(line)
+    say(*remembered(user, " ".join(text), **how))
     return 0
 
 
 @click.command("consolidate")
-@click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
+@all_users_option
 @click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
 @click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each.")
 @model_option
 @json_option
 @shared_options
-def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how: bool) -> int:
+def consolidate_command(all_users: bool, model: str | None, **how: bool) -> int:
     """Make memories of what was said.
 
     Every session is read once; what it tells becomes facts, lessons and lines of the profile, each with its source. With
@@ -68,7 +84,7 @@ def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how
     failed = False
     for user in users:
         try:
-            _consolidate(user, model, as_json=as_json, named=all_users, **how)
+            _consolidate(user, model, named=all_users, **how)
         except FilememError as error:
             if not all_users:
                 raise
@@ -77,44 +93,29 @@ def consolidate_command(all_users: bool, model: str | None, as_json: bool, **how
     return 2 if failed else 0
 
 
-def _consolidate(user: Folder, model: str | None, *, dry_run: bool, review: bool, as_json: bool, named: bool) -> None:
-    listen = listener(the_model(user, model), lambda sentence: put(sentence, err=True))
-    label = f"remembering {user.name}" if named else "remembering"
-    found: list[Applied] = []
-    with contextlib.nullcontext() if dry_run else archive.job_lock(user), progress(label) as show:
+def _consolidate(folder: Folder, model: str | None, *, dry_run: bool, review: bool, named: bool) -> None:
+    listen = listener(the_model(folder, model), lambda sentence: put(sentence, err=True))
+    whose, before = ({"user": folder.name}, f"{folder.name}: ") if named else ({}, "")
+    with (
+        contextlib.nullcontext() if dry_run else archive.job_lock(folder),
+        progress(f"remembering {folder.name}") as show,
+    ):
         if dry_run:
-            for plan in consolidation.plan(user, now(), listen, None, show):
-                found.append(Applied(list(plan.decisions), [], list(plan.notes)))
+            plans = consolidation.plan(folder, now(), listen, None, show)
+            found = [Applied(list(plan.decisions), [], list(plan.notes)) for plan in plans]
         else:
-            history = History(user)
-            before = history.before(now())
-            for session, done in consolidation.run(user, now(), listen, None, show, review=review):
-                found.append(done)
-                committed(user, done, session, before)
-                before = history.before(now())
-    _report(user, found, dry_run=dry_run, as_json=as_json, named=named)
-
-
-def _report(user: Folder, found: list[Applied], *, dry_run: bool, as_json: bool, named: bool) -> None:
-    whose = {"user": user.name} if named else {}
-    notes = [note for done in found for note in done.notes]
-    for done in found:
-        for one in done.decisions:
-            if as_json:
-                say_json({**whose, **decision_json(one, staged=done.staged)})
-            else:
-                for line in lines(one, whole=True, staged=done.staged):
-                    say(line)
-    if as_json:
-        for note in notes:
-            say_json({**whose, "event": "notice", "text": note})
-        return
-    for note in notes:
-        say(note)
-    made = [one for done in found for one in done.decisions if not done.staged]
-    staged = sum(len(done.decisions) for done in found if done.staged)
-    said = " ".join([*([_summary(made)] if made or not staged else []), *([f"{waiting(staged)}."] if staged else [])])
-    say(f"{user.name + ': ' if named else ''}{said}{' Nothing was written.' if dry_run else ''}")
+            found = list(consolidated(folder, listen, None, show, review=review))
+    decided = [(one, done.staged) for done in found for one in done.decisions]
+    for one, staged in decided:
+        tell({**whose, **decision_json(one, staged=staged)}, *lines(one, whole=True, staged=staged))
+    for note in (note for done in found for note in done.notes):
+        tell({**whose, "event": "notice", "text": note}, note)
+    made, proposed = [one for one, staged in decided if not staged], sum(staged for _, staged in decided)
+    said = [_summary(made)] if made or not proposed else []
+    said += [f"{waiting(proposed)}."] if proposed else []
+    said += ["Nothing was written."] if dry_run else []
+    if not for_script():
+        say(before + " ".join(said))
 
 
 def _summary(made: list[Decision]) -> str:
@@ -128,3 +129,150 @@ def _summary(made: list[Decision]) -> str:
     ]
     told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     return f"{told[:1].upper()}{told[1:]}." if told else "Nothing new was said."
+
+
+@click.command("review")
+@click.option("--accept-all", is_flag=True, help="Accept every proposal without asking.")
+@click.option("--retold", is_flag=True, help="Go through facts whose words stand in no turn that they cite.")
+@json_option_that("List the proposals, one JSON object a line, and change nothing.")
+@shared_options
+def review_command(accept_all: bool, retold: bool) -> int:
+    """Decide what is remembered, proposal by proposal.
+
+    Proposals come from `filemem consolidate --review`, or from every chat with `review: true` in filemem.yaml. Each is shown
+    with the turn that it comes from; what is skipped is asked again next time. Answers are read by line, so they can be
+    piped. Exit code 1 where nothing waits. With --retold it asks about facts that an older version told in words which nobody
+    had said: quote the turn in their place, keep them, or drop them into the archive.
+
+    Example: filemem review
+    """
+    user = the_user()
+    if retold:
+        facts = list(old_facts.found(user))
+        none = "Every fact says what a turn says that it cites."
+        return _go_through(user, facts, len(facts), _retold_json, functools.partial(_decide_retold, user), none)
+    review = Review(user)
+    decide = functools.partial(_decide, review)
+    first = "all" if accept_all else ""
+    return _go_through(
+        user, review.proposals(), len(review.claims), _as_json, decide, "Nothing waits for review.", first
+    )
+
+
+def _go_through(
+    folder: Folder,
+    waiting: Iterable[T],
+    count: int,
+    facts: Callable[[T], dict[str, Any]],
+    decide: Callable[[T, str, str, list[Applied]], str],
+    none: str,
+    answer: str = "",
+) -> int:
+    """Have the person decide on each thing that waits until they end it, and commit what was done; 1 where there is none.
+
+    `decide` gets the thing, its place, the answer before, and what was done, to which it adds; it gives the answer.
+    """
+    if for_script():
+        listed = [facts(one) for one in waiting]
+        for line in listed:
+            say_json(line)
+        return 0 if listed else 1
+    if not count:
+        say(none)
+        return 1
+    done: list[Applied] = []
+    before = History(folder).before(now())
+    try:
+        for number, one in enumerate(waiting, 1):
+            answer = decide(one, f"\n{number} of {count}", answer, done)
+            if answer in ("quit", "end"):
+                break
+    except click.Abort:
+        say("\nThe rest waits.")
+    finally:
+        decisions = [one for each in done for one in each.decisions]
+        committed(folder, Applied(decisions, [p for each in done for p in each.paths], []), "", before, job="review")
+    return 0
+
+
+def _decide(review: Review, found: Proposal, place: str, last: str, done: list[Applied]) -> str:
+    """Ask about a proposal, unless the person has accepted all, and do what they want with it."""
+    answer, text = last, ""
+    if last != "all":
+        for line in _shown(found, place):
+            put(line)
+        answer, text = _asked(found)
+    if answer == "reject":
+        review.reject(found.claim)
+        say("rejected")
+    elif answer in ("accept", "all"):
+        made = review.accept(found.claim, now(), text)
+        done.append(made)
+        say(*(line for one in made.decisions for line in lines(one, whole=True)), *made.notes)
+    return answer
+
+
+def _asked(found: Proposal) -> tuple[str, str]:
+    """The person's answer, and their own words where they changed the text."""
+    while True:
+        answer = choose(ASK)
+        if answer != "edit":
+            return answer, ""
+        written = " ".join((click.edit(found.claim.text + "\n", extension=".md") or "").split())
+        if written and written != found.claim.text:
+            return "accept", written
+        say("The text is as it was.")
+
+
+def _decide_retold(folder: Folder, one: Retold, place: str, _: str, done: list[Applied]) -> str:
+    """Show a fact beside the turns that it cites, and do what the person wants with it."""
+    path = one.memory.path
+    say(f"{place}\n  {one_line(one.text, 400)}\n  {path}")
+    for source, turn in one.turns:
+        put(dim(escape_controls(f"  {source}  {turn.speaker}: {one_line(turn.text, 400)}")))
+    answer = choose(ASK_RETOLD)
+    if answer == "quote":
+        say(f"quoted {old_facts.quote(folder, one)}")
+        done.append(Applied([], [path], []))
+    elif answer == "keep":
+        old_facts.keep(folder, one)
+        say(f"kept {path}")
+    elif answer == "drop":
+        archived = old_facts.drop(folder, one, now())
+        say(f"dropped {path}; it lies in {archived}")
+        done.append(Applied([], [path, archived], []))
+    return answer
+
+
+def _retold_json(one: Retold) -> dict[str, Any]:
+    """A fact that retells for a script."""
+    return {"path": one.memory.path, "text": one.text, "turns": [source for source, _ in one.turns]}
+
+
+def _shown(found: Proposal, place: str) -> Iterator[str]:
+    """A proposal beside what it would replace and the turns that it comes from."""
+    kind = "told again" if found.verdict.action == UPDATE else "a lesson" if found.claim.kind == "lessons" else "new"
+    yield f"{place}, {kind}"
+    yield f"  {escape_controls(found.claim.text)}"
+    for fact in found.verdict.facts:
+        how = "supersedes" if found.verdict.action == SUPERSEDE else "beside"
+        yield f"  {how} {escape_controls(fact.path)}: {escape_controls(one_line(fact.text, 200))}"
+    if found.verdict.reason:
+        yield f"  {escape_controls(found.verdict.reason)}"
+    for turn in found.turns:
+        said = f"{turn.speaker}: {one_line(turn.text, 400)}" if turn.text else "(the turn is gone)"
+        yield dim(f"  {escape_controls(turn.source)}  {escape_controls(said)}")
+
+
+def _as_json(found: Proposal) -> dict[str, Any]:
+    """A proposal for a script."""
+    return {
+        "action": found.verdict.action.lower(),
+        "text": found.claim.text,
+        "kind": found.claim.kind,
+        "importance": found.claim.importance,
+        "confidence": found.claim.confidence,
+        "beside": [fact.path for fact in found.verdict.facts],
+        "reason": found.verdict.reason,
+        "turns": [turn._asdict() for turn in found.turns],
+    }

@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 
+from filemem.cli.options import chosen
 from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls, json_visible
 
@@ -16,11 +18,6 @@ from filemem.text.plain import escape_controls, json_visible
 def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print what is safe already, colours and all."""
     click.echo(text, err=err, nl=nl)
-
-
-def styled(text: str, **style: Any) -> str:
-    """`text` made safe, in a style where colours are."""
-    return click.style(escape_controls(text), **style) if colours() else escape_controls(text)
 
 
 def confirmed(question: str, *, default: bool = False, err: bool = False) -> bool:
@@ -31,6 +28,18 @@ def confirmed(question: str, *, default: bool = False, err: bool = False) -> boo
 def ask(question: str, default: str = "", **how: Any) -> str:
     """Ask for a line."""
     return str(click.prompt(question, default=default, **how)).strip()
+
+
+def choose(question: str) -> str:
+    """Ask until the answer is a word of which the question has a letter in brackets, or that letter; returns the word."""
+    words: dict[str, str] = {
+        letter: before + letter + after for before, letter, after in re.findall(r"(\w*)\[(\w)\](\w*)", question)
+    }
+    while True:
+        given = ask(question, prompt_suffix=": ", show_default=False).lower()
+        answer = words.get(given, given)
+        if answer in words.values():
+            return answer
 
 
 def colours(stream: Any = None) -> bool:
@@ -49,19 +58,20 @@ def say_dim(text: str) -> None:
     put(dim(escape_controls(text), sys.stderr), err=True)
 
 
-def linked(user: Folder, path: str, text: str) -> str:
+def linked(folder: Folder, path: str, text: str) -> str:
     """`text` as a terminal's hyperlink to a memory's file, on a terminal."""
     if not colours():
         return text
     from urllib.parse import quote  # noqa: PLC0415  slow to load, and needed on a terminal only
 
-    place = quote(os.path.join(os.path.abspath(user.root), path))
+    place = quote(os.path.join(os.path.abspath(folder.root), path))
     return f"\x1b]8;;file://{place}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
-def say(text: str = "") -> None:
-    """Print memory text, with whatever could command the terminal spelt out."""
-    put(escape_controls(text))
+def say(*lines: str) -> None:
+    """Print lines of memory text, with whatever could command the terminal spelt out."""
+    for line in lines:
+        put(escape_controls(line))
 
 
 def say_aside(note: str) -> None:
@@ -76,7 +86,7 @@ def say_working(what: str) -> None:
         say_dim(f"{what} …")
 
 
-def say_answer(user: Folder, answer: str) -> None:
+def say_answer(folder: Folder, answer: str) -> None:
     """Print a tool's answer; on a terminal the headings stand out and lead to their files."""
     if not colours():
         say(answer)
@@ -87,12 +97,34 @@ def say_answer(user: Folder, answer: str) -> None:
             say(line)
         else:
             shown = click.style(escape_controls(path), fg="magenta", bold=True)
-            put(linked(user, path, shown) + escape_controls(line[len(path) :]))
+            put(linked(folder, path, shown) + escape_controls(line[len(path) :]))
+
+
+def for_script() -> bool:
+    """Is what this command prints for a script, as JSON?"""
+    return bool(chosen("json"))
 
 
 def say_json(value: Any) -> None:
     """Print one JSON value on one line."""
     put(json_visible(json.dumps(value, ensure_ascii=False, default=str)))
+
+
+def tell(facts: Any, *lines: str, how: Callable[[str], None] = say) -> None:
+    """Print the lines, in the way that is given, or for a script the facts as one JSON value."""
+    if for_script():
+        say_json(facts)
+        return
+    for line in lines:
+        how(line)
+
+
+def aside(sentence: str) -> None:
+    """Say a sentence in the background; to a script as an event."""
+    if for_script():
+        say_json({"event": "notice", "text": sentence})
+    else:
+        say_dim(sentence)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import click
 from filemem import index
 from filemem.cli.common import chosen_day, now, reader, the_user
 from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option, shared_options
-from filemem.cli.screen import progress, put, say, say_answer, say_json
+from filemem.cli.screen import for_script, progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
 from filemem.tools import answers
@@ -25,7 +25,7 @@ from filemem.tools.toolbox import Toolbox
 @json_option
 @as_of_option
 @shared_options
-def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filters: Any) -> int:
+def search_command(query: tuple[str, ...], explain: bool, **filters: Any) -> int:
     """Find the passages that best answer QUERY, words or a whole question.
 
     --as-of DATE asks what was believed on a day, --today DATE what was true on it by what is known now.
@@ -39,7 +39,7 @@ def search_command(query: tuple[str, ...], explain: bool, as_json: bool, **filte
         index.of(user).corpus(show)
     text = " ".join(query)
     found = search_files(index.of(user), text, today=now().date(), anchor=chosen_day(), **filters)
-    if as_json:
+    if for_script():
         for hit in found.hits:
             say_json({**_plain(hit), "file": f"{user.root}/{hit.path}"})
         return 0 if found.hits else 1

@@ -10,12 +10,13 @@ import click
 
 from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, json_option, shared_options, store_path
-from filemem.cli.screen import progress, say, say_json
+from filemem.cli.screen import for_script, progress, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files import config, disk, trust
 from filemem.files.store import StoreFolder
-from filemem.history import History, conflicts, set_up
+from filemem.history import History, set_up, weaving
 from filemem.overview import check
+from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
@@ -40,8 +41,7 @@ def init_command(folder: str | None, with_git: bool) -> int:
     root = StoreFolder(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
     _create(root, as_well=with_git)
     for home in _homes(StoreFolder(root)) if with_git else ():
-        for sentence in set_up(home, (StoreFolder(root).users() or ["me"])[0], now(), the_trust()):
-            say(sentence)
+        say(*set_up(home, (StoreFolder(root).users() or ["me"])[0], now(), the_trust()))
     return 0
 
 
@@ -85,7 +85,7 @@ def _settings() -> str:
 @click.command("check")
 @json_option
 @shared_options
-def check_command(as_json: bool) -> int:
+def check_command() -> int:
     """List every problem in the files, with its remedy.
 
     Checks one user, or all of them where --user is not given and there are several. Exit code 1 where there is a problem.
@@ -105,13 +105,9 @@ def check_command(as_json: bool) -> int:
         files += sum(1 for _ in user.files())
         found += [(name, problem) for problem in problems]
     for name, problem in found:
-        if as_json:
-            say_json({"user": name, **problem._asdict()})
-        else:
-            say(str(problem._replace(path=os.path.join(name, problem.path))))
-    if not as_json:
-        counted = f"{files:,} files of {len(names)} user{'s' * (len(names) != 1)}"
-        say(f"{counted}: {len(found)} problem{'s' * (len(found) != 1)}.")
+        tell({"user": name, **problem._asdict()}, str(problem._replace(path=os.path.join(name, problem.path))))
+    if not for_script():
+        say(f"{files:,} files of {counted(len(names), 'user')}: {counted(len(found), 'problem')}.")
     return 1 if found else 0
 
 
@@ -120,7 +116,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
     path = os.path.join(store.root, config.NAME)
     data = disk.read(path, config.LARGEST) if os.path.lexists(path) else b""
     lines = data.decode(errors="replace").split("\n")
-    found = list(conflicts.problems(config.NAME, lines))
+    found = list(weaving.problems(config.NAME, lines))
     try:
         for key in config.withheld(store.root, trust=store.trust):
             at = config.line_of("\n".join(lines), key)
@@ -135,7 +131,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
 @click.command("users")
 @json_option
 @shared_options
-def users_command(as_json: bool) -> int:
+def users_command() -> int:
     """List the users of the store.
 
     Each with the number of their memories.
@@ -143,12 +139,10 @@ def users_command(as_json: bool) -> int:
     Example: filemem users
     """
     store = the_store()
-    if not store.users() and not as_json:
+    if not store.users() and not for_script():
         say(f"There is nobody in {store.root} yet; start with: filemem chat")
     for name in store.users():
         count = sum(1 for _ in store.folder(name).files())
-        if as_json:
-            say_json({"user": name, "memories": count})
-        else:
-            say(f"{name}  {count:,} memor{'y' if count == 1 else 'ies'}")
+        memories = f"{count:,} memor{'y' if count == 1 else 'ies'}"
+        tell({"user": name, "memories": count}, f"{name}  {memories}")
     return 0

@@ -9,13 +9,11 @@ from typing import Any
 import click
 
 from filemem.chat.conversation import Conversation
-from filemem.cli.chat import Chat
-from filemem.cli.common import a_user, clock, now, the_store, the_user, welcome
-from filemem.cli.options import as_of_option, model_option, new_user_option, shared_options
-from filemem.cli.screen import say, say_aside, say_json
-from filemem.cli.sessions import resumed
+from filemem.cli.chat import Chat, resumed
+from filemem.cli.common import a_user, clock, now, settled, the_store, the_user, welcome
+from filemem.cli.options import as_of_option, json_option_that, model_option, new_user_option, shared_options
+from filemem.cli.screen import for_script, say, say_aside, say_json, tell
 from filemem.cli.telling import after_talk
-from filemem.cli.trusting import settled
 from filemem.files import config, trace, transcript
 from filemem.files.folder import Folder
 from filemem.history import History
@@ -32,13 +30,13 @@ _resume = click.option(
 )
 
 
-def the_model(user: Folder, name: str | None) -> Model:
+def the_model(folder: Folder, name: str | None) -> Model:
     """The model of this call: the one named, else the offline responder.
 
     It answers, too, where the store names an endpoint that the person has not agreed to: no other was meant.
     """
     held = settled(the_store())
-    settings = config.of(user)
+    settings = config.of(folder)
     chosen = name or settings.model
     if "base_url" in held or not chosen or chosen == OfflineModel.name:
         return OfflineModel()
@@ -55,10 +53,10 @@ def the_model(user: Folder, name: str | None) -> Model:
 @model_option
 @_resume
 @click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this talk: no turn, no trace, no recall.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON event a line: text, call, notice, answer, error.")
+@json_option_that("One JSON event a line: text, call, notice, answer, error.")
 @new_user_option
 @shared_options
-def chat_command(message: str | None, model: str | None, resume: str | None, off: bool, as_json: bool) -> int:
+def chat_command(message: str | None, model: str | None, resume: str | None, off: bool) -> int:
     """Talk with an assistant that remembers.
 
     Without a model it quotes what it finds. Standard input that is no terminal is taken as one message.
@@ -71,7 +69,7 @@ def chat_command(message: str | None, model: str | None, resume: str | None, off
     conversation = Conversation(user, the_model(user, model), clock, going_on)
     if off:
         conversation.go_off_the_record()
-    talk = Chat(conversation, lambda name: the_model(user, name), as_json=as_json)
+    talk = Chat(conversation, lambda name: the_model(user, name))
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
             code = talk.run()
@@ -80,7 +78,7 @@ def chat_command(message: str | None, model: str | None, resume: str | None, off
                 message = sys.stdin.buffer.read().decode(errors="replace")
             code = talk.once(message or "")
     if code == 0:  # what was cut off is remembered when the next chat ends
-        after_talk(conversation, json=as_json)
+        after_talk(conversation)
     return code
 
 
@@ -102,10 +100,10 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 @click.argument("message", required=False, default="")
 @model_option
 @_resume
-@click.option("--json", "as_json", is_flag=True, help="Sections and messages as one JSON object.")
+@json_option_that("Sections and messages as one JSON object.")
 @as_of_option
 @shared_options
-def prompt_command(message: str, model: str | None, resume: str | None, as_json: bool) -> int:
+def prompt_command(message: str, model: str | None, resume: str | None) -> int:
     """Print what the model would see now.
 
     Every word of it, with the tokens of each section; with MESSAGE, what it would see if you said that.
@@ -116,25 +114,24 @@ def prompt_command(message: str, model: str | None, resume: str | None, as_json:
     talk = Conversation(user, the_model(user, model), now, resumed(user, resume))
     system, turns = talk.view(message)
     messages = prompt.messages(system, turns)
-    if as_json:
+    if for_script():
         sizes = {part.name: tokens.count(part.text) for part in system}
         say_json({"tokens": sizes, "messages": messages, "tools": talk.offered})
         return 0
-    for part in system:
-        say(f"== {part.name} ({tokens.count(part.text)} tokens)\n{part.text}\n")
-    for turn in messages[1:]:
-        say(f"== {turn['role']} ({tokens.count(turn['content'])} tokens)\n{turn['content']}\n")
-    size = sum(tokens.count(turn["content"]) for turn in messages)
-    say(f"== in all ({size} tokens, {len(talk.offered)} tools aside)")
+    sections = [*((part.name, part.text) for part in system), *((one["role"], one["content"]) for one in messages[1:])]
+    for name, text in sections:
+        say(f"== {name} ({tokens.count(text)} tokens)\n{text}\n")
+    whole = sum(tokens.count(one["content"]) for one in messages)
+    say(f"== in all ({whole} tokens, {len(talk.offered)} tools aside)")
     return 0
 
 
 @click.command("trace")
 @click.argument("session", required=False)
 @click.option("--totals", is_flag=True, help="What all chats that have a trace cost and found, in numbers.")
-@click.option("--json", "as_json", is_flag=True, help="The steps as they were written, one JSON object a line.")
+@json_option_that("The steps as they were written, one JSON object a line.")
 @shared_options
-def trace_command(session: str | None, totals: bool, as_json: bool) -> int:
+def trace_command(session: str | None, totals: bool) -> int:
     """Show what happened behind the answers of a chat.
 
     SESSION is the name of its file; the chat that went on last where none is named.
@@ -145,17 +142,11 @@ def trace_command(session: str | None, totals: bool, as_json: bool) -> int:
     known = trace.sessions(user)
     if totals:
         found = trace.totals(user, [session] if session else known)
-        if as_json:
-            say_json(found._asdict())
-        else:
-            say("\n".join(_totals(found)))
+        tell(found._asdict(), *_totals(found))
         return 0
     steps = trace.read(user, session or (known[-1] if known else "any session"))
     for step in steps:
-        if as_json:
-            say_json(step)
-        else:
-            say(_step(step))
+        tell(step, _step(step))
     return 0
 
 

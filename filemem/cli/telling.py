@@ -1,30 +1,29 @@
-"""What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them."""
+"""What consolidation and `remember` did, told to the person: lines with paths, and the commit behind them.
 
-from collections.abc import Iterator
+While a chat goes on, what has left the prompt's window is consolidated in the background.
+"""
+
+import datetime as dt
+import queue
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from filemem.chat.conversation import Conversation
 from filemem.cli.common import clock
-from filemem.cli.screen import say_aside, say_dim, say_json
+from filemem.cli.screen import aside, say_aside, say_dim, tell
 from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
 from filemem.history import Before, History
+from filemem.models import OpenAIModel
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.remembering.consolidation import Applied, Decision, Extractor
+from filemem.remembering.consolidation import Applied, Decision
 from filemem.remembering.extraction import listener
 from filemem.text.plain import one_line
 
-_WORDS = {
-    ADD: "remembered",
-    SUPERSEDE: "remembered",
-    LATE: "remembered",
-    UPDATE: "updated",
-    NOOP: "knew",
-    DROP: "dropped",
-}
+_WORDS = dict.fromkeys((ADD, SUPERSEDE, LATE), "remembered") | {UPDATE: "updated", NOOP: "knew", DROP: "dropped"}
 
 
 def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterator[str]:
@@ -59,69 +58,120 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     }
 
 
-def committed(user: Folder, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
+def committed(folder: Folder, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
     """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood."""
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
         subject = remembering.subject(done.decisions)
-        say_aside(History(user).record(subject, done.paths, trailers, clock(), before).note)
+        say_aside(History(folder).record(subject, done.paths, trailers, clock(), before).note)
 
 
-def remembered(user: Folder, text: str, **how: Any) -> tuple[Memory, list[str]]:
-    """Keep one fact, and commit it where the memories are kept in git; the memory, and lines that say what was decided."""
-    history = History(user)
+def consolidated(folder: Folder, *given: Any, review: bool = False) -> Iterator[Applied]:
+    """Consolidate sessions, as `consolidation.run` is told to, and commit what becomes of each."""
+    history = History(folder)
     before = history.before(clock())
-    done = remembering.remember(user, text, clock(), **how)
+    for session, done in consolidation.run(folder, clock(), *given, review=review):
+        committed(folder, done, session, before)
+        before = history.before(clock())
+        yield done
+
+
+def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
+    """Keep one fact, and commit it where the memories are kept in git; lines that say what was decided."""
+    history = History(folder)
+    before = history.before(clock())
+    done = remembering.remember(folder, text, clock(), **how)
     paths = list(dict.fromkeys([done.memory.path, *done.paths]))
     say_aside(history.record(f"Remember: {done.decision.claim.text}", paths, {"Job": "remember"}, clock(), before).note)
-    return done.memory, [*remembering.said(done.decision), *done.notes]
+    return [*remembering.said(done.decision), *done.notes]
 
 
-def after_talk(talk: Conversation, *, json: bool) -> None:
+def after_talk(talk: Conversation) -> None:
     """Make memories of the conversation that has ended, and of those that were cut off; what fails waits for the next time."""
-    user = talk.user
+    user, staged = talk.user, 0
     if not talk.transcript.path or not config.of(user).consolidate:
         return
     try:
         with archive.job_lock(user):
-            listen = listener(talk.model, lambda sentence: aside(sentence, json=json))
-            consolidate_and_print(user, listen, consolidation.interrupted(user), json=json)
+            for done in consolidated(user, listener(talk.model, aside), consolidation.interrupted(user)):
+                show(done)
+                staged += len(done.decisions) * done.staged
+        if staged:
+            aside(waiting(staged))
     except KeyboardInterrupt:
-        aside("Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate.", json=json)
+        aside("Stopped; what is not remembered yet is, when the next chat ends or with filemem consolidate.")
     except Busy:
         return  # another job is at it; the next one finds these turns
     except (FilememError, OSError) as error:
-        aside(f"Nothing was remembered of this: {error}", json=json)
+        aside(f"Nothing was remembered of this: {error}")
 
 
-def consolidate_and_print(user: Folder, listen: Extractor | None, paths: list[str], *, json: bool) -> None:
-    """Consolidate the sessions at `paths`, showing every memory that is made or proposed."""
-    staged, history = 0, History(user)
-    before = history.before(clock())
-    for session, done in consolidation.run(user, clock(), listen, paths):
-        show(user, session, done, before, json=json)
-        before = history.before(clock())
-        staged += len(done.decisions) * done.staged
-    if staged:
-        aside(waiting(staged), json=json)
-
-
-def show(user: Folder, session: str, done: Applied, before: Before, *, json: bool) -> None:
-    """Show in a chat what was made of one session, and commit it."""
+def show(done: Applied) -> None:
+    """Show in a chat what was made of one session."""
     for one in done.decisions:
-        if json and one.action in (ADD, SUPERSEDE, UPDATE, LATE):
-            say_json(as_json(one, staged=done.staged))
-        elif not json:
-            for line in lines(one, staged=done.staged):
-                say_dim(line)
+        if told := list(lines(one, staged=done.staged)):
+            tell(as_json(one, staged=done.staged), *told, how=say_dim)
     for note in done.notes:
-        aside(note, json=json)
-    committed(user, done, session, before)
+        aside(note)
 
 
-def aside(sentence: str, *, json: bool) -> None:
-    """Say a sentence in the background."""
-    if json:
-        say_json({"event": "notice", "text": sentence})
-    else:
-        say_dim(sentence)
+class BackgroundConsolidation:
+    """One chat's background: a thread at a time reads what has left the window, and the chat shows what came of it."""
+
+    def __init__(self, talk: Conversation) -> None:
+        self._talk = talk
+        self._line = 0  # up to which turns were read
+        self._thread: threading.Thread | None = None
+        self._done: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def look(self) -> None:
+        """Show what is done, and start on what has left the window since."""
+        self._show()
+        current = self._talk.tools.current
+        if not config.of(self._talk.user).consolidate or not current or (self._thread and self._thread.is_alive()):
+            return
+        turns = self._talk.transcript.turns()
+        if turns and current.line > max(self._line, turns[0].line):
+            self._line = current.line
+            where = (current.path, current.line, self._talk.now())
+            self._thread = threading.Thread(target=self._read, args=where, daemon=True)
+            self._thread.start()
+
+    def end(self) -> None:
+        """Wait for what is under way, and show it; a Ctrl-C, which is raised, leaves it to the next time."""
+        try:
+            if self._thread:
+                self._thread.join()
+        finally:
+            self._show()
+
+    def _show(self) -> None:
+        while not self._done.empty():
+            self._done.get()()
+
+    def _read(self, path: str, line: int, at: dt.datetime) -> None:
+        """Consolidate the turns before a line; with a user and a model of this thread's own."""
+        own = self._talk.user
+        user = Folder(own.root, own.name, own.trust)
+        model = self._talk.model
+        if isinstance(model, OpenAIModel):
+            model = model.apart()
+        try:
+            with archive.job_lock(user):
+                before = History(user).before(at)
+                for session, done in consolidation.run(user, at, listener(model, self._say), [path], until=line):
+                    self._done.put(self._shown(session, done, before))
+        except Busy:
+            return  # another job is at it; these turns are read when the chat ends
+        except (FilememError, OSError) as error:
+            self._say(f"Nothing was remembered of this yet: {error}")
+
+    def _say(self, sentence: str) -> None:
+        self._done.put(lambda: aside(sentence))
+
+    def _shown(self, session: str, done: Applied, before: Before) -> Callable[[], None]:
+        def shown() -> None:
+            show(done)
+            committed(self._talk.user, done, session, before)
+
+        return shown

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from filemem.files.memory import Memory
 from filemem.files.sections import Bullet
-from filemem.forgetting.extractive import day_of
-from filemem.forgetting.signs import CJK_PER_WORD, length
+from filemem.forgetting.extractive import CJK_PER_WORD, day_of, length
 from filemem.models import Model, ModelError, prompt
 from filemem.text import bounded, redaction
 from filemem.text.bounded import DatedText

@@ -1,13 +1,17 @@
 """A conversation asks to forget: what it means is withheld at once, and deleted when the next message says yes."""
 
+import contextlib
 import datetime as dt
 import re
 from typing import NamedTuple
 
-from filemem.files import withheld
+from filemem.errors import FilememError
+from filemem.files import archive, withheld
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.files.passages import Passage
-from filemem.forgetting import deletion, erasure, withholding
+from filemem.forgetting import deletion, erasure
 from filemem.forgetting.wording import Wording
 from filemem.text.statements import Utterance, told
 from filemem.text.statements.sentences import is_chinese
@@ -39,22 +43,50 @@ class Answer(NamedTuple):
     moved: dict[str, str] = {}  # never changed
 
 
-def answer(user: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Answer | None:
+def answer(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Answer | None:
     """What follows from the last of a conversation's turns; None where it neither asks to forget nor agrees to delete."""
     said = turns[-1]
     if words := _request(said, at.date()):
-        kept = withholding.withhold(user, words, f"{path}:{said.line}", at)
-        return Answer(_proposal(kept.places, words, chinese=is_chinese(said.text)))
+        places = _withhold(folder, words, f"{path}:{said.line}", at)
+        return Answer(_proposal(places, words, chinese=is_chinese(said.text)))
     before = next((turn for turn in reversed(turns[:-1]) if turn.speaker == said.speaker), None)
-    if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in withheld.read(user).places:
-        return _deleted(user, _request(before, at.date()), at, chinese=is_chinese(said.text))
+    if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in withheld.read(folder).places:
+        return _deleted(folder, _request(before, at.date()), at, chinese=is_chinese(said.text))
     return None
 
 
-def keep_back(user: Folder, path: str, turns: list[Passage], line: int, at: dt.datetime) -> None:
+def keep_back(folder: Folder, path: str, turns: list[Passage], line: int, at: dt.datetime) -> None:
     """Withhold the answer at a line along with the request before it, as it names the places."""
     asked = next(turn.line for turn in reversed(turns) if turn.line < line)
-    withheld.withhold(user, f"{path}:{asked}", [f"{path}:{line}"], at)
+    withheld.withhold(folder, f"{path}:{asked}", [f"{path}:{line}"], at)
+
+
+def _withhold(folder: Folder, words: str, by: str, at: dt.datetime) -> list[str]:
+    """Keep back all that a request to forget means with these words; `by` is the request's own turn, as `path:line`.
+
+    Facts and lessons go to the archive, marked, and their lines leave the profile. The note comes first, so what is cut off
+    is withheld already.
+    """
+    plan = deletion.mentions(folder, words)
+    places = [item.place for item in plan.items]
+    with folder.locked():
+        withheld.withhold(folder, by, dict.fromkeys([*places, by]), at)
+        memories = [path for path in plan.whole if kind_of(path) in ("facts", "lessons")]
+        for path in memories:
+            with contextlib.suppress(ValueError, FilememError):
+                folder.edit(path, lambda data, path=path: set_front(path, data, withheld.MARK, "true"))  # type: ignore[misc]
+        gone = set(map(archive.live, memories))
+        with contextlib.suppress(FilememError):
+            folder.edit(PROFILE, lambda data: _without(data, gone))
+        archive.put(folder, [path for path in memories if path == archive.live(path)], at)
+    return [place for place in places if place != by]
+
+
+def _without(data: bytes, paths: set[str]) -> bytes:
+    """The profile without the program's lines that rest on some memories."""
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    kept = [line for line in lines if not ((rests := SOURCE_MARK.search(line)) and rests[1] in paths)]
+    return "\n".join(kept).encode("utf-8", "surrogateescape")
 
 
 def _request(turn: Passage, day: dt.date) -> str:
@@ -71,9 +103,9 @@ def _proposal(places: list[str], words: str, *, chinese: bool) -> str:
     return "\n".join([WITHHELD[chinese], *listed, "", HOW[chinese].format(words.replace('"', ""))])
 
 
-def _deleted(user: Folder, words: str, at: dt.datetime, *, chinese: bool) -> Answer:
-    plan = deletion.mentions(user, words)
-    done = erasure.apply(user, plan, at)
+def _deleted(folder: Folder, words: str, at: dt.datetime, *, chinese: bool) -> Answer:
+    plan = deletion.mentions(folder, words)
+    done = erasure.apply(folder, plan, at)
     counts = [(len(done.deleted), ("file", "个文件")), (len(done.redacted), ("passage", "处"))]
     said = [f"{n}{what[1]}" if chinese else f"{n} {what[0]}{'s' * (n != 1)}" for n, what in counts if n]
     gone = DELETED[chinese].format(("，" if chinese else ", ").join(said) or "-")

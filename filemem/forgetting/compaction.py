@@ -65,7 +65,6 @@ class CompactionPlan(NamedTuple):
 
     batches: list[Batch]
     short: list[Source]
-    today: dt.date
 
 
 class Compaction(NamedTuple):
@@ -84,12 +83,14 @@ class Compaction(NamedTuple):
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(user: Folder, today: dt.date, older_than: int | None = None, progress: Progress = unwatched) -> CompactionPlan:
+def plan(
+    folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = unwatched
+) -> CompactionPlan:
     """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
-    days = config.of(user).compact_after_days if older_than is None else older_than
-    known = sections.compacted(user)
-    paths = dict.fromkeys(sorted(user.paths()))
-    summaries = {path: user.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
+    days = config.of(folder).compact_after_days if older_than is None else older_than
+    known = sections.compacted(folder)
+    paths = dict.fromkeys(sorted(folder.paths()))
+    summaries = {path: folder.memory(path) for path in paths if archive.live(path).startswith("summaries/")}
     cited = {link for memory in summaries.values() for link in sections.cited(memory.text)}
     due: list[Source] = []
     sessions = [path for path in paths if archive.live(path).startswith("sessions/")]
@@ -97,15 +98,15 @@ def plan(user: Folder, today: dt.date, older_than: int | None = None, progress: 
     for done, path in enumerate(sessions):
         if done % 100 == 0:
             progress(done, len(sessions))
-        source = _source(user, path, known, today.toordinal() - days)
+        source = _source(folder, path, known, today.toordinal() - days)
         if source and not _settled(source, cited, summaries.values()):
             due.append(source)
     progress(len(sessions), len(sessions))
-    months = list(_months(user, summaries.values(), known, today))
+    months = list(_months(folder, summaries.values(), known, today))
     short = {source.path: source for source in [*due, *months] if not _fits(source)}
     due, months = ([source for source in found if source.path not in short] for found in (due, months))
-    batches = _batches(user, due, {path: memory.data for path, memory in summaries.items()})
-    return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()), today)
+    batches = _batches(folder, due, {path: memory.data for path, memory in summaries.items()})
+    return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()))
 
 
 def _fits(source: Source) -> bool:
@@ -113,7 +114,7 @@ def _fits(source: Source) -> bool:
     return any(bullet.tokens <= source.room for _, bullet in _told(source.memory))
 
 
-def _source(user: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
+def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
     """A session that is old enough (its day's ordinal is under `before`) and not compacted as it is now, unless it is
     pinned or cannot be read as text; without the turns that are withheld.
     """
@@ -121,13 +122,13 @@ def _source(user: Folder, path: str, known: dict[str, Compacted], before: int) -
     if memory.date is None or memory.date.toordinal() >= before:
         return None
     try:
-        memory = user.memory(path)
+        memory = folder.memory(path)
     except FilememError:
         return None
     old, digest = known.get(archive.live(path)), sections.digest(memory.data)
     if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return None
-    hidden = withheld.read(user)
+    hidden = withheld.read(folder)
     memory.passages = [passage for passage in memory.passages if not hidden.hides(path, passage.line)]
     return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
 
@@ -139,32 +140,32 @@ def _settled(source: Source, cited: set[str], summaries: Collection[Memory]) -> 
     return all(sections.find(memory.data, source.path) is None for memory in summaries)
 
 
-def _batches(user: Folder, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
+def _batches(folder: Folder, due: list[Source], written: dict[str, bytes]) -> list[Batch]:
     """The sources by summary: that of the month while it is not too long, else of the week, in parts where need be."""
     found: dict[str, Batch] = {}
     sizes = {path: tokens.count(data.decode(errors="replace")) for path, data in written.items()}
     expected: dict[str, int] = {}
     for source in due:
         month = sections.of_month(_day(source))
-        expected[month] = expected.get(month, 0) + _tokens(source, config.of(user).summary_share)
+        expected[month] = expected.get(month, 0) + _tokens(source, config.of(folder).summary_share)
     for source in sorted(due, key=lambda source: source.path):
-        summary = _home(user, source, sizes, expected, written)
-        sizes[summary] = sizes.get(summary, 0) + _tokens(source, config.of(user).summary_share)
+        summary = _home(folder, source, sizes, expected, written)
+        sizes[summary] = sizes.get(summary, 0) + _tokens(source, config.of(folder).summary_share)
         found.setdefault(summary, Batch(summary, [])).sources.append(source)
     return list(found.values())
 
 
 def _home(
-    user: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
+    folder: Folder, source: Source, sizes: dict[str, int], expected: dict[str, int], written: dict[str, bytes]
 ) -> str:
     """The summary that takes up a source."""
     for path, data in written.items():
         if sections.month_of(archive.live(path)) and sections.find(data, source.path):
             return path
-    day, most = _day(source), config.of(user).month_tokens
+    day, most = _day(source), config.of(folder).month_tokens
     summary = sections.of_month(day)
     if sizes.get(summary, 0) + expected[summary] <= most:
-        expected[summary] -= _tokens(source, config.of(user).summary_share)
+        expected[summary] -= _tokens(source, config.of(folder).summary_share)
         return _where(summary, written)
     for part in range(1, 1000):
         summary = sections.of_week(day, part)
@@ -188,10 +189,10 @@ def _day(source: Source) -> dt.date:
 
 
 def _months(
-    user: Folder, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date
+    folder: Folder, summaries: Collection[Memory], known: dict[str, Compacted], today: dt.date
 ) -> Iterator[Source]:
     """The summaries of months that are old enough, or were changed since they were gathered."""
-    last = today.toordinal() - config.of(user).year_after_days
+    last = today.toordinal() - config.of(folder).year_after_days
     for memory in summaries:
         source = Source(memory, sections.digest(memory.data), known.get(archive.live(memory.path)))
         month = sections.month_of(source.path)
@@ -214,48 +215,48 @@ def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: Folder, found: CompactionPlan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
+def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
-    settle(user, found.short)
+    settle(folder, found.short)
     out = []
     for batch in found.batches:
-        fresh = [source for source in batch.sources if _unchanged(user, source)]
+        fresh = [source for source in batch.sources if _unchanged(folder, source)]
         if fresh:
-            out.append(_compact(user, batch._replace(sources=fresh), at, model))
+            out.append(_compact(folder, batch._replace(sources=fresh), at, model))
     return out
 
 
-def settle(user: Folder, short: Iterable[Source]) -> None:
+def settle(folder: Folder, short: Iterable[Source]) -> None:
     """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
     entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
     if entries:
-        sections.note(user, entries)
+        sections.note(folder, entries)
 
 
-def _unchanged(user: Folder, source: Source) -> bool:
+def _unchanged(folder: Folder, source: Source) -> bool:
     try:
-        return user.memory(source.memory.path).data == source.memory.data
+        return folder.memory(source.memory.path).data == source.memory.data
     except FilememError:
         return False
 
 
-def _compact(user: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
+def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
-    turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(user))
+    turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(folder))
     probes = extractive.probes(turns)
     today = at.date()
-    before = [source for source in batch.sources if _finds(user, probes[source.path], source, batch.summary, today)]
-    made, by, notes = _sections(user, batch, turns, model)
-    _write(user, batch, made)
+    before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
+    made, by, notes = _sections(folder, batch, turns, model)
+    _write(folder, batch, made)
     moving = [s.path for s in batch.sources if not s.memory.archived and (not s.old or s.old.state == sections.KEPT)]
-    stayed = archive.put(user, moving, at)
-    lost = [source for source in before if not _finds(user, probes[source.path], source, batch.summary, today)]
+    stayed = archive.put(folder, moving, at)
+    lost = [source for source in before if not _finds(folder, probes[source.path], source, batch.summary, today)]
     back = [source.path for source in lost if source.path in moving]
-    notes += (stayed | archive.back(user, back)).values()
+    notes += (stayed | archive.back(folder, back)).values()
     notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
-    _take_out(user, batch.summary, {path: sections.digest(made[path]) for path in back})
+    _take_out(folder, batch.summary, {path: sections.digest(made[path]) for path in back})
     entries = {source.path: _entry(source, batch.summary, made[source.path], back) for source in batch.sources}
-    sections.note(user, entries)
+    sections.note(folder, entries)
     kept = [source for source in batch.sources if source.path not in back]
     return Compaction(
         summary=batch.summary,
@@ -277,9 +278,9 @@ def _told(memory: Memory) -> list[tuple[Utterance, Bullet]]:
     return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
 
-def _rarity(user: Folder) -> Callable[[str], float]:
+def _rarity(folder: Folder) -> Callable[[str], float]:
     """The inverse frequency of a word, by its stem, among all passages of a user, as a logarithm."""
-    corpus = index.of(user).corpus()
+    corpus = index.of(folder).corpus()
 
     @functools.cache
     def rarity(stem: str) -> float:
@@ -294,12 +295,12 @@ def _entry(source: Source, summary: str, section: bytes, back: list[str]) -> Com
 
 
 def _sections(
-    user: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None
+    folder: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None
 ) -> tuple[dict[str, bytes], str, list[str]]:
     """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
     cut off has written already is taken as it is.
     """
-    standing, share = _read(user, batch.summary), config.of(user).summary_share
+    standing, share = _read(folder, batch.summary), config.of(folder).summary_share
     made: dict[str, bytes] = {}
     for source in batch.sources:
         place = sections.find(standing, source.path)
@@ -346,7 +347,7 @@ def _extracted(sources: list[Source], turns: list[SourceTurn], share: float) -> 
     return {path: [] for path in room} | extractive.chosen([turn for turn in turns if turn.path in room], budget, room)
 
 
-def _write(user: Folder, batch: Batch, made: dict[str, bytes]) -> None:
+def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
     """Put the sections into the summary, which is created where there is none."""
 
     def changed(data: bytes) -> bytes:
@@ -356,8 +357,8 @@ def _write(user: Folder, batch: Batch, made: dict[str, bytes]) -> None:
                 data = sections.put(data, source.path, made[source.path], source.old.section if source.old else "")
         return data
 
-    with user.locked():
-        where = user.absolute(batch.summary)
+    with folder.locked():
+        where = folder.absolute(batch.summary)
         if disk.exists(where):
             disk.edit(where, changed)
         else:
@@ -365,7 +366,7 @@ def _write(user: Folder, batch: Batch, made: dict[str, bytes]) -> None:
             disk.create(where, changed(b""))
 
 
-def _take_out(user: Folder, summary: str, digests: dict[str, str]) -> None:
+def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
     """Take the machine's own sections out of a summary again; one that holds nothing else goes with them."""
     if not digests:
         return
@@ -375,17 +376,17 @@ def _take_out(user: Folder, summary: str, digests: dict[str, str]) -> None:
             data = sections.without(data, path, known)
         return data
 
-    with user.locked():
-        where = user.absolute(summary)
+    with folder.locked():
+        where = folder.absolute(summary)
         disk.edit(where, changed)
         if not disk.read(where).strip():
             disk.delete(where)
             disk.sync_folder(where.folder)
 
 
-def _read(user: Folder, path: str) -> bytes:
+def _read(folder: Folder, path: str) -> bytes:
     """The bytes of a summary; none where it is yet to be written."""
-    where = user.absolute(path)
+    where = folder.absolute(path)
     return disk.read(where) if disk.exists(where) else b""
 
 
@@ -402,9 +403,9 @@ def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:
 # -- the gate ----------------------------------------------------------------------------------------------------
 
 
-def _finds(user: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
+def _finds(folder: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
     """Does a search for the probe find the source, wherever it lies, or what its summary has of it?"""
-    for hit in search_files(index.of(user), probe, limit=FOUND, today=today).hits:
+    for hit in search_files(index.of(folder), probe, limit=FOUND, today=today).hits:
         if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
             return True
         if hit.path == summary and source.memory.kind != "sessions":

@@ -61,10 +61,10 @@ class DeletionPlan(NamedTuple):
     notes: list[str]
 
 
-def candidates(user: Folder, about: str, progress: Progress = unwatched) -> list[Item]:
+def candidates(folder: Folder, about: str, progress: Progress = unwatched) -> list[Item]:
     """What of the memories holds all these words, in whatever form; `progress` counts memories."""
-    wording, found, count = Wording(about), list[Item](), len(user.paths())
-    for number, memory in enumerate(_memories(user), 1):
+    wording, found, count = Wording(about), list[Item](), len(folder.paths())
+    for number, memory in enumerate(_memories(folder), 1):
         progress(number, count)
         found += matching(memory, wording)
     return found
@@ -116,9 +116,9 @@ def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]
             yield _lines(memory, number, number, line)
 
 
-def at(user: Folder, path: str, line: int | None) -> Item:
+def at(folder: Folder, path: str, line: int | None) -> Item:
     """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
-    memory = bounded(user, path)
+    memory = bounded(folder, path)
     if line is None:
         return whole(memory)
     passage = _passage(memory, line)
@@ -127,15 +127,15 @@ def at(user: Folder, path: str, line: int | None) -> Item:
     return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
 
 
-def plan(user: Folder, asked: list[Item], about: str = "", share: float = 1.0) -> DeletionPlan:
+def plan(folder: Folder, asked: list[Item], about: str = "", share: float = 1.0) -> DeletionPlan:
     """Everything that goes with what is asked for; nothing is changed."""
-    gathering = _Gathering(user, Wording(about, share))
+    gathering = _Gathering(folder, Wording(about, share))
     for item in asked:
         gathering.ask(item)
     gathering.follow()
-    leftovers, notes = _leftovers(user, gathering.wording)
-    gone = {item.path: digest(user.place / item.path) for item in leftovers}
-    gone |= {path: _digest(user, gathering.memories[path]) for path in gathering.whole}
+    leftovers, notes = _leftovers(folder, gathering.wording)
+    gone = {item.path: digest(folder.place / item.path) for item in leftovers}
+    gone |= {path: _digest(folder, gathering.memories[path]) for path in gathering.whole}
     passages = sorted(item for found in gathering.lines.values() for item in found.values())
     items = [*gathering.whole.values(), *passages, *leftovers]
     lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
@@ -149,12 +149,12 @@ def plan(user: Folder, asked: list[Item], about: str = "", share: float = 1.0) -
     )
 
 
-def mentions(user: Folder, words: str) -> DeletionPlan:
+def mentions(folder: Folder, words: str) -> DeletionPlan:
     """What would go, were somebody to say "forget that …" with these words: every memory and turn with the telling ones of
     them (three quarters, where there are more than three), the request's own turn too, and what was made of these turns.
     """
     wording = Wording(words, MOST)
-    return plan(user, [item for memory in _memories(user) for item in matching(memory, wording)], words, MOST)
+    return plan(folder, [item for memory in _memories(folder) for item in matching(memory, wording)], words, MOST)
 
 
 def digest(path: str) -> str:
@@ -163,8 +163,8 @@ def digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digest(user: Folder, memory: Memory) -> str:
-    return hashlib.sha256(memory.data).hexdigest() if memory.data else digest(user.absolute(memory.path))
+def _digest(folder: Folder, memory: Memory) -> str:
+    return hashlib.sha256(memory.data).hexdigest() if memory.data else digest(folder.absolute(memory.path))
 
 
 def _memories(folder: Folder) -> Iterator[Memory]:
@@ -209,10 +209,10 @@ def _lines(memory: Memory, line: int, end: int, text: str) -> Item:
 class _Gathering:
     """What goes so far; it grows until nothing more follows from it."""
 
-    def __init__(self, user: Folder, wording: Wording) -> None:
-        self.user = user
+    def __init__(self, folder: Folder, wording: Wording) -> None:
+        self.folder = folder
         self.wording = wording
-        self.memories = {memory.path: memory for memory in _memories(user)}
+        self.memories = {memory.path: memory for memory in _memories(folder)}
         self.whole: dict[str, Item] = {}
         self.lines: dict[str, dict[int, Item]] = {}
         self.moved: dict[str, str] = {}
@@ -244,7 +244,7 @@ class _Gathering:
         if not match:
             return
         try:
-            memory = self.memories[self.user.locate(match["path"])]
+            memory = self.memories[self.folder.locate(match["path"])]
         except (FilememError, KeyError):
             return
         if not match["lines"]:
@@ -378,14 +378,14 @@ def _texts(value: object) -> list[str]:
     return [str(entry) for entry in value] if isinstance(value, list) else [str(value)] if value else []
 
 
-def _leftovers(user: Folder, wording: Wording) -> tuple[list[Item], list[str]]:
+def _leftovers(folder: Folder, wording: Wording) -> tuple[list[Item], list[str]]:
     """Files that are no memories and repeat it: what a cut-off write or an editor left goes, others are named."""
     found: list[Item] = []
     notes: list[str] = []
-    for path in other_files(user):
+    for path in other_files(folder):
         name = path.rpartition("/")[2]
         try:
-            told = wording.line_about(disk.read(user.place / path, LARGEST))
+            told = wording.line_about(disk.read(folder.place / path, LARGEST))
         except (FilememError, OSError):
             continue
         if not told:

@@ -22,7 +22,7 @@ from filemem.forgetting.deletion import DeletionPlan, digest, other_files
 from filemem.forgetting.journal import DeletionJob
 from filemem.forgetting.wording import MARK, Wording
 from filemem.history import POSTPONED, Before, History, asof
-from filemem.text.plain import one_line
+from filemem.text.plain import counted, one_line
 
 _CACHES = (indexes.FOLDER, asof.FOLDER)
 
@@ -39,54 +39,54 @@ class Erased(NamedTuple):
     sought: bool
 
 
-def apply(user: Folder, found: DeletionPlan, at: dt.datetime) -> Erased:
+def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> Erased:
     """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
-    job, edits = begin(user, DeletionJob(found), at)
-    done = erase(user, job, at, edits)
-    journal.end(user)
+    job, edits = begin(folder, DeletionJob(found), at)
+    done = erase(folder, job, at, edits)
+    journal.end(folder)
     return done
 
 
-def begin(user: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, Before]:
+def begin(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, Before]:
     """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these."""
-    edits = History(user).before(at).edits
+    edits = History(folder).before(at).edits
     edits = {path: data for path, data in edits.items() if path not in job.plan.whole}
     job = job._replace(edited=tuple(edits))
-    journal.begin(user, job)
+    journal.begin(folder, job)
     return job, Before(edits)
 
 
-def erase(user: Folder, job: DeletionJob, at: dt.datetime, before: Before | None = None) -> Erased:
+def erase(folder: Folder, job: DeletionJob, at: dt.datetime, before: Before | None = None) -> Erased:
     """Carry a job out in the files, and commit that; without `before` it is one that was cut off."""
     found = job.plan
-    with archive.job_lock(user), user.locked():
-        beside = _records(user, found)
-        redacted, stayed = _redact(user, found)
-        renamed = _rename(user, found)
-        deleted, changed = _delete(user, found.whole)
-        _delete_temporaries(user, found)
-        beside += clear(user)
+    with archive.job_lock(folder), folder.locked():
+        beside = _records(folder, found)
+        redacted, stayed = _redact(folder, found)
+        renamed = _rename(folder, found)
+        deleted, changed = _delete(folder, found.whole)
+        _delete_temporaries(folder, found)
+        beside += clear(folder)
     stayed += changed
     counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
-    subject = f"Forget {' and '.join(_count(*count) for count in counts if count[0]) or 'what records told'}"
+    subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
     before = before or Before(dict.fromkeys(job.edited))
-    note = History(user).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
+    note = History(folder).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
     return Erased(deleted, redacted, beside, stayed, note, bool(found.wording))
 
 
-def settle(user: Folder, found: DeletionPlan) -> None:
+def settle(folder: Folder, found: DeletionPlan) -> None:
     """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
-    with user.locked():
-        _records(user, found)
+    with folder.locked():
+        _records(folder, found)
 
 
-def clear(user: Folder) -> list[str]:
+def clear(folder: Folder) -> list[str]:
     """Delete the index and what was laid out of the past; says what went."""
     said = []
-    if disk.exists(user.bookkeeping(indexes.FOLDER)):
-        indexes.of(user).discard()
+    if disk.exists(folder.bookkeeping(indexes.FOLDER)):
+        indexes.of(folder).discard()
         said.append("the index, which the next question builds anew")
-    if asof.drop_all(user):
+    if asof.drop_all(folder):
         said.append("the copies of past days")
     return said
 
@@ -94,16 +94,16 @@ def clear(user: Folder) -> list[str]:
 # -- the memories ------------------------------------------------------------------------------------------------
 
 
-def _redact(user: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
+def _redact(folder: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
     """Take the lines out of their files; a summary of which nothing is left goes too."""
     redacted: list[str] = []
     stayed: list[str] = []
     for path, wanted in found.lines.items():
         try:
-            if user.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
+            if folder.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
                 redacted += [f"{path}:{cut.line}" for cut in wanted]
-            if kind_of(path) == "summaries" and not any(_said(path, user.read(path))):
-                disk.delete(user.place / path)
+            if kind_of(path) == "summaries" and not any(_said(path, folder.read(path))):
+                disk.delete(folder.place / path)
         except NotFound:  # moved, or gone, when the job was cut off
             continue
         except (FilememError, OSError) as error:
@@ -118,31 +118,31 @@ def _said(path: str, data: bytes) -> Iterator[str]:
             yield line
 
 
-def _rename(user: Folder, found: DeletionPlan) -> list[str]:
+def _rename(folder: Folder, found: DeletionPlan) -> list[str]:
     """Give sessions their new names, and let every memory that names a file which goes or moves say so no more."""
     touched = []
-    for path in user.paths():
+    for path in folder.paths():
         if path in found.whole:
             continue
         with contextlib.suppress(FilememError, OSError):
-            data = user.read(path, LARGEST + 1)
+            data = folder.read(path, LARGEST + 1)
             named = len(data) <= LARGEST and found.wording.renamed(data) != data
-            if named and user.edit(path, found.wording.renamed):
+            if named and folder.edit(path, found.wording.renamed):
                 touched.append(path)
     for old, new in found.moved.items():
         with contextlib.suppress(FilememError, FileExistsError):
-            user.move(old, new)
+            folder.move(old, new)
             touched += [old, new]
     return touched
 
 
-def _delete(user: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
+def _delete(folder: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     """Delete files that are still what they were; returns those deleted, and sentences on those that stay."""
     deleted: list[str] = []
     stayed: list[str] = []
     for path, known in whole.items():
         try:
-            disk.delete_if(user.place / path, lambda where, known=known: digest(where) == known)  # type: ignore[misc]
+            disk.delete_if(folder.place / path, lambda where, known=known: digest(where) == known)  # type: ignore[misc]
             deleted.append(path)
         except (NotFound, FileNotFoundError):
             continue
@@ -151,12 +151,12 @@ def _delete(user: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]]:
     return deleted, stayed
 
 
-def _delete_temporaries(user: Folder, found: DeletionPlan) -> None:
+def _delete_temporaries(folder: Folder, found: DeletionPlan) -> None:
     """Delete what a write that was cut off has left in the folders, where it tells of what went."""
     old = [line.encode() for cuts_ in found.lines.values() for cut in cuts_ for line in cut.old if line.strip()]
-    cut_off = [path for path in other_files(user) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
+    cut_off = [path for path in other_files(folder) if path.rpartition("/")[2].startswith(disk.TEMPORARY)]
     for path in cut_off:
-        where = user.place / path
+        where = folder.place / path
         with contextlib.suppress(FilememError, OSError):
             data = disk.read(where, LARGEST)
             if found.wording.line_about(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
@@ -166,16 +166,16 @@ def _delete_temporaries(user: Folder, found: DeletionPlan) -> None:
 # -- beside the memories -----------------------------------------------------------------------------------------
 
 
-def _records(user: Folder, found: DeletionPlan) -> list[str]:
+def _records(folder: Folder, found: DeletionPlan) -> list[str]:
     """Take it out of recalls, imports, traces, what was typed, and every other record."""
     for path in found.whole:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
-            origins.forget(user, Memory(path, disk.read(user.place / path, LARGEST)))
+            origins.forget(folder, Memory(path, disk.read(folder.place / path, LARGEST)))
     said = []
-    for name in sorted(_kept(user)):
+    for name in sorted(_kept(folder)):
         stem = os.path.splitext(os.path.basename(name))[0]
         own = next((live for live in found.wording.names if os.path.splitext(os.path.basename(live))[0] == stem), None)
-        where = user.bookkeeping(name)
+        where = folder.bookkeeping(name)
         if name.startswith(trace.FOLDER + "/") and own:
             new = found.wording.names[own]
             if not new:
@@ -183,11 +183,11 @@ def _records(user: Folder, found: DeletionPlan) -> list[str]:
                 said.append(f"{BOOKKEEPING}/{name}")
                 continue
             target = f"{trace.FOLDER}/{os.path.splitext(os.path.basename(new))[0]}.jsonl"
-            disk.replace(where, user.bookkeeping(target))
-            where = user.bookkeeping(target)
+            disk.replace(where, folder.bookkeeping(target))
+            where = folder.bookkeeping(target)
         gone = _without(where, name, found.wording)
         if gone:
-            said.append(f"{_count(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, user.bookkeeping())}")
+            said.append(f"{counted(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, folder.bookkeeping())}")
     return said
 
 
@@ -275,50 +275,45 @@ def _job(line: bytes, wording: Wording) -> bytes | None:
 # -- a whole user ------------------------------------------------------------------------------------------------
 
 
-def remove_user(user: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
+def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
-    history = History(user)
-    owned = os.path.lexists(os.path.join(user.root, ".git"))
+    history = History(folder)
+    owned = os.path.lexists(os.path.join(folder.root, ".git"))
     history.before(at)
-    with archive.job_lock(user), user.locked():
-        for name in names_in(user.place):
+    with archive.job_lock(folder), folder.locked():
+        for name in names_in(folder.place):
             if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
-                remove(user.place / name)
-        for name in names_in(user.bookkeeping()):
+                remove(folder.place / name)
+        for name in names_in(folder.bookkeeping()):
             if name != MARK:
-                remove(user.bookkeeping(name))
-        disk.sync_folder(user.root)
+                remove(folder.bookkeeping(name))
+        disk.sync_folder(folder.root)
     note = ""
     if not (owned and job.purge):
         subject = "Forget the memories of one user"
         note = history.record(subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, Before()).note
-    gone = f"{one_line(user.name)}, {_count(len(job.plan.whole), 'memory')}"
+    gone = f"{one_line(folder.name)}, {counted(len(job.plan.whole), 'memory', 'memories')}"
     return Erased([gone], [], [], [], note, bool(job.plan.wording))
 
 
-def end_user(user: Folder) -> None:
+def end_user(folder: Folder) -> None:
     """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
-    journal.end(user)
+    journal.end(folder)
     with contextlib.suppress(FilememError, OSError):
-        remove(user.bookkeeping())  # locks, and the note of a commit that must wait
-    if not names_in(user.place):
-        remove(user.place)
-    disk.sync_folder(user.store)
-
-
-def _count(number: int, noun: str) -> str:
-    plural = {"memory": "memories"}.get(noun, noun + "s")
-    return f"{number:,} {noun if number == 1 else plural}"
+        remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
+    if not names_in(folder.place):
+        remove(folder.place)
+    disk.sync_folder(folder.store)
 
 
 # -- what still says it ------------------------------------------------------------------------------------------
 
 
-def remaining(user: Folder, wording: Wording) -> list[str]:
+def remaining(folder: Folder, wording: Wording) -> list[str]:
     """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
     with the line that does."""
-    root = os.path.realpath(user.store)
-    found = still_saying(root, wording, but=(".git",), aside=user.bookkeeping(MARK))
+    root = os.path.realpath(folder.store)
+    found = still_saying(root, wording, but=(".git",), aside=folder.bookkeeping(MARK))
     return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
 
 

@@ -8,7 +8,6 @@ kept first. Of two equals the shorter is kept, since it leaves room for others.
 
 import bisect
 import datetime as dt
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,12 +17,12 @@ from filemem.files import archive
 from filemem.files.memory import Memory
 from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
-from filemem.forgetting import signs as readable
-from filemem.forgetting.signs import Context
 from filemem.models.offline import OPENINGS
 from filemem.text import dates, redaction, terms
 from filemem.text.plain import escape_controls, one_line
-from filemem.text.statements.sentences import Utterance
+from filemem.text.statements import table
+from filemem.text.statements import told as heard
+from filemem.text.statements.sentences import TELLING, Utterance, plainly, sentences
 from filemem.text.statements.words import content
 
 WEIGHTS = {
@@ -32,19 +31,24 @@ WEIGHTS = {
     "asked what": 0.6,  # it follows a question with what, where, when, who, which, how many
     "names": 0.3,  # log(1 + names and titles)
     "title": 0.7,  # it quotes something
-    "answer": 0.75,  # this and what follows as in `signs`
-    "event": 0.5,
-    "liking": 0.65,
-    "particulars": 0.4,
-    "opening": 0.8,
-    "question": -1.2,
-    "long talk": -0.5,
+    "answer": 0.75,  # it follows a question
+    "event": 0.5,  # what its speaker did; two count
+    "liking": 0.65,  # what they like; two count
+    "particulars": 0.4,  # time, number, names, kin; four count
+    "opening": 0.8,  # it is the first of its conversation
+    "question": -1.2,  # the part of it that asks
+    "long talk": -0.5,  # log of the number of turns, from 14 to 45
 }
 INTERCEPT = -4.1
 PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
 THRIFT = 0.8  # how strongly length counts against a turn
 TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
 ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
+CJK_PER_WORD = 1.6  # Chinese characters that say as much as one English word; translations of one talk differ by this
+OF_ONESELF = 1.2  # what is added where a person tells an assistant of themselves, which they do tersely
+WEIGHTY = 8  # importance of a statement from which its turn is kept however short it is and wherever it stands
+_CJK = re.compile(f"[{terms.CJK}]")
+_WORD = re.compile(rf"[{terms.CJK}]|[^\W_{terms.CJK}](?:[^\W{terms.CJK}]|['&+.-](?=[^\W{terms.CJK}]))*")
 _END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w’'-]+|《[^《》]+》|\[\[[^\[\]]+\]\]")
 _QUOTED = re.compile(r"[\"“][^\"“”]{2,80}[\"”]|《[^《》]{1,80}》|「[^「」]{2,80}」")
@@ -53,9 +57,26 @@ _ASKED = re.compile(
     r"|(?:什么|哪|谁|几|多少|多久|多大|何时|怎么)[^。！？?]*[？?]",
     re.IGNORECASE,
 )
-
-
-_Key = tuple[str, str, str]  # source, the path that a bullet links to, speaker
+_EVENT = re.compile(
+    r"\b(?:i|we)(?:'d| just| also| even| recently| finally| already| actually| once| really)* (?:\w+ed|went|got|took|made|had|was"
+    r"|were|saw|met|found|bought|won|lost|did|came|gave|started|began|wrote|ran|ate|built|taught|left|said|told|felt|knew|sent"
+    r"|spent|drove|flew|grew|held|kept|put|fell|broke|chose|heard|paid|sold|wore|used to)\b|\b(?:i've|we've|i have|we have)"
+    r"(?: \w+)? (?:\w+ed|been|gone|got|taken|made|had|seen|met|found|won|lost|done|written|read)\b|[我咱][^，。！？,]{0,14}[了过]"
+    r"|[我咱][^，。！？,]{0,4}(?:昨|曾|以前|上[周个次]|去年|那[年时天])|[昨上去][天周个年次]?[^，。！？]{0,4}我",
+    re.IGNORECASE,
+)
+_LIKING = re.compile(
+    r"\b(?:i|we)(?: \w+)? (?:love|like|enjoy|prefer|hate|adore|dislike)\b|\bfav(?:ou?rite|es?)?\b|\bpassion"
+    r"|\b(?:really|been) into\b|\bfan of\b|\binterested in\b|\bhobb|喜欢|喜爱|热爱|最爱|讨厌|偏爱|迷上|感兴趣|热情",
+    re.IGNORECASE,
+)
+_KIN = re.compile(
+    r"\b(?:mom|mum|mother|dad|father|parent|sister|brother|son|daughter|kid|child(?:ren)?|wife|husband|family|friend|aunt|uncle"
+    r"|cousin|grand\w+|niece|nephew|partner|boyfriend|girlfriend|dog|cat|puppy|kitten|pet|colleague|neighbou?r|boss)s?\b"
+    r"|[妈爸父母姐妹哥弟]|儿子|女儿|孩子|妻子|丈夫|老[公婆]|太太|家人|朋友|同事|[爷奶]|外[公婆]|[猫狗]|宠物|[男女]友|老板|邻居",
+    re.IGNORECASE,
+)
+_PARTICULAR = re.compile(r"(?<=[a-z,;:'] )[A-Z][a-zA-Z]+|[\"“《「][^\"”》」]{2,60}[\"”》」]")
 
 
 class SourceTurn(NamedTuple):
@@ -67,11 +88,11 @@ class SourceTurn(NamedTuple):
     worth: float
 
 
-def trimmed(text: str, enough: int = ENOUGH) -> str:
-    """The first sentences of a turn, captions aside, until they have `enough` letters and digits; on one line."""
+def trimmed(text: str) -> str:
+    """The first sentences of a turn, captions aside, until they have ENOUGH letters and digits; on one line."""
     kept: list[str] = []
     for sentence in _END.split(terms.split_captions(text)[0].strip()):
-        if sum(character.isalnum() for part in kept for character in part) >= enough:
+        if sum(character.isalnum() for part in kept for character in part) >= ENOUGH:
             break
         kept.append(" ".join(sentence.split()))
     return " ".join(filter(None, kept)) or " ".join(text.split())
@@ -98,11 +119,11 @@ def weighed(
     for memory, found in sources:
         turns = [turn for turn, _ in found]
         to_assistant = ASSISTANT in {turn.speaker.casefold() for turn in turns}
-        for (turn, bullet), context in zip(found, readable.contexts(turns), strict=True):
-            said = signs(turn, context, day_of(memory), rarity)
+        for place, (turn, bullet) in enumerate(found):
+            said = signs(turn, turns[place - 1] if place else None, len(turns), day_of(memory), rarity)
             total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
             day = day_of(memory) or dt.date(2000, 1, 1)
-            worth = 0.0 if quotes(turn) else readable.valued(turn, day, total, to_assistant=to_assistant)
+            worth = 0.0 if quotes(turn) else valued(turn, day, total, to_assistant=to_assistant)
             out.append(SourceTurn(archive.live(memory.path), turn, bullet, worth))
     return out
 
@@ -112,126 +133,122 @@ def quotes(turn: Utterance) -> bool:
     return turn.speaker.casefold() == ASSISTANT and turn.text.startswith(OPENINGS)
 
 
-def signs(turn: Utterance, context: Context, day: dt.date | None, rarity: Callable[[str], float]) -> dict[str, float]:
-    """What speaks for and against a turn, by the names of `WEIGHTS`, before weighting."""
-    previous, words = context.previous, content(turn.text)
-    asked = previous is not None and previous.speaker != turn.speaker and _ASKED.search(previous.text) is not None
-    return readable.signs(turn, context) | {
+def signs(
+    turn: Utterance, previous: Utterance | None, turns: int, day: dt.date | None, rarity: Callable[[str], float]
+) -> dict[str, float]:
+    """What speaks for and against a turn behind another, one of so many, by the names of `WEIGHTS`, before weighting."""
+    parts, words = sentences(turn.text), content(turn.text)
+    said = " ".join(plainly(part.text) for part in parts if part.role == TELLING)
+    asking = sum(length(part.text) for part in parts if part.role == "question")
+    before = previous.text if previous and previous.speaker != turn.speaker else ""
+    ends = sentences(before[-2_000:])[-1:]
+    return {
         "rarity": sum(map(rarity, words)) / max(1, len(words)),
         "names": math.log1p(len(set(_NAME.findall(turn.text)))),
         "title": float(_QUOTED.search(turn.text) is not None),
         "date": float(bool(dates.mentioned(turn.text, day or dt.date(2000, 1, 1)))),
-        "asked what": float(asked),
+        "asked what": float(_ASKED.search(before) is not None),
+        "answer": float(any(part.role == "question" for part in ends)),
+        "question": asking / max(length(turn.text), 1),
+        "event": min(len(_EVENT.findall(said)), 2),
+        "liking": min(len(_LIKING.findall(said)), 2),
+        "particulars": _particulars(said),
+        "opening": float(previous is None),
+        "long talk": math.log(min(max(turns, 14), 45)),
     }
 
 
+def _particulars(said: str) -> int:
+    flags = terms.flags(said)
+    certain = bool(flags & terms.HAS_TIME_WORD) + bool(flags & terms.HAS_NUMBER)
+    names = min(len(set(_PARTICULAR.findall(said))), 3)
+    return min(certain + names + min(len(_KIN.findall(said)), 2), 4)
+
+
+def valued(turn: Utterance, day: dt.date, total: float, *, to_assistant: bool) -> float:
+    """A weighted sum of signs as a score from 0 to 1, with what holds whatever the signs: 1 where a person asks to remember it,
+    half of it for an assistant."""
+    if turn.speaker.casefold() == ASSISTANT:
+        return 0.5 / (1 + math.exp(-total))
+    if to_assistant and any(
+        part.role == TELLING and table.sign("first person", part.text) for part in sentences(turn.text)
+    ):
+        total += OF_ONESELF
+    value = 1 / (1 + math.exp(-total))
+    kept = heard(turn, day, to_assistant=to_assistant).statements
+    if any(one.asked for one in kept):
+        return 1.0
+    return max(value, 0.6) if any(one.kind.importance >= WEIGHTY for one in kept) else value
+
+
+def length(text: str) -> float:
+    """The text's length in English words, CJK characters reckoned at `CJK_PER_WORD` to a word."""
+    words = _WORD.findall(text)
+    han = sum(1 for word in words if _CJK.match(word))
+    return len(words) - han + han / CJK_PER_WORD
+
+
 def chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
-    """The bullets of the turns that carry the most, by source, within `budget` bytes and the tokens that all sources have
-    `room` for; of each source at least the most telling turn that it has room for itself.
+    """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and the tokens that all
+    sources have `room` for; of each source at least the most telling turn that it has room for itself.
     """
     turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
-    kept: dict[_Key, _KeptTurns] = {}
-    size, count = 0, 0
-    least, most = {id(turn) for turn in _best(turns).values()}, sum(room.values())
-    for turn in sorted(turns, key=lambda turn: (id(turn) not in least, -_merit(turn))):
-        group = kept.setdefault((turn.path, turn.bullet.path, turn.bullet.speaker), _KeptTurns([], []))
-        change = group.with_one(turn)
-        fits = size + change.size <= budget and count + change.tokens <= most
-        if id(turn) in least or (turn.worth and fits):
-            group.take(change)
-            size, count = size + change.size, count + change.tokens
+    least = _best(turns)
+    others = [turn for turn in turns if turn.worth and turn is not least[turn.path]]
+    ranked = [*least.values(), *sorted(others, key=_merit, reverse=True)]
+
+    def left(kept: list[SourceTurn]) -> tuple[float, float]:
+        """The bytes and tokens that some turns leave, together in their bullets."""
+        bullets = [bullet for found in _bundled(kept).values() for bullet in found]
+        return budget - sum(map(_size, bullets)), sum(room.values()) - sum(bullet.tokens for bullet in bullets)
+
+    places = range(len(least) + 1, len(ranked) + 1)
+    count = len(least) + bisect.bisect_left(places, True, key=lambda count: min(left(ranked[:count])) < 0)
+    kept, waiting, before = ranked[:count], ranked[count:], 0
+    while len(kept) > before:  # then what fits in the rest as a bullet of its own; joined, these leave some again
+        before, (bytes_left, tokens_left), rest = len(kept), left(kept), list[SourceTurn]()
+        for turn in waiting:
+            if _size(turn.bullet) <= bytes_left and turn.bullet.tokens <= tokens_left:
+                kept.append(turn)
+                bytes_left, tokens_left = bytes_left - _size(turn.bullet), tokens_left - turn.bullet.tokens
+            else:
+                rest.append(turn)
+        waiting = rest
+    return _bundled(kept)
+
+
+def _size(bullet: Bullet) -> int:
+    return len(str(bullet).encode("utf-8", "replace"))
+
+
+def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
+    """The bullets of some turns by source: a few turns of one speaker share a bullet, and with it a link."""
+    kept: dict[tuple[str, str, str], list[SourceTurn]] = {}
+    for turn in sorted(turns, key=lambda turn: (turn.path, turn.turn.line)):
+        kept.setdefault((turn.path, turn.bullet.path, turn.bullet.speaker), []).append(turn)
     found: dict[str, list[Bullet]] = {}
-    for turns in sorted(
-        (one.turns for one in kept.values() if one.turns), key=lambda turns: (turns[0].path, turns[0].turn.line)
-    ):
-        found.setdefault(turns[0].path, []).extend(together(turns))
+    for (path, *_), said in kept.items():
+        found.setdefault(path, []).extend(_joined(turn.bullet for turn in said))
     return found
 
 
-class _Bundle(NamedTuple):
-    """The turns that share a bullet: how many, and the bytes and tokens of the bullet."""
-
-    turns: int
-    size: int
-    tokens: int
-
-
-class _SummaryChange(NamedTuple):
-    """What one turn more does to the bullets of its speaker: bundles from `first` up to `last` become others."""
-
-    place: int
-    turn: SourceTurn
-    first: int
-    last: int
-    bundles: list[_Bundle]
-    size: int
-    tokens: int
-
-
-class _KeptTurns(NamedTuple):
-    """The turns of one speaker in one conversation that are kept, in order, and how `together` bundles them."""
-
-    turns: list[SourceTurn]
-    bundles: list[_Bundle]
-
-    def with_one(self, turn: SourceTurn) -> _SummaryChange:
-        """What keeping one more changes. Bundles before it stay, and those behind it from where the old and the new agree."""
-        place = bisect.bisect_right(self.turns, turn.turn.line, key=lambda said: said.turn.line)
-        first, start = 0, 0
-        while first < len(self.bundles) and start + self.bundles[first].turns < place:
-            start += self.bundles[first].turns
-            first += 1
-        new, last, old_end, end = list[_Bundle](), first, start, start
-        for bullet, turns in _counted(self._from(start, place, turn)):
-            bundle = _Bundle(turns, len(str(bullet).encode("utf-8", "replace")), bullet.tokens)
-            new.append(bundle)
-            end += bundle.turns
-            while last < len(self.bundles) and old_end < end - 1:
-                old_end += self.bundles[last].turns
-                last += 1
-            if end > place and old_end == end - 1:
-                break
-        old = self.bundles[first:last]
-        size = sum(one.size for one in new) - sum(one.size for one in old)
-        return _SummaryChange(
-            place, turn, first, last, new, size, sum(one.tokens for one in new) - sum(one.tokens for one in old)
-        )
-
-    def _from(self, start: int, place: int, turn: SourceTurn) -> Iterator[SourceTurn]:
-        """The turns from one on, with another among them."""
-        yield from itertools.islice(self.turns, start, place)
-        yield turn
-        yield from itertools.islice(self.turns, place, None)
-
-    def take(self, change: _SummaryChange) -> None:
-        """Keep the turn."""
-        self.turns.insert(change.place, change.turn)
-        self.bundles[change.first : change.last] = change.bundles
-
-
-def together(turns: Iterable[SourceTurn]) -> Iterator[Bullet]:
-    """The bullets of one speaker's turns in one conversation, a few in each, so that they share a link."""
-    return (bullet for bullet, _ in _counted(turns))
-
-
-def _counted(turns: Iterable[SourceTurn]) -> Iterator[tuple[Bullet, int]]:
-    """These bullets, each with how many of the turns share it."""
-    bullet, count = None, 0
-    for turn in turns:
+def _joined(bullets: Iterable[Bullet]) -> Iterator[Bullet]:
+    """The bullets of one speaker, neighbours made one while it is not too long."""
+    joined: Bullet | None = None
+    for bullet in bullets:
         if (
-            bullet
-            and bullet.speaker
-            and len(bullet.lines) + len(turn.bullet.lines) <= TURNS
-            and len(bullet.text) + len(turn.bullet.text) <= LETTERS
+            joined
+            and joined.speaker
+            and len(joined.lines) + len(bullet.lines) <= TURNS
+            and len(joined.text) + len(bullet.text) <= LETTERS
         ):
-            text = f"{bullet.text} … {turn.bullet.text}"
-            bullet, count = bullet._replace(text=text, lines=bullet.lines + turn.bullet.lines), count + 1
+            joined = joined._replace(text=f"{joined.text} … {bullet.text}", lines=joined.lines + bullet.lines)
             continue
-        if bullet:
-            yield bullet, count
-        bullet, count = turn.bullet, 1
-    if bullet:
-        yield bullet, count
+        if joined:
+            yield joined
+        joined = bullet
+    if joined:
+        yield joined
 
 
 def _merit(turn: SourceTurn) -> float:

@@ -22,7 +22,7 @@ from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK
 from filemem.files.recalls import Trail
 from filemem.index.corpus import IndexedFile
 from filemem.text import retention
-from filemem.text.plain import few
+from filemem.text.plain import counted, few
 from filemem.text.retention import Curve, Elapsed, Strength
 
 LASTING = 8  # importance from which nothing fades
@@ -82,11 +82,11 @@ def lasts(entry: IndexedFile, known: References) -> str:
     return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
 
 
-def known(user: Folder, today: dt.date) -> References:
+def known(folder: Folder, today: dt.date) -> References:
     """What decides today of a user's memories which of them last."""
-    logged = sections.compacted(user).items()
+    logged = sections.compacted(folder).items()
     try:
-        lines = user.memory(PROFILE).lines
+        lines = folder.memory(PROFILE).lines
     except FilememError:
         lines = []
     return References(
@@ -156,11 +156,11 @@ class Standing(NamedTuple):
     trail: Trail
 
 
-def standings(user: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
+def standings(folder: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
     """Every memory as it stands today, in no order."""
-    corpus = index.of(user).corpus(progress)
-    trails = recalls.trails(user)
-    rule, ground = rules(config.of(user), corpus.entries(), trails), known(user, today)
+    corpus = index.of(folder).corpus(progress)
+    trails = recalls.trails(folder)
+    rule, ground = rules(config.of(folder), corpus.entries(), trails), known(folder, today)
     unread = set(corpus.unread())
     for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
         trail = trails.get(archive.live(entry.path), _NO_TRAIL)
@@ -197,10 +197,10 @@ def sources(entry: IndexedFile) -> list[str]:
 # -- in words ----------------------------------------------------------------------------------------------------
 
 
-def why(user: Folder, path: str, today: dt.date) -> list[str]:
+def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     """In words and numbers: why a memory is where it is, and when it will fade. Raises NotFound or Refused."""
-    where = user.locate(path)
-    all_found = list(standings(user, today))
+    where = folder.locate(path)
+    all_found = list(standings(folder, today))
     found = next((item for item in all_found if item.entry.path == where), None)
     if found is None:
         raise NotFound(f"{where} is gone.")
@@ -212,8 +212,8 @@ def why(user: Folder, path: str, today: dt.date) -> list[str]:
     if found.strength is None or found.reason not in ("", YOUNG):
         return [*said, f"It does not fade: it is {found.reason}."]
     said += [
-        *_history(found, found.strength, config.of(user), today),
-        *_what_comes(found, found.strength, config.of(user), today),
+        *_history(found, found.strength, config.of(folder), today),
+        *_what_comes(found, found.strength, config.of(folder), today),
     ]
     citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
     return said + ([f"It stays as long as what cites it as its source does: {few(citing)}."] if citing else [])
@@ -227,9 +227,8 @@ def _history(found: Standing, now: Strength, config: Config, today: dt.date) -> 
     yield (f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days.")
     recalled = {day for day in found.trail if born < day <= today}
     if recalled:
-        count = f"{len(recalled)} later day{'s' * (len(recalled) != 1)}"
         grown = f"its stability has grown to {now.stability:.1f} days"
-        yield f"It was recalled on {count}, last on {now.last}, and {grown}."
+        yield f"It was recalled on {counted(len(recalled), 'later day')}, last on {now.last}, and {grown}."
     else:
         yield "It was never recalled on a later day."
     days = "active day" if config.active_days else "day"

@@ -33,39 +33,39 @@ class DeletionJob(NamedTuple):
         return [*self.plan.whole, *self.plan.lines, *self.plan.moved, *self.plan.moved.values()]
 
 
-def begin(user: Folder, job: DeletionJob) -> None:
+def begin(folder: Folder, job: DeletionJob) -> None:
     """Write the job down, durably; raises Refused where another has not come to its end."""
-    if disk.exists(user.bookkeeping(MARK)):
+    if disk.exists(folder.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     plan = job.plan
     kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
-    user.make()
-    where = os.stat(user.root).st_ino
-    disk.write(user.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
+    folder.make()
+    where = os.stat(folder.root).st_ino
+    disk.write(folder.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
 
 
-def unfinished(user: Folder) -> DeletionJob | None:
+def unfinished(folder: Folder) -> DeletionJob | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
     try:
-        data = disk.read(user.bookkeeping(MARK))
+        data = disk.read(folder.bookkeeping(MARK))
     except NotFound:
         return None
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
         kept = json.loads(data)
-        if kept["folder"] != os.stat(user.root).st_ino:
+        if kept["folder"] != os.stat(folder.root).st_ino:
             raise Refused(
-                f"{user.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
+                f"{folder.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
             )
         plan = kept["plan"]
         lines = {path: [Cut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()}
         found = DeletionPlan([], plan["whole"], lines, plan["moved"], Wording.of(plan["wording"]), [])
         return DeletionJob(found, kept["all"], kept["every"], kept["purge"], tuple(kept["edited"]))
-    raise Refused(f"{user.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
+    raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
-def end(user: Folder) -> None:
+def end(folder: Folder) -> None:
     """Forget the job, which has come to its end."""
     with contextlib.suppress(NotFound):
-        disk.delete(user.bookkeeping(MARK))
-        disk.sync_folder(user.bookkeeping())
+        disk.delete(folder.bookkeeping(MARK))
+        disk.sync_folder(folder.bookkeeping())

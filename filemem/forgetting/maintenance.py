@@ -26,7 +26,7 @@ from filemem.remembering import consolidation, remembering
 from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
-from filemem.text.plain import few
+from filemem.text.plain import counted, few
 
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
@@ -52,7 +52,7 @@ Job = Callable[[Expect], JobDone]
 
 
 def compact(
-    user: Folder,
+    folder: Folder,
     at: dt.datetime,
     model: Model | None,
     older_than: int | None = None,
@@ -62,52 +62,52 @@ def compact(
 ) -> JobDone:
     """Summarise and archive what is old; `dry`: only say what would be done."""
     if dry:
-        return _plan_compact(user, at, older_than, progress)
-    return _alone(user, at, lambda expect: _compact(user, at, model, older_than, progress, expect))
+        return _plan_compact(folder, at, older_than, progress)
+    return _alone(folder, at, lambda expect: _compact(folder, at, model, older_than, progress, expect))
 
 
-def sweep(user: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> JobDone:
+def sweep(folder: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     if dry:
-        return _plan_sweep(user, at, progress)
-    return _alone(user, at, lambda expect: _sweep(user, at, progress, expect))
+        return _plan_sweep(folder, at, progress)
+    return _alone(folder, at, lambda expect: _sweep(folder, at, progress, expect))
 
 
-def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
+def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     wanted = list(paths)
-    return _alone(user, at, lambda expect: _restore(user, wanted, at, expect))
+    return _alone(folder, at, lambda expect: _restore(folder, wanted, at, expect))
 
 
 def maintain(
-    user: Folder, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
+    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
 ) -> list[JobDone]:
     """Every job, in the order in which each finds what the one before has left.
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
     if dry:
-        plans = (_plan_consolidate(user, at, model, progress), _plan_compact(user, at, None, progress))
-        return [*_imports(user, progress, dry=True), *plans, _plan_sweep(user, at, progress)]
+        plans = (_plan_consolidate(folder, at, model, progress), _plan_compact(folder, at, None, progress))
+        return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress)]
     jobs: list[Job] = [
-        lambda expect: _consolidate(user, at, model, progress, expect),
-        lambda expect: _compact(user, at, model, None, progress, expect),
-        lambda expect: _sweep(user, at, progress, expect),
-        lambda _: _tidy(user, progress),
+        lambda expect: _consolidate(folder, at, model, progress, expect),
+        lambda expect: _compact(folder, at, model, None, progress, expect),
+        lambda expect: _sweep(folder, at, progress, expect),
+        lambda _: _tidy(folder, progress),
     ]
-    with archive.job_lock(user):
-        taken = [_recorded(user, at, lambda _, done=done: done) for done in _imports(user, progress)]  # type: ignore[misc]
-        return [*taken, *(_recorded(user, at, job) for job in jobs)]
+    with archive.job_lock(folder):
+        taken = [_recorded(folder, at, lambda _, done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
+        return [*taken, *(_recorded(folder, at, job) for job in jobs)]
 
 
-def _alone(user: Folder, at: dt.datetime, job: Job) -> JobDone:
-    with archive.job_lock(user):
-        return _recorded(user, at, job)
+def _alone(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
+    with archive.job_lock(folder):
+        return _recorded(folder, at, job)
 
 
-def _recorded(user: Folder, at: dt.datetime, job: Job) -> JobDone:
+def _recorded(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
     """Do a job and commit what it wrote, where the memories are in git."""
-    history = History(user)
+    history = History(folder)
     before = history.before(at)
     done = job(functools.partial(history.expect, at, before))
     if not done.paths:
@@ -121,39 +121,39 @@ def _recorded(user: Folder, at: dt.datetime, job: Job) -> JobDone:
 # -- imports -----------------------------------------------------------------------------------------------------
 
 
-def _imports(user: Folder, progress: Progress, *, dry: bool = False) -> list[JobDone]:
+def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[JobDone]:
     """Take in what the settings list; nothing is said where they list nothing."""
-    if not config.of(user).imports:
+    if not config.of(folder).imports:
         return []
-    done = importers.take(user, progress, dry=dry)
+    done = importers.take(folder, progress, dry=dry)
     taken = [*done.added, *done.updated]
     verb = "Would take" if dry else "Took"
     said = [f"{verb} in {one.path}." for one in taken] or ["Nothing new to take in."]
     notes = [f"{one.what}: {one.why}" for one in done.skipped]
     facts = {"imported": [one._asdict() for one in taken], "notes": notes}
-    subject = f"Take in {_count(len(taken), 'memory', 'memories')}"
+    subject = f"Take in {counted(len(taken), 'memory', 'memories')}"
     return [JobDone("import", said + notes, facts, [one.path for one in taken], subject)]
 
 
 # -- consolidate -------------------------------------------------------------------------------------------------
 
 
-def _plan_consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
+def _plan_consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
     """What would be made of what was said."""
     notes: list[str] = []
     made: list[Decision] = []
-    for found in consolidation.plan(user, at, listener(model, notes.append), None, progress):
+    for found in consolidation.plan(folder, at, listener(model, notes.append), None, progress):
         made += found.decisions
         notes += found.notes
     return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
 
 
-def _consolidate(user: Folder, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> JobDone:
+def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> JobDone:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
     made: list[tuple[Decision, str]] = []
-    for _, done in consolidation.run(user, at, listener(model, notes.append), None, progress):
+    for _, done in consolidation.run(folder, at, listener(model, notes.append), None, progress):
         expect("consolidate", done.paths)
         made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
         paths += done.paths
@@ -173,11 +173,11 @@ def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[
 # -- compact -----------------------------------------------------------------------------------------------------
 
 
-def _plan_compact(user: Folder, at: dt.datetime, older_than: int | None, progress: Progress) -> JobDone:
+def _plan_compact(folder: Folder, at: dt.datetime, older_than: int | None, progress: Progress) -> JobDone:
     """Which conversations would be summarised."""
-    found = compaction.plan(user, at.date(), older_than, progress)
+    found = compaction.plan(folder, at.date(), older_than, progress)
     batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
-    said = [f"{path} would take up {_count(len(taken), 'source')}: {few(taken)}." for path, taken in batches.items()]
+    said = [f"{path} would take up {counted(len(taken), 'source')}: {few(taken)}." for path, taken in batches.items()]
     said += _short(len(found.short))
     paths = [path for summary, taken in batches.items() for path in (summary, *taken)]
     facts = {"summaries": batches, "short": [source.path for source in found.short]}
@@ -185,38 +185,40 @@ def _plan_compact(user: Folder, at: dt.datetime, older_than: int | None, progres
 
 
 def _compact(
-    user: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
+    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
 ) -> JobDone:
     made: list[Compaction] = []
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
-        found = compaction.plan(user, at.date(), older_than)
-        compaction.settle(user, found.short)
+        found = compaction.plan(folder, at.date(), older_than)
+        compaction.settle(folder, found.short)
         short += [source.path for source in found.short]
         for number, batch in enumerate(found.batches):
             progress(number, len(found.batches))
             expect("compact", moving=_away(source.path for source in batch.sources))
-            made += compaction.apply(user, found._replace(batches=[batch], short=[]), at, model)
+            made += compaction.apply(folder, found._replace(batches=[batch], short=[]), at, model)
             expect("compact", [item.summary for item in made[-1:]])
         progress(len(found.batches), len(found.batches))
     said = [sentence for item in made for sentence in compacted(item)] + _short(len(short))
     sources = [path for item in made for path in item.sources]
     paths = [*(item.summary for item in made), *sources, *map(archive.archived, sources)]
     facts = {"summaries": [item._asdict() for item in made], "short": short}
-    return JobDone("compact", said or [NONE_OLD], facts, paths, f"Summarise {_count(len(sources), 'old conversation')}")
+    return JobDone(
+        "compact", said or [NONE_OLD], facts, paths, f"Summarise {counted(len(sources), 'old conversation')}"
+    )
 
 
 def _short(count: int) -> list[str]:
     """A word on what is too short to be summarised."""
     stay = "stays as it is: its summary would not be" if count == 1 else "stay as they are: a summary would not be"
-    return [f"{_count(count, 'source')} {stay} under half of {'it' if count == 1 else 'them'}."] if count else []
+    return [f"{counted(count, 'source')} {stay} under half of {'it' if count == 1 else 'them'}."] if count else []
 
 
 def compacted(item: Compaction) -> list[str]:
     """One summary's fate in words."""
     said = []
     if item.sources:
-        count = _count(len(item.sources), "source")
+        count = counted(len(item.sources), "source")
         lost = f"; in the archive only: {few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
@@ -236,9 +238,9 @@ def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
 # -- sweep -------------------------------------------------------------------------------------------------------
 
 
-def _plan_sweep(user: Folder, at: dt.datetime, progress: Progress) -> JobDone:
+def _plan_sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     """What would be archived, and what would come back."""
-    found = sweeper.plan(user, at.date(), progress)
+    found = sweeper.plan(folder, at.date(), progress)
     said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
     said += [f"{item.path} would come back: {item.why}." for item in found.coming]
     stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
@@ -247,31 +249,31 @@ def _plan_sweep(user: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
 
 
-def _sweep(user: Folder, at: dt.datetime, progress: Progress, expect: Expect) -> JobDone:
-    found = sweeper.plan(user, at.date(), progress)
+def _sweep(folder: Folder, at: dt.datetime, progress: Progress, expect: Expect) -> JobDone:
+    found = sweeper.plan(folder, at.date(), progress)
     expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
-    done = sweeper.apply(user, found, at, progress)
+    done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
     said += [f"Archived {path}." for path in done.archived]
     said = said or ["Nothing has faded, and nothing comes back from the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]
-    subject = f"Archive {_count(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
+    subject = f"Archive {counted(gone, 'faded memory', 'faded memories')}" + (f", bring back {back}" if back else "")
     return JobDone("sweep", said, facts, [*both, *map(archive.archived, both)], subject)
 
 
 # -- restore, tidy -----------------------------------------------------------------------------------------------
 
 
-def _restore(user: Folder, paths: list[str], at: dt.datetime, expect: Expect) -> JobDone:
-    found = [user.locate(path) for path in paths]
+def _restore(folder: Folder, paths: list[str], at: dt.datetime, expect: Expect) -> JobDone:
+    found = [folder.locate(path) for path in paths]
     expect("restore", moving=_back(path for path in found if path != live(path)))
-    said = sweeper.restore(user, paths, at)
-    withheld.release(user, found, at)
+    said = sweeper.restore(folder, paths, at)
+    withheld.release(folder, found, at)
     for path in map(live, found):
         with contextlib.suppress(FilememError, ValueError):
-            user.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
+            folder.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return JobDone("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")
 
@@ -281,14 +283,9 @@ def _unmarked(path: str, data: bytes) -> bytes:
     return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
 
 
-def _tidy(user: Folder, progress: Progress) -> JobDone:
+def _tidy(folder: Folder, progress: Progress) -> JobDone:
     """Fold the log of recalls, and bring the index up to date."""
-    folded, corpus = recalls.fold(user), index.of(user).corpus(progress)
+    folded, corpus = recalls.fold(folder), index.of(folder).corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
     return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
-
-
-def _count(number: int, noun: str, several: str = "") -> str:
-    """`1 source`, `12 sources`."""
-    return f"{number} {noun if number == 1 else several or noun + 's'}"

@@ -17,9 +17,8 @@ from filemem.files.archive import archived, live
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory
 from filemem.forgetting import deletion, erasure, objects
-from filemem.forgetting.journal import DeletionJob
-from filemem.forgetting.objects import LONG, Objects
-from filemem.forgetting.rewriting import Rewriting, Target, versions
+from filemem.forgetting.objects import LONG
+from filemem.forgetting.rewriting import Rewriting, Target
 from filemem.forgetting.wording import LINE, SENTENCE, Wording
 from filemem.history import History
 from filemem.history.git import GitError, fields, nul, spec
@@ -117,9 +116,9 @@ def learn(target: Target, gone: str = "") -> set[str]:
     `gone` ever said; returns the live paths of these, and a word on what else of git's says it. Raises GitError."""
     history, wording = target.history, target.wording
     found: set[str] = set()
-    here = {live(path) for path in history.user.paths()}
+    here = {live(path) for path in history.folder.paths()}
     with objects.opened(history.repository) as read:
-        for path, oid in _all_versions(target, read):
+        for path, oid in _all_versions(target):
             data = read.read(oid).data
             memory = Memory(history.own(path), data)
             own = live(memory.path)
@@ -146,18 +145,20 @@ def learn(target: Target, gone: str = "") -> set[str]:
 def learn_all(target: Target) -> None:
     """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
     with objects.opened(target.history.repository) as read:
-        for path, oid in _all_versions(target, read):
+        for path, oid in _all_versions(target):
             data = read.read(oid).data
             for passage in Memory(target.history.own(path), data).passages if len(data) <= LARGEST else ():
                 target.wording.add(passage.text, SENTENCE)
 
 
-def _all_versions(target: Target, read: Objects) -> Iterator[tuple[str, str]]:
-    """The path and blob of every version of the user's files, in commits and in the index."""
-    repository = target.history.repository
-    yield from versions(target, read, repository.text("rev-list", "--all").split())
-    for _, oid, _, path in _staged(target):
-        yield path, oid
+def _all_versions(target: Target) -> Iterator[tuple[str, str]]:
+    """The path and blob of every version of the user's files, in commits and in the index, each once."""
+    how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
+    out = target.history.repository.run("log", *how, "--", spec(target.history.inside), timeout=LONG)
+    parts = iter([part for part in fields(out) if part])
+    entries = [(facts.split(" "), path) for facts, path in zip(parts, parts, strict=True)]
+    found = [(path, oid) for (_, mode, _, oid, _), path in entries if mode not in ("000000", "160000")]
+    yield from dict.fromkeys([*found, *((path, oid) for _, oid, _, path in _staged(target))])
 
 
 def _staged(target: Target) -> list[tuple[str, str, str, str]]:
@@ -263,7 +264,7 @@ def search(target: Target) -> StillHeld:
         count += 1
         if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
             told[oid] = kind
-    here = erasure.still_saying(target.history.user.store, wording, but=(".git",)) if told else ()
+    here = erasure.still_saying(target.history.folder.store, wording, but=(".git",)) if told else ()
     listed = "".join(f"{where}\n" for where in here if "\n" not in where)
     for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():
         told.pop(oid, None)
@@ -307,8 +308,3 @@ def _kept(repository: Repository) -> str:
 def _names_it(wording: Wording, tree: bytes) -> bool:
     names = (old.rpartition("/")[2].encode() for old in wording.names)
     return any(b" " + name + b"\0" in tree for name in names if len(name) > len("0000-00-00.md"))
-
-
-def target_of(history: History, job: DeletionJob) -> Target:
-    """What of a job is to leave the history."""
-    return Target(history, job.plan.wording, job.all, job.every, job.plan.lines)

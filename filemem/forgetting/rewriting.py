@@ -3,7 +3,7 @@
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import FilememError
@@ -67,25 +67,6 @@ class Target(NamedTuple):
                         data, [deletion.cut(memory, item) for item in deletion.passages_with(memory, goes)]
                     )
         return wording.renamed(data)
-
-
-def versions(target: Target, read: Objects, commits: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The path and blob of every version of the user's files in some commits, each once."""
-    seen: set[tuple[str, str]] = set()
-    waiting = [("", read.read(commit).data[5 : 5 + len(commit)].decode()) for commit in commits]
-    while waiting:
-        path, tree = waiting.pop()
-        if (path, tree) in seen:
-            continue
-        seen.add((path, tree))
-        for entry in read.entries(tree):
-            inner = f"{path}/{os.fsdecode(entry.name)}".removeprefix("/")
-            if entry.mode == FOLDER and target.leads(inner):
-                waiting.append((inner, entry.oid))
-            elif entry.mode not in (FOLDER, MODULE) and target.leads(path) and (inner, entry.oid) not in seen:
-                seen.add((inner, entry.oid))
-                if not target.history.inside or inner.startswith(target.history.inside + "/"):
-                    yield inner, entry.oid
 
 
 class Rewriting:

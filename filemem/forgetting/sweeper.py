@@ -39,7 +39,6 @@ class SweepPlan(NamedTuple):
     going: list[Faded]
     coming: list[Returning]
     staying: Counter[str]
-    today: dt.date
 
 
 class Swept(NamedTuple):
@@ -53,15 +52,15 @@ class Swept(NamedTuple):
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(user: Folder, today: dt.date, progress: Progress = unwatched) -> SweepPlan:
+def plan(folder: Folder, today: dt.date, progress: Progress = unwatched) -> SweepPlan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     staying: Counter[str] = Counter()
     kept: list[IndexedFile] = []
     going: dict[str, tuple[IndexedFile, Strength]] = {}
     coming: list[Returning] = []
-    threshold = fading.curve(config.of(user)).threshold
-    hidden = withheld.read(user)
-    for entry, _, reason, strength, _ in fading.standings(user, today, progress):
+    threshold = fading.curve(config.of(folder)).threshold
+    hidden = withheld.read(folder)
+    for entry, _, reason, strength, _ in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
                 coming.append(Returning(entry.path, reason))
@@ -74,7 +73,7 @@ def plan(user: Folder, today: dt.date, progress: Progress = unwatched) -> SweepP
     if cited:
         staying[CITED] = len(cited)
     left = [Faded(path, strength) for path, (_, strength) in going.items() if path not in cited]
-    return SweepPlan(sorted(left), sorted(coming), staying, today)
+    return SweepPlan(sorted(left), sorted(coming), staying)
 
 
 def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength]]) -> set[str]:
@@ -91,12 +90,12 @@ def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(user: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
+def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
     """Move what the plan says. A memory that was pinned meanwhile, or whose front matter cannot be read, stays."""
-    held = {item.path: reason for item in found.going if (reason := _held(user, item.path))}
+    held = {item.path: reason for item in found.going if (reason := _held(folder, item.path))}
     going = [item.path for item in found.going if item.path not in held]
     coming = [item.path for item in found.coming]
-    stayed = archive.put(user, going, at, progress) | archive.back(user, coming)
+    stayed = archive.put(folder, going, at, progress) | archive.back(folder, coming)
     return Swept(
         [path for path in going if path not in stayed],
         [archive.live(path) for path in coming if path not in stayed],
@@ -104,12 +103,12 @@ def apply(user: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = 
     )
 
 
-def _held(user: Folder, path: str) -> str:
+def _held(folder: Folder, path: str) -> str:
     """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
     try:
-        if b"pinned" not in disk.read(user.place / path, HEAD):
+        if b"pinned" not in disk.read(folder.place / path, HEAD):
             return ""
-        memory = user.memory(path)
+        memory = folder.memory(path)
     except NotFound:
         return "it is gone"
     except Refused as error:
@@ -123,21 +122,21 @@ def _held(user: Folder, path: str) -> str:
 # -- one memory --------------------------------------------------------------------------------------------------
 
 
-def restore(user: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
+def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
     """Bring memories back from the archive, byte for byte, and note a recall; and turns that an editor saved over into a
     session. A sentence for each.
 
     Raises NotFound or Refused for a path that is no memory, before anything is moved.
     """
     said: list[str] = []
-    found = [user.locate(path) for path in paths]
+    found = [folder.locate(path) for path in paths]
     for path in dict.fromkeys(found):
         if not is_archived(path):
-            back = turns_said.put_back(user, path)
+            back = turns_said.put_back(folder, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue
-        recalls.note_all(user, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
-        stayed = archive.back(user, [path])
+        recalls.note_all(folder, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
+        stayed = archive.back(folder, [path])
         said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said

@@ -12,7 +12,7 @@ from filemem.files import disk
 from filemem.files.folder import BOOKKEEPING, is_temporary_name
 from filemem.files.places import Place, files, too_far
 from filemem.files.trust import Trust
-from filemem.history import marks
+from filemem.history import sealed
 from filemem.history.git import Git, GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, Repository, git_place, opened
 from filemem.text.plain import few, one_line
@@ -41,7 +41,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     repository = opened(git_place(home))
     if repository is None:
         raise GitError(f"git init made no repository in {home}; try it by hand.")
-    marks.agree(git_place(home), trust or Trust())
+    sealed.agree(git_place(home), trust or Trust())
     inside = os.path.relpath(os.path.realpath(home), repository.where)
     prefix = "" if inside == "." else inside + "/"
     begins = not prefix and not repository.head()

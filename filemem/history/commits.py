@@ -18,21 +18,18 @@ from filemem.errors import Busy, FilememError, NotFound, Problem
 from filemem.files import config, disk
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder
-from filemem.history.beginning import ATTRIBUTES as ATTRIBUTES
-from filemem.history.beginning import IGNORE as IGNORE
-from filemem.history.beginning import SUBJECT, has_line
-from filemem.history.beginning import message as message
-from filemem.history.beginning import set_up as set_up
+from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
 from filemem.history.git import GitError, fields, spec
-from filemem.history.marks import Declined
 from filemem.history.repository import LOGS, MACHINE, PLAIN, GitFile, Repository, find, merge_file
+from filemem.history.sealed import Declined
 from filemem.text.digests import digest
-from filemem.text.plain import few, one_line
+from filemem.text.plain import counted, few, one_line
 
 COMMIT = "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
 CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
+_STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 _WAIT = 30.0  # seconds for another filemem to finish its commit
 
 
@@ -75,33 +72,33 @@ class _Note(NamedTuple):
 class History:
     """One user's memories in the repository that holds them, if any."""
 
-    def __init__(self, user: Folder) -> None:
-        self.user = user
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
 
     # -- where ---------------------------------------------------------------------------------------------------
 
     @functools.cached_property
     def found(self) -> Repository | None:
         """The repository in which the user's folder lies, set up for filemem or not. Raises GitError, Untrusted."""
-        return find(self.user.root, self.user.trust)
+        return find(self.folder.root, self.folder.trust)
 
     @property
     def repository(self) -> Repository:
         """The repository in which the user's folder lies; raises FilememError where there is none."""
         if self.found is None:
-            raise FilememError(f"{self.user.root} is in no git repository; filemem init --git makes one.")
+            raise FilememError(f"{self.folder.root} is in no git repository; filemem init --git makes one.")
         return self.found
 
     @functools.cached_property
     def inside(self) -> str:
         """The user's folder as a path in the repository; empty where it is the top."""
-        inside = os.path.relpath(os.path.realpath(self.user.root), self.repository.where)
+        inside = os.path.relpath(os.path.realpath(self.folder.root), self.repository.where)
         return "" if inside == "." else inside
 
     @functools.cached_property
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
-        for folder in (self.user.root, os.path.dirname(self.user.root)):
+        for folder in (self.folder.root, os.path.dirname(self.folder.root)):
             if has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
                 top = os.path.realpath(folder)
                 return folder if top == self.found.where or top.startswith(self.found.where + os.sep) else ""
@@ -117,9 +114,9 @@ class History:
 
     def everyone(self) -> list[History]:
         """The users whose memories the repository holds: the one, or everyone in the store."""
-        if self.home == self.user.root:
+        if self.home == self.folder.root:
             return [self]
-        store = StoreFolder(self.user.store, self.user.trust)
+        store = StoreFolder(self.folder.store, self.folder.trust)
         found = [History(store.folder(name)) for name in store.users()]
         return [one for one in found if one.is_in(self.repository)]
 
@@ -158,7 +155,7 @@ class History:
 
         With the setting `git_person_edits: commit` it is committed now, under the person's own name.
         """
-        setting = config.of(self.user).git_person_edits
+        setting = config.of(self.folder).git_person_edits
         with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
             if self.home:
                 with contextlib.suppress(GitError, Busy), self.alone():
@@ -171,17 +168,8 @@ class History:
     def edited(self) -> dict[str, bool]:
         """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
         postponed = {path: digest for job in self._postponed() for path, digest in job.files.items()}
-        arguments = [
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--untracked-files=all",
-            "--no-renames",
-            "--ignore-submodules=all",
-            "--",
-        ]
         found = {}
-        for line in fields(self.repository.run(*arguments, spec(self.inside))):
+        for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
             path = self.own(line[3:])
             memory = path[-1] != "/" and not any(map(is_temporary_name, path.split("/")))
             if memory and (path not in postponed or postponed[path] != self._digest(path)):
@@ -196,9 +184,9 @@ class History:
         paths = sorted(self.edited())
         changes, _ = self._changes(paths, Before())
         if changes:
-            first, others = paths[0], len(changes) - 1
-            subject = f"Edit {first}" + (f" and {others} other{'s' * (others > 1)}" if others else "")
-            repository.commit(changes, message(subject, {}), repository.person(self.user.name), at)
+            others = f" and {counted(len(changes) - 1, 'other')}" if len(changes) > 1 else ""
+            subject = f"Edit {paths[0]}{others}"
+            repository.commit(changes, message(subject, {}), repository.person(self.folder.name), at)
 
     # -- the machine's commits -----------------------------------------------------------------------------------
 
@@ -352,7 +340,7 @@ class History:
         """The jobs that wait for their commit."""
         jobs = []
         with contextlib.suppress(FilememError):
-            for line in disk.read(self.user.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
+            for line in disk.read(self.folder.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     job = json.loads(line)
                     jobs.append(_JobLeft(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
@@ -362,8 +350,8 @@ class History:
         """Let a job wait, and others wait no longer."""
         if add is None and not done:
             return
-        where = self.user.bookkeeping(POSTPONED)
-        with self.user.locked():
+        where = self.folder.bookkeeping(POSTPONED)
+        with self.folder.locked():
             jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
             lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]
             if lines:
@@ -377,8 +365,8 @@ class History:
 
         Just what is on disk as they left it, and was as in the last commit before they came.
         """
-        with self.user.locked():
-            ended = [note for note in _noted(self.user) if not _lives(note.process)]
+        with self.folder.locked():
+            ended = [note for note in _noted(self.folder) if not _lives(note.process)]
             if not ended:
                 return
             places = {self.path(note.path): note.path for note in ended}
@@ -401,8 +389,8 @@ class History:
     def _forget_noted(self, paths: set[str], processes: Collection[int] = ()) -> None:
         """Take back the notes on paths that are committed now, or wait for it: this process's, or those named."""
         gone = processes or {os.getpid()}
-        with self.user.locked():
-            where, noted = self.user.bookkeeping(WRITTEN), _noted(self.user)
+        with self.folder.locked():
+            where, noted = self.folder.bookkeeping(WRITTEN), _noted(self.folder)
             left = [note for note in noted if note.path not in paths or note.process not in gone]
             if left and len(left) < len(noted):
                 disk.write(where, "".join(json.dumps(note) + "\n" for note in left).encode())
@@ -411,22 +399,22 @@ class History:
 
     def _bytes(self, path: str) -> bytes | None:
         with contextlib.suppress(FilememError):
-            data = disk.read(self.user.place / path, LARGEST + 1)
+            data = disk.read(self.folder.place / path, LARGEST + 1)
             return data if len(data) <= LARGEST else None
         return None
 
     def _digest(self, path: str) -> str | None:
         try:
-            return _sha(disk.read(self.user.place / path))
+            return _sha(disk.read(self.folder.place / path))
         except FilememError:
             return None
 
 
-def _noted(user: Folder) -> list[_Note]:
+def _noted(folder: Folder) -> list[_Note]:
     """What was about to be written and is not committed yet, in its order."""
     notes = []
     with contextlib.suppress(FilememError):
-        for line in disk.read(user.bookkeeping(WRITTEN)).decode(errors="replace").split("\n"):
+        for line in disk.read(folder.bookkeeping(WRITTEN)).decode(errors="replace").split("\n"):
             with contextlib.suppress(ValueError, TypeError):
                 notes.append(_Note(*json.loads(line)))
     return notes

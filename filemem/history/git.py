@@ -71,11 +71,7 @@ class Git:
             raise GitError(f"git cannot be started: {error.strerror}.") from None
 
     def ask(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        timeout: float = LOCAL,
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
     ) -> GitDone:
         """Run a command whatever its exit code; raises GitError where git is missing or takes longer than `timeout`."""
         process = self.start(*arguments, env=env)
@@ -93,11 +89,7 @@ class Git:
         return GitDone(process.returncode, out, err.decode(errors="replace"))
 
     def run(
-        self,
-        *arguments: str,
-        stdin: bytes = b"",
-        env: Mapping[str, str] | None = None,
-        timeout: float = LOCAL,
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, timeout: float = LOCAL
     ) -> bytes:
         """What a command prints; raises GitError where it fails."""
         done = self.ask(*arguments, stdin=stdin, env=env, timeout=timeout)

@@ -59,7 +59,7 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
     Raises NotFound where a path is no memory's and never was.
     """
     place = _place(history, path)
-    on_disk = os.path.join(history.user.root, place)
+    on_disk = os.path.join(history.folder.root, place)
     follow = ["--follow"] if path and os.path.isfile(on_disk) else []
     specs = _specs(history, place)[: 1 if follow else None]
     if not history.repository.head():
@@ -69,7 +69,7 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
         wanted = _commits_with(history, word, specs, wanted)
     commits = _commits(history, *follow, *([f"-{limit}"] if limit and wanted is None else []), "HEAD", "--", *specs)
     if path and not commits and not os.path.lexists(on_disk):
-        history.user.locate(path)
+        history.folder.locate(path)
     chosen = [commit for commit in commits if wanted is None or commit.commit in wanted]
     return chosen[:limit] if limit else chosen
 
@@ -82,7 +82,7 @@ def _specs(history: History, path: str) -> list[str]:
 def _place(history: History, path: str) -> str:
     """Where the memory is now, or was when git last saw it."""
     with contextlib.suppress(NotFound):
-        return history.user.locate(path) if path and not os.path.isdir(history.user.absolute(path)) else path
+        return history.folder.locate(path) if path and not os.path.isdir(history.folder.absolute(path)) else path
     return path
 
 
@@ -111,14 +111,8 @@ def _commits_with(history: History, word: str, specs: list[str], among: set[str]
 
 def _pattern(word: str) -> str:
     """A regular expression for git that matches just `word`, capital or not; git folds the case of ASCII by itself."""
-    return "".join(
-        f"({c.lower()}|{c.upper()})"
-        if not c.isascii() and c.lower() != c.upper()
-        else "\\" + c
-        if re.match(r"[][\\.^$*+?(){}|/]", c)
-        else c
-        for c in word
-    )
+    plain = re.sub(r"[][\\.^$*+?(){}|/]", r"\\\g<0>", word)
+    return re.sub(r"[^\x00-\x7f]", lambda c: f"({c[0].lower()}|{c[0].upper()})", plain)
 
 
 def last_undoable(history: History) -> Commit:
@@ -167,8 +161,8 @@ def diff(history: History, commit: str = "", path: str = "") -> str:
             literal = {"GIT_LITERAL_PATHSPECS": "1"}
             repository.run("add", "--intent-to-add", "--force", *listed, stdin=existing, env=private | literal)
         out = repository.run("diff", *plain, base, "--", *specs, env=private)
-    if path and not out and not os.path.lexists(os.path.join(history.user.root, path)):
-        history.user.locate(path)
+    if path and not out and not os.path.lexists(os.path.join(history.folder.root, path)):
+        history.folder.locate(path)
     return out.decode(errors="replace")
 
 
@@ -181,7 +175,7 @@ def blame(history: History, path: str) -> list[BlamedLine]:
     if history.repository.tree(history.repository.head(), where):
         out = history.repository.run("blame", "--line-porcelain", "--", where)
     else:
-        return [BlamedLine(number, text, None) for number, text in enumerate(history.user.memory(path).lines, 1)]
+        return [BlamedLine(number, text, None) for number, text in enumerate(history.folder.memory(path).lines, 1)]
     found: list[tuple[str, str]] = []
     name = ""
     for line in out.decode(errors="replace").split("\n"):

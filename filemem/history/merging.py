@@ -5,13 +5,16 @@ import re
 
 from filemem.errors import FilememError
 from filemem.files.archive import archived, live
-from filemem.history import conflicts
-from filemem.history.commits import History, message
+from filemem.history import weaving
+from filemem.history.beginning import message
+from filemem.history.commits import History
 from filemem.history.repository import MACHINE, GitFile, Merged, Repository, merge_file
 from filemem.text.plain import one_line
 
 _BASE, _OURS, _THEIRS = 1, 2, 3  # git's stages of what it could not settle
-_GROWING = re.compile(r"(?:^|/)(?:profile\.md|summaries/.+)$")  # what jobs add lines to
+_GROWING = re.compile(
+    r"(?:^|/)(?:profile\.md|summaries/.+)$"
+)  # what jobs add lines to: two new texts are one that grew
 
 
 def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime) -> tuple[str, dict[str, str]]:
@@ -25,7 +28,7 @@ def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime
         if not repository.ask("merge-base", "--is-ancestor", other, one).code:
             return one, {}
     merged = repository.merge_trees(ours, theirs)
-    changes, quiet = _settled(history, merged, ours, theirs)
+    changes, quiet = _settled(history, merged)
     tree = repository.tree_with(merged.tree, changes) if changes else merged.tree
     text = message(f"Merge memories from {one_line(remote, 40)}", {"Job": "sync"})
     told = {
@@ -48,7 +51,7 @@ def _told(words: str) -> str:
     }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
 
 
-def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[dict[str, GitFile | None], set[str]]:
+def _settled(history: History, merged: Merged) -> tuple[dict[str, GitFile | None], set[str]]:
     """What is to be changed in git's merged tree, and the paths of which nobody need be told.
 
     Changes of different lines are all made; of the same lines both versions stand between marks, and of what cannot be merged
@@ -59,36 +62,30 @@ def _settled(history: History, merged: Merged, ours: str, theirs: str) -> tuple[
     changes: dict[str, GitFile | None] = {}
     quiet: set[str] = set()
     for path, sides in merged.stages.items():
-        entry = present.get(path)
-        if entry is None:
+        if path not in present:
             continue
         if _OURS not in sides or _THEIRS not in sides:
             moved = _moved(history, path, sides, present)
             changes |= moved
             quiet |= {place for place, becomes in moved.items() if becomes is None}
-        elif entry.oid not in (sides[_OURS].oid, sides[_THEIRS].oid):
-            text = _merged_text(repository, path, sides) or repository.run("cat-file", "blob", entry.oid)
-            text = conflicts.marked(path, text, ours, theirs)
-            changes[path] = _entry(repository, entry, text)
-            quiet |= set() if conflicts.doubled(text) else {path}
+        elif (text := _both(repository, path, sides[_OURS], sides.get(_BASE), sides[_THEIRS])) is not None:
+            changes[path] = _entry(repository, present[path], text)
+            quiet |= set() if weaving.doubled(text) else {path}
         elif sides[_OURS].oid != sides[_THEIRS].oid:
-            other = sides[_THEIRS] if entry.oid == sides[_OURS].oid else sides[_OURS]
             stem, dot, ending = path.rpartition(".")
-            apart = dot and "/" not in ending
-            changes[f"{stem}-{other.oid[:8]}.{ending}" if apart else f"{path}-{other.oid[:8]}"] = other
+            name = sides[_THEIRS].oid[:8]
+            apart = f"{stem}-{name}.{ending}" if dot and "/" not in ending else f"{path}-{name}"
+            changes |= {path: sides[_OURS], apart: sides[_THEIRS]}
     return changes, quiet
 
 
-def _merged_text(repository: Repository, path: str, sides: dict[int, GitFile]) -> bytes | None:
-    """Both sides' changes in one text, if these can be told apart: with two new texts, if the machine wrote them bit by bit."""
-    if _BASE not in sides and not _GROWING.search(path):
-        return None
-    ours, base, theirs = (_blob(repository, sides.get(stage)) for stage in (_OURS, _BASE, _THEIRS))
-    return merge_file(ours, base, theirs, marks=(conflicts.HERE, conflicts.THERE))
-
-
-def _blob(repository: Repository, entry: GitFile | None) -> bytes:
-    return repository.run("cat-file", "blob", entry.oid) if entry else b""
+def _both(repository: Repository, path: str, *sides: GitFile | None) -> bytes | None:
+    """The changes of both sides (ours, base, theirs) in one text, None for what is no text."""
+    ours, base, theirs = (repository.run("cat-file", "blob", entry.oid) if entry else None for entry in sides)
+    if base is None and _GROWING.search(path):
+        base = b""
+    text = merge_file(ours or b"", base, theirs or b"", marks=True)
+    return None if text is None else weaving.commented(path, text)
 
 
 def _moved(
@@ -98,14 +95,8 @@ def _moved(
     written into a short memory on the way that git sees no move. Nothing where there is no such text."""
     repository, where = history.repository, _other_place(history, path)
     edited, moved = sides.get(_OURS) or sides.get(_THEIRS), present.get(where)
-    if not edited or not moved or _BASE not in sides:
-        return {}
-    texts = [_blob(repository, entry) for entry in (edited, sides[_BASE], moved)]
-    both = merge_file(texts[0], texts[1], texts[2], marks=(conflicts.HERE, conflicts.THERE))
-    if both is None:
-        return {}
-    text = conflicts.marked(where, both, conflicts.HERE, conflicts.THERE)
-    return {path: None, where: _entry(repository, moved, text)}
+    text = _both(repository, where, edited, sides[_BASE], moved) if edited and moved and _BASE in sides else None
+    return {} if text is None or not moved else {path: None, where: _entry(repository, moved, text)}
 
 
 def _other_place(history: History, path: str) -> str:

@@ -17,9 +17,8 @@ from filemem.errors import NotFound
 from filemem.files import disk
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.trust import Trust
-from filemem.history import marks, weaving
+from filemem.history import sealed, weaving
 from filemem.history.git import Git, GitError, fields, nul, reason, spec
-from filemem.history.sealed import Seal
 from filemem.text.plain import one_line
 
 PLAIN = ("100644", "100755")
@@ -76,7 +75,7 @@ class Repository(Git):
 
         `zero` is the name of no object, as long as its names are: 40 or 64 zeros.
         """
-        self.seal = Seal(common)
+        self.seal = sealed.Seal(common)
         env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
         super().__init__(where, {**env, "GIT_COMMON_DIR": self.seal.make(_ATTRIBUTES)})
         self.folder = folder
@@ -144,12 +143,12 @@ class Repository(Git):
             found[name] = GitFile(mode, oid if stage == "0" else "")
         return found
 
-    def changed(self, before: str, after: str, path: str = "") -> Changes:
-        """What differs between two trees or commits, all or under `path`; `before` may be empty, for nothing."""
+    def changed(self, before: str, after: str) -> Changes:
+        """What differs between two trees or commits; `before` may be empty, for nothing."""
         if not before:
-            return {name: (None, entry) for name, entry in self.tree(after, path).items()}
+            return {name: (None, entry) for name, entry in self.tree(after).items()}
         found: Changes = {}
-        parts = fields(self.run("diff-tree", "-r", "-z", "--no-renames", before, after, "--", spec(path)))
+        parts = fields(self.run("diff-tree", "-r", "-z", "--no-renames", before, after))
         for facts, name in zip(parts[::2], parts[1::2], strict=True):
             old_mode, mode, old, new, _ = facts.removeprefix(":").split(" ")
             found[name] = (
@@ -208,10 +207,10 @@ class Repository(Git):
         return self.text("hash-object", "-t", "tree", "--stdin")
 
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
-        """A tree with some of its files replaced, added, or taken out."""
+        """A tree, or with '' none, with some of its files replaced, added, or taken out."""
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
-            self.run("read-tree", tree, env=private)
+            self.run("read-tree", tree or "--empty", env=private)
             self.run("update-index", "-z", "--index-info", stdin=_index_info(changes, self.zero), env=private)
             return self.text("write-tree", env=private)
 
@@ -224,13 +223,9 @@ class Repository(Git):
         """
         for _ in range(3):
             parent = self.head()
-            with tempfile.TemporaryDirectory() as aside:
-                private = {"GIT_INDEX_FILE": os.path.join(aside, "index"), **identity_environment(author, at)}
-                self.run("read-tree", *([parent] if parent else ["--empty"]), env=private)
-                self.run("update-index", "-z", "--index-info", stdin=_index_info(changes, self.zero), env=private)
-                tree = self.text("write-tree", env=private)
-                if parent and tree == self.text("rev-parse", f"{parent}^{{tree}}"):
-                    return ""
+            tree = self.tree_with(parent, changes)
+            if parent and tree == self.text("rev-parse", f"{parent}^{{tree}}"):
+                return ""
             new = self.commit_tree(tree, [parent] if parent else [], message, author, at)
             if self.land(new, parent):
                 self.ask("maintenance", "run", "--auto", "--quiet")
@@ -333,7 +328,7 @@ def find(path: str, trust: Trust) -> Repository | None:
     place = git_place(path)
     if not place:
         return None
-    marks.require(place, trust)
+    sealed.require(place, trust)
     return opened(place)
 
 
@@ -365,18 +360,18 @@ def opened(place: str) -> Repository | None:
     return Repository(top, folder, common, "0" * {"sha1": 40, "sha256": 64}[names])
 
 
-def merge_file(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
-    """Both changes to `base` in one text; where they meet in a line, both between `marks`, None without any.
+def merge_file(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = False) -> bytes | None:
+    """Both changes to `base` in one text; where they meet in a line, both between marks, None without these.
 
     None also where the bytes are no text, or so many that only git can compare them, and it finds that they meet.
     """
     with tempfile.TemporaryDirectory() as aside:
         names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
-        for name, data in zip(names, (ours, base, theirs), strict=True):
+        for name, data in zip(names, (ours, base or b"", theirs), strict=True):
             with open(name, "wb") as file:
                 file.write(data)
         done = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)}).ask("merge-file", "-p", *names)
-    return done.out if done.code == 0 else weaving.merge(ours, base, theirs, marks) if done.code < 128 else None
+    return done.out if done.code == 0 else weaving.merge(ours, base, theirs, marks=marks) if done.code < 128 else None
 
 
 def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:

@@ -1,4 +1,10 @@
-"""Git without what a repository could have it run: filemem's own configuration, attributes and no hooks stand in their place.
+"""Which repositories filemem uses, and git there without what they could have it run.
+
+Used are those that it was told to set up, or that a person has agreed to, on this machine. Each has a mark, a name drawn by lot
+in its git directory, and the person's own configuration folder has the same by its path (`trust`). A repository that came with
+a store, or took the place of another, has no such mark.
+
+In all of them filemem's own configuration, attributes and no hooks stand in their place.
 
 Git takes what the work trees of a repository share from `GIT_COMMON_DIR`. That is a temporary folder here: links to the refs
 and logs, and a configuration that holds just those of the repository's own keys that only say what it is and where its remotes
@@ -6,14 +12,22 @@ are. So `core.fsmonitor`, filters, textconv, merge drivers, include paths, crede
 helpers and whatever a later git may think of do nothing; what a person wants git to run they say in their global configuration.
 """
 
+import contextlib
 import os
 import re
+import secrets
 import shutil
 import tempfile
 import weakref
 
-from filemem.history.git import Git, fields
+from filemem.errors import FilememError, NotFound
+from filemem.files import disk
+from filemem.files.trust import VARIABLE, Trust
+from filemem.history.git import Git, GitError, fields
+from filemem.text.plain import few, one_line
 
+NAME = "filemem-mark"  # in the git directory
+_REMEDY = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
 _INERT = re.compile(
     r"core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|logallrefupdates|sharedrepository)"
     r"|extensions\.(objectformat|refstorage)|user\.(name|email)"
@@ -29,6 +43,14 @@ _STEERS = re.compile(
     re.DOTALL,
 )  # what a person should hear of when it is left out
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
+
+
+class Untrusted(GitError):
+    """A repository that the person has not agreed to; the sentence says what it would have done."""
+
+
+class Declined(Untrusted):
+    """One that they have said no to."""
 
 
 class Seal:
@@ -92,3 +114,67 @@ def _escaped(text: str) -> str:
     for char, spelt in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\b", "\\b")):
         text = text.replace(char, spelt)
     return text
+
+
+# -- which are used ------------------------------------------------------------------------------------------------
+
+
+def require(place: str, trust: Trust) -> None:
+    """Have the person agree to the repository of a `.git`, as they have before or do now; raises Untrusted."""
+    folder = _folder(place)
+    content = {"mark": _mark(folder)}
+    if trust.known(place, content) is None and trust.ask:
+        question = f"{one_line(place)} was not agreed to on this machine; filemem would commit there{_would(folder)}."
+        trust.settle(place, content, question)
+    if not trust.known(place, content):
+        words = (
+            f"{one_line(place)} was not set up on this machine, so git is not used there{_would(folder)}; {_REMEDY}."
+        )
+        raise (Untrusted if trust.known(place, content) is None else Declined)(words)
+    if trust.given or (trust.ask and not content["mark"]):
+        agree(place, trust)
+
+
+def agree(place: str, trust: Trust) -> None:
+    """Mark a repository as one that the person has named."""
+    folder = _folder(place)
+    if _mark(folder) and trust.kept(place, {"mark": _mark(folder)}):
+        return
+    mark = secrets.token_hex(16)
+    try:
+        disk.write(os.path.join(folder, NAME), f"{mark}\n".encode())
+    except OSError as error:
+        raise GitError(f"{folder} cannot be written ({error.strerror}).") from None
+    trust.keep(place, {"mark": mark}, trusted=True)
+
+
+def _folder(place: str) -> str:
+    """The git directory of a `.git`, which may be a file that names it; raises GitError."""
+    if os.path.isdir(place):
+        return place
+    try:
+        told = os.fsdecode(disk.read(place, 10_000)).partition("gitdir:")[2].strip()
+    except FilememError as error:
+        raise GitError(str(error)) from None
+    return os.path.join(os.path.dirname(place), told or ".git")
+
+
+def _mark(folder: str) -> str:
+    try:
+        return disk.read(os.path.join(folder, NAME), 100).decode(errors="replace").strip()
+    except NotFound:
+        return ""
+    except FilememError as error:
+        raise GitError(str(error)) from None
+
+
+def _would(folder: str) -> str:
+    """What a repository's own configuration would have git run, and where it would send memories to."""
+    common = ""
+    with contextlib.suppress(FilememError):
+        common = os.fsdecode(disk.read(os.path.join(folder, "commondir"), 10_000)).strip()
+    seal = Seal(os.path.join(folder, common))
+    runs, sends = seal.unused_settings(), seal.remotes()
+    words = [f"its settings would run or steer {few(map(one_line, runs))}"] if runs else []
+    words += [f"a sync would send them to {few(one_line(url) for url in sends)}"] if sends else []
+    return "".join(f" ({'; '.join(words)})" if words else "")

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import config, disk
 from filemem.files.store import StoreFolder
-from filemem.history import conflicts, merging, worktree
-from filemem.history.commits import ATTRIBUTES, History
+from filemem.history import merging, weaving, worktree
+from filemem.history.beginning import ATTRIBUTES
+from filemem.history.commits import History
 from filemem.history.git import NETWORK, GitDone, GitError, reason
 from filemem.history.repository import LOGS, Changes, Repository
 from filemem.text.plain import few, one_line
@@ -88,15 +89,15 @@ def _commit_all(history: History, at: dt.datetime) -> None:
 
 def _left(history: History) -> list[str]:
     """A sentence on what a person has not committed."""
-    left = [os.path.join(one.user.name, path) for one in history.everyone() for path in one.edited()]
+    left = [os.path.join(one.folder.name, path) for one in history.everyone() for path in one.edited()]
     return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
 
 
 def _users_left_out(history: History) -> list[str]:
     """A sentence on each user whose memories lie in a repository that nobody here has agreed to."""
     said = []
-    store = StoreFolder(history.user.store, history.user.trust)
-    for name in store.users() if history.home != history.user.root else []:
+    store = StoreFolder(history.folder.store, history.folder.trust)
+    for name in store.users() if history.home != history.folder.root else []:
         try:
             said += [] if History(store.folder(name)).found else [f"{name} is in no repository."]
         except GitError as error:
@@ -110,7 +111,7 @@ def _land(history: History, repository: Repository, new: str, old: str) -> None:
     with contextlib.ExitStack() as held:
         held.enter_context(history.alone())
         for one in history.everyone():
-            held.enter_context(one.user.locked())
+            held.enter_context(one.folder.locked())
         disk.write(note, new.encode())
         changes = repository.changed(old, new)
         worktree.bring(repository, changes)
@@ -134,7 +135,7 @@ def _doubled(repository: Repository, changes: Changes) -> list[str]:
     """Those of the changed files that hold two versions of some lines."""
     pairs = [(path, after) for path, (_, after) in changes.items() if after]
     texts = zip(pairs, repository.contents(pairs), strict=True)
-    return [path for (path, _), data in texts if conflicts.doubled(data)]
+    return [path for (path, _), data in texts if weaving.doubled(data)]
 
 
 def _settings(history: History, repository: Repository, changes: Changes) -> list[str]:

@@ -50,12 +50,12 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
             f"{commit.commit[:8]} is a merge; undo the commits that it brought in, filemem log lists them."
         )
     before = history.before(at)
-    with history.user.locked():
+    with history.folder.locked():
         steps, said = _plan(history, commit)
-        worktree.carry_out(history.user.place, steps)
+        worktree.carry_out(history.folder.place, steps)
         left = {step.path for step in steps if step.becomes is None}
         back = [step.path for step in steps if step.found is None and archived(step.path) in left]
-        recalls.note_all(history.user, back, recalls.RESTORED, at)  # else the next sweep would archive them again
+        recalls.note_all(history.folder, back, recalls.RESTORED, at)  # else the next sweep would archive them again
     trailers = {"Job": "undo", "Undoes": commit.commit}
     wrote = {step.path: (step.found, step.becomes) for step in steps}
     recorded = history.record(f'Undo "{commit.subject}"', list(wrote), trailers, at, before._replace(wrote=wrote))
@@ -69,7 +69,7 @@ def _plan(history: History, commit: Commit) -> tuple[list[Step], list[str]]:
     clashes: list[str] = []
     for change in _changes(history, commit):
         where = _now(history, change.new or change.old or "")
-        found = worktree.read(history.user.place / where) if where else None
+        found = worktree.read(history.folder.place / where) if where else None
         try:
             made, words = _reverse(history, change, where, found)
         except _Meets as clash:
@@ -113,7 +113,7 @@ def _reverse(
         )
     if change.old == change.new or where != change.new:
         return ([Step(where, found, back)], [f"Changed {where} back."]) if back != found else ([], [])
-    if os.path.lexists(history.user.absolute(change.old)):
+    if os.path.lexists(history.folder.absolute(change.old)):
         raise _Meets(f"it came from {change.old}, where another file is now; move that one first")
     return [Step(where, found, None), Step(change.old, None, back)], [f"Moved {where} back to {change.old}."]
 
@@ -128,7 +128,7 @@ def _explain(history: History, commit: Commit, path: str, clash: str) -> str:
 def _now(history: History, path: str) -> str:
     """Where a memory lies now; empty where it is gone."""
     try:
-        return history.user.locate(path)
+        return history.folder.locate(path)
     except NotFound:
         return ""
 

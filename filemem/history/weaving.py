@@ -1,7 +1,8 @@
 """Two changes of one text made one, line by line, where git finds them too close to each other.
 
 To git, changes of neighbouring lines meet, and so do lines that both sides have added in one place. Here the former are both
-made and the latter all kept, ours first; only two changes of the same lines meet, and two values of a key.
+made and the latter all kept, ours first; only two changes of the same lines meet, and two values of a key. Both then stand
+in the file, between marks that are the same on every machine, until a person has put it right.
 """
 
 import difflib
@@ -9,8 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from filemem.errors import Problem
+from filemem.files import config
+from filemem.files.memory import METADATA_KEYS
+
+HERE, THERE = "<<<<<<< one version", ">>>>>>> the other version"
 LONGEST = 5000  # lines that are compared, as the time may grow with their square
 _KEY = re.compile(rb"([\w-]+)[ \t]*:")
+_MARK = re.compile(r"(?:# )?(<<<<<<< |=======\r?$|>>>>>>> )")
+_PARTICULAR = re.compile(rf"(?:{'|'.join(sorted(METADATA_KEYS))})[ \t]*:")
 
 
 class Hunk(NamedTuple):
@@ -29,12 +37,13 @@ class Conflict(NamedTuple):
     theirs: list[bytes]
 
 
-def merge(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None = None) -> bytes | None:
-    """Both changes to `base` in one text; where they meet, both between `marks`, None without any.
+def merge(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = False) -> bytes | None:
+    """Both changes to `base` in one text; where they meet, both between marks, None without these. Two texts without a base
+    meet wherever they differ.
 
     None also where more lines differ than are compared.
     """
-    texts = [text.split(b"\n") for text in (base, ours, theirs)]
+    texts = [text.split(b"\n") for text in (ours if base is None else base, ours, theirs)]
     end = _alike(
         [text[::-1] for text in texts]
     )  # first, so that what is added at the end stands before the last newline
@@ -43,11 +52,11 @@ def merge(ours: bytes, base: bytes, theirs: bytes, marks: tuple[str, str] | None
     if max(map(len, middles)) > LONGEST:
         return None
     out = texts[0][:start]
-    for part in _weave(middles[0], middles[1:]):
+    for part in [Conflict(*middles[1:])] if base is None else _weave(middles[0], middles[1:]):
         if isinstance(part, list):
             out += part
         elif marks:
-            out += _marked(part, marks)
+            out += _marked(part)
         else:
             return None
     return b"\n".join(out + texts[0][len(texts[0]) - end :])
@@ -117,12 +126,63 @@ def _pieces(ours: list[bytes], theirs: list[bytes]) -> Iterator[tuple[list[bytes
         yield ours[start:end], theirs[first:last]
 
 
-def _marked(meeting: Conflict, marks: tuple[str, str]) -> Iterator[bytes]:
+def _marked(meeting: Conflict) -> Iterator[bytes]:
     """Two versions between marks, what they share aside; the marks end as the lines do."""
     tail = b"\r" if any(line.endswith(b"\r") for line in (*meeting.ours, *meeting.theirs)) else b""
     for ours, theirs in _pieces(*meeting):
         if ours == theirs:
             yield from ours
         else:
-            yield from (b"<<<<<<< " + marks[0].encode() + tail, *ours, b"=======" + tail)
-            yield from (*theirs, b">>>>>>> " + marks[1].encode() + tail)
+            yield from (HERE.encode() + tail, *ours, b"=======" + tail)
+            yield from (*theirs, THERE.encode() + tail)
+
+
+# -- what stands in a file twice -----------------------------------------------------------------------------------
+
+
+def problems(path: str, lines: list[str]) -> Iterator[Problem]:
+    """A problem for each place where a file has two versions; both are read and searched like any other line."""
+    for start, _, end in _places(lines):
+        what = f"two versions of the same lines stand here, to line {end + 1}"
+        yield Problem(path, start + 1, what, "keep what is right and delete the three lines of marks")
+
+
+def _places(lines: list[str]) -> Iterator[tuple[int, int, int]]:
+    """The lines, from 0, of the marks before, between and behind two versions."""
+    start = between = -1
+    for number, line in enumerate(lines):
+        match = _MARK.match(line)
+        mark = match[1][0] if match else ""
+        if mark == "<":
+            start, between = number, -1
+        elif mark == "=" and start >= 0:
+            between = number
+        elif mark == ">" and between > start >= 0:
+            yield start, between, number
+            start = -1
+
+
+def commented(path: str, merged: bytes) -> bytes:
+    """Merged bytes where of settings, and of front matter that says nothing to search for, the other version is a comment:
+    else no key of the file would count any more.
+    """
+    lines = merged.decode("latin-1").split("\n")
+    settings = path.rpartition("/")[2] == config.NAME
+    front = len(lines) if path.endswith((".yaml", ".yml")) else _front_end(lines)
+    for start, between, end in list(_places(lines)):
+        versions = [*lines[start + 1 : between], *lines[between + 1 : end]]
+        if settings or (end < front and all(map(_PARTICULAR.match, versions))):
+            for number in (start, *range(between, end + 1)):
+                lines[number] = f"# {lines[number]}"
+    return "\n".join(lines).encode("latin-1")
+
+
+def _front_end(lines: list[str]) -> int:
+    """The line, from 0, that ends a front matter; 0 where there is none."""
+    bare = [line.rstrip() for line in lines]
+    return bare.index("---", 1) if bare[0] == "---" and "---" in bare[1:] else 0
+
+
+def doubled(data: bytes) -> bool:
+    """Has a merge left two versions of some lines in these bytes?"""
+    return any(_places(data.decode("latin-1").split("\n")))

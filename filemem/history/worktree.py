@@ -1,8 +1,7 @@
 """Files of the work tree changed for git's sake, never over a person's bytes: compared at the moment of the change."""
 
-import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound
@@ -10,6 +9,8 @@ from filemem.files import disk
 from filemem.files.places import Place
 from filemem.history.repository import PLAIN, Changes, GitFile, Repository, merge_file
 from filemem.text.plain import few, one_line
+
+_TRIES = 5  # where somebody saves a file in between
 
 
 class Step(NamedTuple):
@@ -41,8 +42,10 @@ def carry_out(top: str, steps: Iterable[Step]) -> None:
             disk.delete_if(where, lambda at, found=found: disk.read(at) == found)  # type: ignore[misc]
         elif found is None:
             disk.make_folder(where.folder)
-            with _as_changed(path):
+            try:
                 disk.create(where, becomes)
+            except FileExistsError:
+                raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
         else:
             disk.edit(where, _only(path, found, becomes))
 
@@ -56,17 +59,9 @@ def _only(path: str, found: bytes, becomes: bytes) -> Callable[[bytes], bytes]:
     return change
 
 
-@contextlib.contextmanager
-def _as_changed(path: str) -> Iterator[None]:
-    try:
-        yield
-    except FileExistsError:
-        raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
-
-
-def bring(repository: Repository, changes: Changes, tries: int = 5) -> None:
-    """Plan and carry out, anew where somebody saves a file in between; raises FilememError, Changed after `tries`."""
-    for last in range(tries - 1, -1, -1):
+def bring(repository: Repository, changes: Changes) -> None:
+    """Plan and carry out, anew where somebody saves a file in between; raises FilememError, Changed after _TRIES."""
+    for last in range(_TRIES - 1, -1, -1):
         try:
             carry_out(repository.where, plan(repository, changes))
             return

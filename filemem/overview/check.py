@@ -10,7 +10,7 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import ARCHIVE, LARGEST, REFERENCE, Memory, is_archived, live
 from filemem.forgetting.wording import MARK, NAMELESS
 from filemem.grep import reading
-from filemem.history import conflicts
+from filemem.history import weaving
 from filemem.remembering import stale_sources
 from filemem.text.plain import one_line
 
@@ -34,7 +34,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
             continue
         found += _copies(path)
         found += memory.problems
-        found += conflicts.problems(memory.path, memory.lines)
+        found += weaving.problems(memory.path, memory.lines)
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))

@@ -48,3 +48,8 @@ def few(items: Iterable[str], most: int = 3) -> str:
     names = list(items)
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(one_line, names[:most])) + more
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """`1 source`, `1,200 sources`."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
