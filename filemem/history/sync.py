@@ -22,6 +22,9 @@ from filemem.history.repository import LOGS, Changes, Repository
 from filemem.text.plain import few, one_line
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
+_INERT_RECEIVER = (
+    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c core.fsmonitor=false -c receive.autogc=false receive-pack"
+)  # for a remote on this machine, whose hooks and settings would run here
 _TRIES = 6  # pushes that another machine may come before
 
 
@@ -177,11 +180,17 @@ def _remote(repository: Repository, given: str | None) -> _Remote:
 
 def _check_place(repository: Repository, name: str) -> None:
     """Raises FilememError where a remote on this machine lies in the work tree: as data it could have git run its hooks."""
+    place = _place_here(repository, name)
+    if place and (place + os.sep).startswith(repository.where + os.sep):
+        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
+
+
+def _place_here(repository: Repository, name: str) -> str:
+    """The real folder of a remote that lies on this machine; empty for one elsewhere."""
     done = repository.ask("remote", "get-url", "--push", name)
     url = os.fsdecode(done.out).strip() if not done.code else name
     place = os.path.realpath(os.path.join(repository.where, url.removeprefix("file://")))
-    if os.path.exists(place) and (place + os.sep).startswith(repository.where + os.sep):
-        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
+    return place if os.path.exists(place) else ""
 
 
 def _fetch(repository: Repository, where: _Remote) -> str:
@@ -219,7 +228,8 @@ def _unreachable(where: _Remote, done: GitDone) -> GitError:
 
 def _push(repository: Repository, where: _Remote, commit: str) -> str | None:
     """Send a commit as the remote branch's new end, never by force; why not, or None."""
-    done = repository.ask("push", "--porcelain", where.name, f"{commit}:{where.branch}", timeout=NETWORK)
+    here = (f"--receive-pack={_INERT_RECEIVER}",) if _place_here(repository, where.name) else ()
+    done = repository.ask("push", "--porcelain", *here, where.name, f"{commit}:{where.branch}", timeout=NETWORK)
     if not done.code:
         if not where.followed and where.name in repository.text("remote").split():
             branch = repository.branch()

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from filemem.text.statements import table
-from filemem.text.statements.sentences import is_chinese, plainly
+from filemem.text.statements.sentences import LONGEST, is_chinese, plainly
 
 Topic = tuple[str, str]  # whose, and what of theirs: ("Mara", "home"), ("Mara", "favourite tea")
 
@@ -28,7 +28,7 @@ class Stated(NamedTuple):
 @functools.lru_cache(maxsize=4_000)
 def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
     """What a text states of whoever says it; with `owner`, what one about that name or without a subject states, too."""
-    said = plainly(sentence)
+    said = plainly(sentence[:LONGEST])
     language = "zh" if is_chinese(said) else "en"
     readings = [said, *_in_first_person(said, owner, language)] if owner else [said]
     found: dict[str, Stated] = {}
