@@ -13,6 +13,7 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.history import History, set_up
+from filemem.history.git import GitError
 from filemem.history.sealed import NAME
 from filemem.history.sync import sync
 
@@ -262,3 +263,33 @@ def test_set_up_says_what_of_a_repository_it_does_not_use(tmp_path: Path) -> Non
     assert (
         set_up(str(tmp_path / "store"), "mara", START)[0] == "Of its own settings these are not used: core.fsmonitor."
     )
+
+
+def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
+    """Neither its hooks nor what its configuration names."""
+    mara = store(tmp_path / "store")
+    git(tmp_path, "init", "--quiet", "--bare", "remote")
+    git(tmp_path, "init", "--quiet", "--bare", "other")
+    (tmp_path / "remote/objects/info/alternates").write_text(f"{tmp_path}/other/objects\n")
+    git(tmp_path / "remote", "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
+    for name in ("pre-receive", "update", "post-receive", "post-update", "reference-transaction"):
+        hook = tmp_path / "remote/hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+        hook.chmod(0o755)
+    for url in (str(tmp_path / "remote"), f"file://{tmp_path}/remote", "../remote"):
+        git(tmp_path / "store", "config", "remote.origin.url", url)
+        History(mara).record("Keep", [User(mara).remember(f"Has {url}.", today=START.date()).path], {}, START)
+        assert sync(History(mara), None, START).pushed
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_configuration_that_is_no_plain_file_is_not_waited_for(tmp_path: Path) -> None:
+    """A pipe, on which git would wait."""
+    mara = Store(tmp_path / "store").user("mara").folder
+    User(mara).remember("Prefers oolong tea.", today=START.date())
+    git(tmp_path / "store", "init", "--quiet")
+    config = tmp_path / "store/.git/config"
+    config.unlink()
+    os.mkfifo(config)
+    with pytest.raises(GitError, match="was not set up on this machine"):
+        History(mara).require()

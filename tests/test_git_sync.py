@@ -47,6 +47,15 @@ def synced(user: Folder) -> Synced:
     return sync(History(user), None, START)
 
 
+def elsewhere(user: Folder, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the remote be one of another machine, whose hooks run there: git reaches it as by ssh."""
+    ssh = top / "ssh"
+    ssh.write_text('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    git(user.root, "remote", "set-url", "origin", f"elsewhere:{top}/remote")
+
+
 def test_different_facts_never_conflict(machines: list[Folder]) -> None:
     """Each machine then has both, and the first push made the branch follow its remote."""
     one, two = machines
@@ -246,9 +255,12 @@ def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
 # -- in the way ----------------------------------------------------------------------------------------------------
 
 
-def test_a_push_that_comes_second_is_tried_again(machines: list[Folder], tmp_path: Path) -> None:
+def test_a_push_that_comes_second_is_tried_again(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another machine pushes between this one's fetch and its push: nobody is forced, nothing is merged twice."""
     one, two = machines
+    elsewhere(one, tmp_path, monkeypatch)
     change(one, "facts/a.md", "a\n")
     change(two, "facts/b.md", "b\n")
     hook, done = tmp_path / "remote/hooks/pre-receive", tmp_path / "done"
@@ -262,7 +274,9 @@ def test_a_push_that_comes_second_is_tried_again(machines: list[Folder], tmp_pat
     assert git(one.root, "rev-parse", "HEAD") == git(two.root, "rev-parse", "HEAD")
 
 
-def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[Folder], tmp_path: Path) -> None:
+def test_offline_and_a_remote_that_refuses_lose_nothing(
+    machines: list[Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What came in is there, what is committed waits, each in one sentence."""
     one, two = machines
     change(two, "facts/b.md", "b\n")
@@ -272,6 +286,7 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(machines: list[Folder], 
     with pytest.raises(FilememError, match="cannot be reached"):
         synced(one)
     (tmp_path / "away").rename(tmp_path / "remote")
+    elsewhere(one, tmp_path, monkeypatch)
     hook = tmp_path / "remote" / "hooks" / "pre-receive"
     hook.write_text("#!/bin/sh\necho closed today >&2; exit 1\n")
     hook.chmod(0o755)

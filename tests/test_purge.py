@@ -1,6 +1,7 @@
 """With --purge-history no object of the repository says it any more, everything else that was ever committed is as it was,
 and what stands in the way is said before anything is touched."""
 
+import gzip
 import re
 import shutil
 import subprocess
@@ -318,6 +319,7 @@ def test_what_nothing_names_and_what_git_left_behind_is_purged(mara: Folder) -> 
     ("left", "named"),
     [
         ("git branch the-zyzzyva", "refs/heads/the-zyzzyva"),
+        ("git bundle create -q .git/all.bundle --all", "all.bundle: is compressed"),
         ("mkdir -p .git/lfs && echo A zyzzyva > .git/lfs/x", "[.]git/lfs/x: A zyzzyva"),
         (
             "git repack -a -d -q && touch $(ls .git/objects/pack/*.pack | sed s/pack$/keep/)",
@@ -331,6 +333,26 @@ def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: Folder, le
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
     assert re.search(f"(?s)Git still says it: .*(?:{named})", result.output), result.output
     assert "Nothing of this user" not in result.output
+
+
+def test_what_nobody_can_search_is_named_in_the_store_as_well(mara: Folder) -> None:
+    """A repository within, whatever lies in it, and what is compressed."""
+    (Path(mara.root) / "jar.md.gz").write_bytes(gzip.compress(f"A {WORD}.".encode()))
+    git(mara.root, "init", "--quiet", "notes/old")
+    out = run(mara, "--about", WORD, "--yes", "--purge-history").output
+    assert "mara/jar.md.gz: is compressed" in out and "mara/notes/old/.git: is a repository of its own" in out
+    assert "No file of the store says it" not in out
+
+
+def test_what_is_spelt_with_characters_that_nobody_sees_goes_too_and_so_does_the_message_of_a_commit_of_nothing(
+    mara: Folder,
+) -> None:
+    unseen = [WORD[:3] + sign + WORD[3:] for sign in ("\u200b", "\u00ad", "\u2060", "\ufe0f")]
+    mara.create("notes/jar.md", "".join(f"A {word} here.\n" for word in unseen))
+    commit(mara, "A note", "notes/jar.md")
+    git(top(mara), "commit", "--quiet", "--allow-empty", "--message", f"About the {WORD}")
+    purged(mara)
+    assert all(saying(top(mara), word) == [] for word in (WORD, *unseen))
 
 
 def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(mara: Folder) -> None:

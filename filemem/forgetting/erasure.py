@@ -25,6 +25,10 @@ from filemem.history import POSTPONED, Before, History, asof
 from filemem.text.plain import counted, one_line
 
 _CACHES = (indexes.FOLDER, asof.FOLDER)
+_PACKED = tuple(
+    bytes.fromhex(start)
+    for start in "1f8b08 504b0304 425a68 fd377a585a 377abcaf 28b52ffd 526172211a 255044462d 5041434b000000 7801".split()
+) + (b"# v2 git bundle", b"# v3 git bundle")  # gzip zip bzip2 xz 7z zstd rar pdf, git's packs and objects
 
 
 class Erased(NamedTuple):
@@ -323,7 +327,14 @@ def still_saying(root: str, wording: Wording, but: Collection[str] = (), aside: 
     unread: list[str] = []
     top = Place(os.path.realpath(root))
     found = {}
-    for path in sorted(files(top, lambda folder: folder.rpartition("/")[2] not in but, unread.append, plain=False)):
+
+    def searched(folder: str) -> bool:
+        inner, name = folder.count("/") > 1, folder.rpartition("/")[2]  # than the store's and the users'
+        if inner and name == ".git":
+            found[str(top / folder)] = "is a repository of its own, which nobody has searched"
+        return name != ".git" if inner else name not in but
+
+    for path in sorted(files(top, searched, unread.append, plain=False)):
         if top / path != aside and (line := _line_of(top / path, wording)):
             found[str(top / path)] = line
     return found | {top / path: "cannot be listed, so nobody knows what it says" for path in unread}
@@ -338,7 +349,9 @@ def _line_of(where: Place, wording: Wording) -> str:
             if said or not stat.S_ISREG(at.status().st_mode):  # a link, a pipe: no bytes of this folder
                 return said
         with open(disk.open_regular(where), "rb") as file:
-            return wording.line_about_in_file(file)
+            line = wording.line_about_in_file(file)
+            file.seek(0)
+            return line or ("is compressed, so nobody knows what it says" if file.read(16).startswith(_PACKED) else "")
     except (NotFound, FileNotFoundError):
         return ""
     except (Refused, OSError):

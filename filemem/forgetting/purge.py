@@ -265,7 +265,8 @@ def search(target: Target) -> StillHeld:
         if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
             told[oid] = kind
     here = erasure.still_saying(target.history.folder.store, wording, but=(".git",)) if told else ()
-    listed = "".join(f"{where}\n" for where in here if "\n" not in where)
+    readable = (where for where in here if os.path.isfile(where) and os.access(where, os.R_OK))
+    listed = "".join(f"{where}\n" for where in readable if "\n" not in where)
     for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():
         told.pop(oid, None)
     own, others = _described(target, told) if told else ([], [])

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from filemem.files.memory import ARCHIVE, decode
 from filemem.text import terms
+from filemem.text.plain import UNSEEN
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
 NAMELESS = "forgotten"  # in the place of a name
@@ -164,8 +165,8 @@ class Wording:
 
 
 def folded(text: str) -> str:
-    """Text as it is compared: in one normal form, without case, white space as single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    """Text as it is compared: in one normal form, without case and what nobody sees, white space as single spaces."""
+    return " ".join(UNSEEN.sub("", unicodedata.normalize("NFC", text)).casefold().split())
 
 
 def words(text: str) -> set[str]:

@@ -9,13 +9,13 @@ import unicodedata
 from functools import cache
 
 from filemem.text import tables
+from filemem.text.plain import UNSEEN
 
 IGNORE = "tells the reader to ignore its instructions"
 MARKS = "has marks of a prompt's parts"
 HIDDEN = "has hidden text"
 
 _HAN = "\u3400-\u9fff"
-_UNSEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
 _FLAG = (
     "\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f"  # England's, Scotland's and the like are spelt in tag characters
 )
@@ -51,7 +51,7 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 def _plain(text: str) -> str:
     """One form for what looks the same: compatibility forms and case folded, unseen characters and stray spaces gone."""
-    seen = re.sub(_UNSEEN, "", re.sub(_TAGS, lambda tag: chr(ord(tag[0]) - 0xE0000), re.sub(_FLAG, "", text)))
+    seen = UNSEEN.sub("", re.sub(_TAGS, lambda tag: chr(ord(tag[0]) - 0xE0000), re.sub(_FLAG, "", text)))
     return unicodedata.normalize("NFKC", seen).casefold().replace("’", "'")
 
 
