@@ -143,7 +143,11 @@ class Rewriting:
     def _touches(self, tree: str, parents: list[str]) -> bool:
         """Does a commit change the user's folder, or nothing but the message?"""
         before = self._tree_of[parents[0]] if parents else ""
-        return tree == before or not self.target.history.inside or self._own_tree(tree) != (self._own_tree(before) if before else "")
+        return (
+            tree == before
+            or not self.target.history.inside
+            or self._own_tree(tree) != (self._own_tree(before) if before else "")
+        )
 
     def _own_tree(self, tree: str) -> str:
         if tree not in self._own_trees:

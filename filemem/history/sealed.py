@@ -97,7 +97,9 @@ def _read(path: str) -> list[tuple[str, str | None]]:
         told = disk.read(path)
     except (FilememError, OSError):  # none, or no plain file, on which git could wait for ever
         return []
-    done = Git("/").ask("config", "--file", "-", "--no-includes", "--list", "-z", stdin=told, env={"GIT_DIR": os.devnull})
+    done = Git("/").ask(
+        "config", "--file", "-", "--no-includes", "--list", "-z", stdin=told, env={"GIT_DIR": os.devnull}
+    )
     pairs = (entry.partition("\n") for entry in fields(done.out))
     return [(key, value if newline else None) for key, newline, value in pairs]
 
