@@ -25,10 +25,10 @@ from filemem.history import POSTPONED, Before, History, asof
 from filemem.text.plain import counted, one_line
 
 _CACHES = (indexes.FOLDER, asof.FOLDER)
-_PACKED = tuple(
-    bytes.fromhex(start)
-    for start in "1f8b08 504b0304 425a68 fd377a585a 377abcaf 28b52ffd 526172211a 255044462d 5041434b000000 7801".split()
-) + (b"# v2 git bundle", b"# v3 git bundle")  # gzip zip bzip2 xz 7z zstd rar pdf, git's packs and objects
+_PACKED = (
+    *(b"\x1f\x8b\x08", b"PK\3\4", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"(\xb5/\xfd", b"Rar!\x1a", b"%PDF-"),
+    *(b"PACK\0\0\0", b"\x78\1", b"# v2 git bundle", b"# v3 git bundle"),
+)  # how the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and those of git begin
 
 
 class Erased(NamedTuple):

@@ -22,7 +22,10 @@ from filemem.history.repository import LOGS, Changes, Repository
 from filemem.text.plain import few, one_line
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
-_INERT_RECEIVER = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c core.fsmonitor=false -c receive.autogc=false receive-pack"  # for a remote on this machine, whose hooks and settings would run here
+# For a remote on this machine, whose hooks and settings would run here.
+_INERT_RECEIVER = (
+    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand=true -c receive.autogc=false receive-pack"
+)
 _TRIES = 6  # pushes that another machine may come before
 
 
