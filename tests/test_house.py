@@ -78,6 +78,7 @@ EXTRAS = {
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
     "filemem.serve": {"starlette", "uvicorn"},
+    "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},
 }
 """What modules, or all of a room, import of what the extras bring."""
 

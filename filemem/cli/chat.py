@@ -16,7 +16,6 @@ from filemem import index
 from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
-from filemem.cli.forgetting import report, show_plan
 from filemem.cli.screen import (
     aside,
     colours,
@@ -41,6 +40,7 @@ from filemem.files.memory import ARCHIVE, LARGEST, when_of
 from filemem.files.places import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion, erasure
+from filemem.forgetting.telling import planned, report
 from filemem.forgetting.wording import Wording
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE
@@ -301,7 +301,7 @@ class Chat:
         else:
             name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
             found = deletion.plan(user, [deletion.at(user, user.locate(name), line)])
-        self._say("\n".join(show_plan(found)))
+        self._say("\n".join(planned(found)))
         if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return

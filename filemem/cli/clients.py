@@ -1,18 +1,28 @@
-"""Commands for other programs: hook and mcp, which say how these call filemem, or serve them."""
+"""The commands for other programs: hook and mcp, which serve them or say how they are told of filemem."""
 
+import datetime as dt
+import importlib.metadata
+import importlib.util
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
 
 import click
 
-from filemem.cli.common import a_user
-from filemem.cli.options import new_user_option, shared_options
-from filemem.cli.screen import say, say_dim
+from filemem.cli.common import a_user, clock, the_store, the_user
+from filemem.cli.options import chosen, new_user_option, shared_options
+from filemem.cli.screen import confirmed, put, say, say_dim
+from filemem.errors import FilememError
+from filemem.files import disk
+from filemem.mcp import clients, tokens
 
 HOOKS = {"claude-code": "~/.claude/settings.json"}  # where the hooks of a client are set
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MISSING = "filemem mcp needs the package mcp; install it with: pip install 'filemem[mcp]'"
+_write_option = click.option("--write", is_flag=True, help="Offer remember and forget as well, which write.")
 
 
 def program() -> str:
@@ -36,4 +46,105 @@ def hook_command(client: str) -> int:
     hook = {"type": "command", "command": shlex.join(call), "timeout": 60}
     say_dim(f"Put this into {HOOKS[client]}; beside other hooks, add the entry to the list SessionEnd.")
     say(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2, ensure_ascii=False))
+    return 0
+
+
+@click.group("mcp", invoke_without_command=True)
+@click.option(
+    "--http", is_flag=True, help="Serve over HTTP those who have a token, rather than one client over a pipe."
+)
+@click.option("--host", default=LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
+@click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
+@_write_option
+@shared_options
+def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
+    """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
+
+    Your client starts this itself, once filemem mcp install has told it so. It gets the four tools, the memories as resources
+    and the profile as a prompt; with --write also remember and forget. Over HTTP a token tells the user: filemem mcp token.
+
+    Example: filemem mcp install claude-code
+    """
+    context = click.get_current_context()
+    if context.invoked_subcommand:
+        return 0
+    if importlib.util.find_spec("mcp") is None:
+        raise FilememError(MISSING)
+    from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need
+
+    def now() -> dt.datetime:
+        with context.scope(cleanup=False):  # of the thread that asks
+            return clock()
+
+    store = the_store()
+    user = None if http else the_user(must_exist=False).name
+    built = server.MemoryServer(store, user, now, write=write).build(importlib.metadata.version("filemem"))
+    if not http:
+        if sys.stdin.isatty():
+            say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
+        transports.over_stdio(built)
+        return 0
+    if not tokens.holders(store.root):
+        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
+    if host not in LOOPBACK:
+        say_dim("Others on this network can reach this, and read what passes, tokens too: put TLS in front of it.")
+    transports.over_http(built, store.root, chosen("user"), host, port, _serving)
+    return 0
+
+
+def _serving(where: str) -> None:
+    put(f"Serving at {where}; Ctrl-C ends.", err=True)
+
+
+@mcp_command.command("token")
+@click.option("--revoke", is_flag=True, help="Let the user's token count no more.")
+@shared_options
+def token_command(revoke: bool) -> int:
+    """Make a user's token for filemem mcp --http, and print it, this once: only a hash of it is kept.
+
+    Example: filemem mcp token --user mara
+    """
+    user = the_user()
+    if revoke:
+        say(f"{user.name} had {'a' if tokens.revoke(user.store, user.name) else 'no'} token.")
+        return 0
+    say_dim(f"The token of {user.name}, who had {'another' if user.name in tokens.holders(user.store) else 'none'}:")
+    say(tokens.issue(user.store, user.name))
+    return 0
+
+
+@mcp_command.command("install")
+@click.argument("client", type=click.Choice(list(clients.CLIENTS)))
+@click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the entry.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@_write_option
+@shared_options
+def install_command(client: str, name: str, only_print: bool, yes: bool, write: bool) -> int:
+    """Tell a client of this server: show the entry, ask, and write it into the client's settings.
+
+    What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints.
+
+    Example: filemem mcp install claude-code
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
+        raise FilememError("--name takes up to forty letters, digits, - and _.")
+    user, kind = the_user(must_exist=False), clients.CLIENTS[client]
+    where = clients.place(kind)
+    command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
+    say(clients.entry(kind, name, command).rstrip("\n"))
+    if importlib.util.find_spec("mcp") is None:
+        say_dim(f"{MISSING}.")
+    if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
+        say_dim(f"This belongs into {where}; --yes writes it there.")
+        return 0
+    before = disk.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
+    after = clients.settings(kind, name, command, before)
+    if after == before:
+        say_dim(f"{where} has it already.")
+    elif yes or confirmed(f"Write this into {where}?"):
+        clients.write(kind, before, after)
+        say_dim(f"Written; what was there stays. {kind.then}")
+    else:
+        say_dim("Nothing was written.")
     return 0

@@ -31,6 +31,7 @@ COMMANDS = {
     "check": ("setup", "List every problem in the files, with its remedy."),
     "import": ("imports", "Take in conversations and notes from elsewhere."),
     "hook": ("clients", "Print what has another program's sessions taken in as they end."),
+    "mcp": ("clients", "Serve the memories to an agent that speaks MCP, or tell a client of it."),
     "call": ("searching", "Call one of the four tools as an agent does."),
     "users": ("setup", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),

@@ -19,13 +19,12 @@ from filemem.forgetting.erasure import Erased
 from filemem.forgetting.journal import DeletionJob
 from filemem.forgetting.purge import StillHeld
 from filemem.forgetting.rewriting import Target
+from filemem.forgetting.telling import planned, report
 from filemem.forgetting.wording import SENTENCE, Wording
 from filemem.history import Before, History
 from filemem.text.plain import few, one_line
 
 SHOWN = 10  # places that still say it
-NOWHERE = "No file of the store says it any more."
-TOO_SHORT = "It is too short to be looked for elsewhere; other files may say it."
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
 
 
@@ -130,28 +129,13 @@ def _numbers(answer: str, most: int) -> set[int]:
     return found
 
 
-def show_plan(found: DeletionPlan) -> Iterable[str]:
-    """What would go, a line each."""
-    whole = [item for item in found.items if not item.line]
-    lines = [item for item in found.items if item.line]
-    for heading, items in (("These files go:", whole), ("These passages go, their lines stay:", lines)):
-        if items:
-            yield heading
-        for item in items:
-            text = f"  {one_line(item.text, 80)}" if item.text else ""
-            yield f"  {item.place}{text}  ({item.why})"
-    for old, new in found.moved.items():
-        yield f"  {old} is renamed {new}, as its name told of it"
-    yield from found.notes
-
-
 def _carry_out(folder: Folder, job: DeletionJob, past: set[str], how: dict[str, bool]) -> int:
     """Show, ask, delete, report; `past` is what the history tells it in."""
     found = job.plan
     for item in found.items if for_script() else ():
         say_json({"event": "plan", **item._asdict()})
     if not for_script():
-        say(*show_plan(found), *_past(past))
+        say(*planned(found), *_past(past))
     if how["dry_run"]:
         return 0
     if how["purge_history"]:
@@ -208,20 +192,6 @@ def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | N
     tell({"event": "done", **done._asdict(), "still": still}, *report(done, still))
     for line in lines:
         tell({"event": "notice", "text": line}, line)
-
-
-def report(done: Erased, still: list[str]) -> Iterable[str]:
-    """Sentences on what was deleted, and what of it is still to be found."""
-    yield from (f"Deleted {path}." for path in done.deleted)
-    if done.redacted:
-        yield f"Redacted {', '.join(done.redacted)}."
-    if done.beside:
-        yield f"Cleared {', '.join(done.beside)}."
-    yield from done.stayed
-    for line in still:
-        yield f"Still says it: {line}"
-    if not still:
-        yield NOWHERE if done.sought else TOO_SHORT
 
 
 def _held(held: StillHeld) -> Iterable[str]:

@@ -104,7 +104,7 @@ class _Days:
 
     def __init__(self, folder: Folder, path: str, *, whole: bool = False) -> None:
         self._path = path
-        self._hidden = set() if whole else _hidden(folder, path)
+        self._hidden = set() if whole else hidden_lines(folder, path)
         self._last = self._file = _day_of(when_of(path))
         self._turns: list[tuple[int, dt.date | None]] = [(0, self._file)]
         if kind_of(path) in SPOKEN and self._file:
@@ -126,7 +126,7 @@ class _Days:
         return shown
 
 
-def _hidden(folder: Folder, path: str) -> set[int]:
+def hidden_lines(folder: Folder, path: str) -> set[int]:
     """The lines of a file that are withheld, 0 where all of them are."""
     found = withheld.read(folder)
     if not found or found.hides(path, 0):

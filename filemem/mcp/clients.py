@@ -1,0 +1,130 @@
+"""Where clients keep their list of servers, and this one's entry in it, which leaves all else there byte for byte.
+
+Claude Code: docs.claude.com, MCP, "Where MCP servers are stored"; Claude Desktop: modelcontextprotocol.io, "Connect to local
+MCP servers"; Cursor: docs.cursor.com, MCP; VS Code: code.visualstudio.com, MCP configuration reference; Codex:
+developers.openai.com/codex/mcp, config.toml.
+"""
+
+import json
+import os
+import re
+import sys
+import tomllib
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import disk
+from filemem.text.plain import one_line
+
+_CONFIG = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
+
+
+class Client(NamedTuple):
+    """A client's settings: their file, the key of its servers, what an entry has besides, what a new entry asks of a person."""
+
+    path: str
+    key: str
+    more: dict[str, str]
+    then: str
+
+
+CLIENTS = {
+    "claude-code": Client("~/.claude.json", "mcpServers", {"type": "stdio"}, "Start claude anew; /mcp lists it."),
+    "claude-desktop": Client(f"{_CONFIG}/Claude/claude_desktop_config.json", "mcpServers", {}, "Start Claude anew."),
+    "cursor": Client("~/.cursor/mcp.json", "mcpServers", {}, "Cursor's settings, under MCP, list it."),
+    "vscode": Client(
+        f"{_CONFIG}/Code/User/mcp.json", "servers", {"type": "stdio"}, "MCP: List Servers in VS Code starts it."
+    ),
+    "codex": Client("$CODEX_HOME/config.toml", "mcp_servers", {}, "Start codex anew; /mcp lists it."),
+}
+
+
+def place(client: Client) -> str:
+    """Where this person's settings of a client are."""
+    home = os.environ.get("CODEX_HOME") or "~/.codex"
+    return os.path.expanduser(client.path.replace("$CODEX_HOME", home))
+
+
+def entry(client: Client, name: str, command: list[str]) -> str:
+    """The entry alone, as one would paste it into empty settings."""
+    if client.path.endswith(".toml"):
+        return f"[{client.key}.{name}]\ncommand = {_toml(command[0])}\nargs = [{', '.join(map(_toml, command[1:]))}]\n"
+    return json.dumps({client.key: {name: _server(client, command)}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def settings(client: Client, name: str, command: list[str], before: str) -> str:
+    """The settings with the entry; the same where they have it. Raises FilememError where it cannot be put in safely."""
+    where = place(client)
+    servers = _parsed(client, before, where).get(client.key, {})
+    wanted = _parsed(client, entry(client, name, command), where)[client.key][name]
+    if not isinstance(servers, dict):
+        raise FilememError(f"{where}: {client.key} is no list of servers; look at it.")
+    if name in servers:
+        if servers[name] == wanted:
+            return before
+        raise FilememError(
+            f"{where} has a server {one_line(name)} that differs; change it there, or take another --name."
+        )
+    return _with(client, name, command, before, where)
+
+
+def write(client: Client, before: str, after: str) -> None:
+    """Write the settings, unless they have changed since; an earlier version is beside them as `.before-filemem`."""
+    where = os.path.realpath(place(client))
+    if not before:
+        disk.make_folder(os.path.dirname(where))
+        disk.create(where, after.encode())
+        return
+    disk.write(f"{where}.before-filemem", before.encode())
+    if not disk.edit(where, lambda data: after.encode() if data == before.encode() else None):
+        raise FilememError(f"{where} has changed meanwhile; nothing was written, so try again.")
+
+
+def _with(client: Client, name: str, command: list[str], before: str, where: str) -> str:
+    """The text with the entry put in at the place where reading it gives what is wanted, and nothing else has changed."""
+    if client.path.endswith(".toml") or not before.strip():
+        gap = "\n" * (2 - before[-2:].count("\n")) if before.strip() else ""
+        return before + gap + entry(client, name, command)
+    wanted = _parsed(client, before, where)
+    wanted[client.key] = {**wanted.get(client.key, {}), name: _server(client, command)}
+    inner = json.dumps({name: _server(client, command)}, indent=2, ensure_ascii=False)[2:-2].replace("\n", "\n  ")
+    for found in re.finditer(rf'"{client.key}"\s*:\s*\{{', before):
+        comma = "" if before[found.end() :].lstrip().startswith("}") else ","
+        after = f"{before[: found.end()]}\n  {inner}{comma}{'' if comma else chr(10)}{before[found.end() :]}"
+        if _same(after, wanted):
+            return after
+    start = before.index("{") + 1
+    comma = "" if before[start:].lstrip().startswith("}") else ","
+    after = f'{before[:start]}\n  "{client.key}": {{\n  {inner}\n  }}{comma}{before[start:]}'
+    if not _same(after, wanted):
+        raise FilememError(f"{where} is too unusual to be changed safely; put the entry in by hand.")
+    return after
+
+
+def _parsed(client: Client, text: str, where: str) -> dict[str, Any]:
+    """The settings that a text holds; raises FilememError where it is none that can be kept as it is."""
+    try:
+        found = tomllib.loads(text) if client.path.endswith(".toml") else json.loads(text.strip() or "{}")
+    except (ValueError, RecursionError):
+        raise FilememError(
+            f"{where} cannot be read as it is (it may have comments); put the entry in by hand."
+        ) from None
+    if not isinstance(found, dict):
+        raise FilememError(f"{where} holds no settings; look at it.")
+    return found
+
+
+def _same(text: str, wanted: dict[str, Any]) -> bool:
+    try:
+        return bool(json.loads(text) == wanted)
+    except ValueError:
+        return False
+
+
+def _server(client: Client, command: list[str]) -> dict[str, Any]:
+    return {**client.more, "command": command[0], "args": command[1:]}
+
+
+def _toml(text: str) -> str:
+    """A text as a basic string of TOML, which escapes as JSON does."""
+    return json.dumps(text)

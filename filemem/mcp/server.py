@@ -1,0 +1,213 @@
+"""The server: the four tools, the memories as resources, the profile as a prompt, over stdio or over HTTP.
+
+It is made with the SDK's low-level `Server`, as the schemas and the texts are those of `Toolbox`. Over stdio it serves one user;
+over HTTP each request that of its token, and nothing that a handler reaches is another's.
+"""
+
+import asyncio
+import contextlib
+import datetime as dt
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, NamedTuple
+
+import mcp_types as types
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from filemem.errors import FilememError, in_words
+from filemem.files import config
+from filemem.files.folder import Folder
+from filemem.files.store import StoreFolder
+from filemem.mcp import resources, writing
+from filemem.mcp.following import EVERY, Following
+from filemem.mcp.writing import Writing
+from filemem.models import blocks, prompt
+from filemem.remembering.comparison import display
+from filemem.text.plain import escape_controls, one_line
+from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
+
+SESSIONS = 64  # of one user whose open files are known; the one that was used least recently begins anew
+READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+WRITES = {
+    "remember": types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
+    "forget": types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False),
+}
+PROFILE = types.Prompt(
+    name="profile", description="Who this is, and how to talk to them: profile.md and the blocks beside it."
+)
+
+Now = Callable[[], dt.datetime]
+
+
+class Tools(NamedTuple):
+    """The toolbox of one session, with the files it has open, for one thread at a time."""
+
+    toolbox: Toolbox
+    lock: threading.Lock
+
+
+class ServedUser:
+    """One user's memories as clients see them."""
+
+    def __init__(self, folder: Folder, now: Now) -> None:
+        self.folder = folder
+        self.following = Following(folder)
+        self._now = now
+        self._writing = Writing(folder)
+        self._tools: dict[str, Tools] = {}
+        self._lock = threading.Lock()
+
+    def call(self, session: str, name: str, arguments: dict[str, Any]) -> str:
+        """What a tool answers, as `filemem call` prints it; one that writes, in the same manner."""
+        try:
+            if name in writing.TOOLS:
+                return escape_controls(self._writing.call(name, arguments, self._now()))
+            with self._lock:
+                tools = self._tools.pop(session, None) or Tools(Toolbox(self.folder, self._now), threading.Lock())
+                self._tools[session] = tools
+                for oldest in list(self._tools)[:-SESSIONS]:
+                    del self._tools[oldest]
+            with tools.lock:
+                return tools.toolbox.call(name, arguments)
+        except (FilememError, OSError) as error:
+            sentence = in_words(error) if isinstance(error, OSError) else str(error)
+            return f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}"
+
+    def profile(self) -> str:
+        """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
+        settings = config.of(self.folder)
+        paths = [path for path in self.folder.paths() if path.startswith(blocks.FOLDER)]
+        found = prompt.standing(blocks.read(self.folder, paths, settings), settings.block_tokens)
+        return "\n\n".join(part.text for part in found) or f"Nothing is known of {display(self.folder.name)} yet."
+
+
+class MemoryServer:
+    """A server of one user, or of all who have a token; `write` offers the tools that write."""
+
+    def __init__(self, store: StoreFolder, user: str | None, now: Now, *, write: bool) -> None:
+        self._store = store
+        self._user = user
+        self._now = now
+        self._write = write
+        self._served: dict[str, ServedUser] = {}
+
+    def build(self, version: str) -> Server[Any]:
+        """The SDK's server with its handlers."""
+        name = display(self._user) if self._user else "The person"
+        return Server(
+            "filemem",
+            version=version,
+            instructions=prompt.template("mcp").replace("{name}", name).strip(),
+            lifespan=self._lifespan,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    def _whose(self) -> ServedUser:
+        """The user of this request: the only one there is, or the one whose token it has."""
+        token = get_access_token()
+        name = self._user or (token.subject if token else None)
+        if not name:
+            raise MCPError(types.INVALID_REQUEST, "this request has no user; send a token.")
+        if name not in self._served:
+            self._served[name] = ServedUser(self._store.folder(name), self._now)
+        return self._served[name]
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        async def look() -> None:
+            while True:
+                await asyncio.sleep(EVERY)
+                for served in list(self._served.values()):
+                    await served.following.look()
+
+        task = asyncio.create_task(look())
+        try:
+            yield {}
+        finally:
+            task.cancel()
+
+    # -- tools ---------------------------------------------------------------------------------------------------
+
+    async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
+        found = [one["function"] for one in Toolbox.schemas]
+        tools = [_tool(one["name"], one["description"], one["parameters"], READS) for one in found]
+        if self._write:
+            tools += [_tool(name, *of, WRITES[name]) for name, of in writing.TOOLS.items()]
+        return types.ListToolsResult(tools=tools)
+
+    async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name in writing.TOOLS and not self._write:
+            answer = f"Error: writing is off; {params.name} needs a server that was started as filemem mcp --write."
+        else:
+            answer = await asyncio.to_thread(
+                self._whose().call, _session(context), params.name, dict(params.arguments or {})
+            )
+        content: list[Any] = [types.TextContent(type="text", text=answer)]
+        return types.CallToolResult(content=content, is_error=answer.startswith("Error: "))
+
+    # -- resources -----------------------------------------------------------------------------------------------
+
+    async def _list_resources(self, context: Any, params: Any) -> types.ListResourcesResult:
+        cursor = params.cursor if params else None
+        return await _told(asyncio.to_thread(resources.listed, self._whose().folder, cursor))
+
+    async def _list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
+        pattern = resources.uri_of(self._whose().folder, "") + "{+path}"
+        found = types.ResourceTemplate(uri_template=pattern, name="memory", description="A memory by its path.")
+        return types.ListResourceTemplatesResult(resource_templates=[found])
+
+    async def _read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await _told(asyncio.to_thread(resources.read, self._whose().folder, params.uri, self._now()))
+
+    async def _subscribe(self, context: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await _told(self._whose().following.subscribe(_session(context), context, params.uri))
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._whose().following.unsubscribe(_session(context), params.uri)
+        return types.EmptyResult()
+
+    async def _listen(self, context: Any, params: types.SubscriptionsListenRequestParams) -> Any:
+        return await _told(self._whose().following.listen(context, params))
+
+    # -- prompts -------------------------------------------------------------------------------------------------
+
+    async def _list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[PROFILE])
+
+    async def _get_prompt(self, context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if params.name != PROFILE.name:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {one_line(params.name, 80)!r}; there is profile.")
+        text = await _told(asyncio.to_thread(self._whose().profile))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=PROFILE.description, messages=[message])
+
+
+async def _told(work: Awaitable[Any]) -> Any:
+    """What the work yields; a mistake becomes the protocol's error with its sentence."""
+    try:
+        return await work
+    except FilememError as error:
+        raise MCPError(types.INVALID_PARAMS, one_line(escape_controls(str(error)), LONGEST_ERROR)) from None
+    except OSError as error:
+        raise MCPError(types.INTERNAL_ERROR, one_line(escape_controls(in_words(error)), LONGEST_ERROR)) from None
+
+
+def _session(context: Any) -> str:
+    """The session of a request over HTTP; empty over stdio, and for clients of 2026, which have none."""
+    return str(context.request.headers.get("mcp-session-id", "")) if context.request else ""
+
+
+def _tool(name: str, purpose: str, schema: dict[str, Any], hints: types.ToolAnnotations) -> types.Tool:
+    return types.Tool(name=name, description=purpose, input_schema=schema, annotations=hints)

@@ -1,0 +1,127 @@
+"""The two ways to a client: its own pipe, and HTTP for those who have a token."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any, BinaryIO
+
+import anyio
+import mcp_types as types
+import uvicorn
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+
+from filemem.mcp import tokens
+
+LARGEST = 16_000_000  # bytes of one message
+PATH = "/mcp"
+SESSIONS = 256  # over HTTP at a time
+IDLE = 1800.0  # seconds after which a session ends that nobody uses
+WAITS = 2  # seconds for answers under way when the server ends
+UNREAD = 16  # messages that wait to be read
+BROKEN = "this is no JSON-RPC message of at most 16 MB on a line; send one JSON object a line."
+
+
+def over_stdio(server: Server[Any]) -> None:
+    """Serve the client that started this process until it closes the pipe, or is gone."""
+    _quiet()
+    wire = os.fdopen(os.dup(0), "rb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what is started from here cannot read what is meant for the server
+    asyncio.run(_serve(server, wire))
+
+
+async def _serve(server: Server[Any], wire: BinaryIO) -> None:
+    lines: Any = _lines(wire)
+    async with stdio_server(stdin=lines) as (read, write):
+        into, out = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+        async def forward() -> None:
+            """Hand on what the client says; what is no message is answered, and costs nothing else."""
+            async with into:
+                async for message in read:
+                    if isinstance(message, Exception):
+                        error = types.ErrorData(code=types.PARSE_ERROR, message=BROKEN)
+                        await write.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+                    else:
+                        await into.send(message)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(forward)
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
+                await server.run(out, write, server.create_initialization_options())
+            group.cancel_scope.cancel()
+
+
+async def _lines(wire: BinaryIO) -> AsyncIterator[str]:
+    """The client's lines; of one that is too long nothing. The thread that waits for them holds up no end of the program."""
+    loop, waiting, room = asyncio.get_running_loop(), asyncio.Queue[str | None](), threading.Semaphore(UNREAD)
+
+    def read() -> None:
+        with contextlib.suppress(RuntimeError, OSError, ValueError):  # the loop has ended, or the pipe is closed
+            while data := wire.readline(LARGEST + 1):
+                while len(data) > LARGEST and not data.endswith(b"\n"):
+                    data = b" " * LARGEST + wire.readline(LARGEST + 1)
+                room.acquire()
+                line = data.decode("utf-8", "replace") if len(data) <= LARGEST else ""
+                loop.call_soon_threadsafe(waiting.put_nowait, line)
+            loop.call_soon_threadsafe(waiting.put_nowait, None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while (line := await waiting.get()) is not None:
+        room.release()
+        yield line
+
+
+class TokenCheck:
+    """Whose token a request has, as the SDK asks; `only` is the one user who is served, where there is but one."""
+
+    def __init__(self, root: str, only: str | None) -> None:
+        self._root = root
+        self._only = only
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """The user of a token; None where it is nobody's, or not of those served here."""
+        user = await asyncio.to_thread(tokens.user_of, self._root, token)
+        if user is None or user != (self._only or user):
+            return None
+        return AccessToken(
+            token="", client_id=user, subject=user, scopes=[]
+        )  # what is kept of a request tells no token
+
+
+def over_http(
+    server: Server[Any], root: str, only: str | None, host: str, port: int, told: Callable[[str], None]
+) -> None:
+    """Serve at `host` and `port` (0: any that is free) until a signal ends it; `told` hears the address."""
+    _quiet()
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family, backlog=128) as listening:
+        where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            max_request_body_size=LARGEST,
+            session_idle_timeout=IDLE,
+            max_sessions=SESSIONS,
+            host=host,
+            auth=AuthSettings(issuer_url=where, resource_server_url=None),
+            token_verifier=TokenCheck(root, only),
+        )
+        told(where + PATH)
+        setup = uvicorn.Config(
+            app, log_level="critical", access_log=False, timeout_graceful_shutdown=WAITS, server_header=False
+        )
+        uvicorn.Server(setup).run(sockets=[listening])
+
+
+def _quiet() -> None:
+    """Say nothing of what clients send: a log is no place for words of theirs, or for tokens."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    sys.stdout.flush()
