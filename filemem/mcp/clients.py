@@ -126,5 +126,5 @@ def _server(client: Client, command: list[str]) -> dict[str, Any]:
 
 
 def _toml(text: str) -> str:
-    """A text as a basic string of TOML, which escapes as JSON does."""
-    return json.dumps(text)
+    """A text as a basic string of TOML, which escapes as JSON does, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -62,7 +62,7 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
         answers.KEPT_BACK if number in hidden or 0 in hidden else line for number, line in enumerate(memory.lines, 1)
     ]
     recalls.note(folder, where, recalls.OPENED, at)
-    text = escape_controls("\n".join(lines))
+    text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_kind(where), text=text)])
 
 

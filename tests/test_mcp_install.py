@@ -1,0 +1,166 @@
+"""`filemem mcp install` tells a client of the server: it asks, keeps what is there byte for byte, and never guesses; without the
+extra each command of `filemem mcp` says in a sentence what is missing, and a token is kept as a hash outside the store.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terminal import Terminal
+
+from filemem.errors import FilememError
+from filemem.mcp import clients, tokens
+
+PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+SETTINGS = {
+    "claude-code": ".claude.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+    "codex": ".codex/config.toml",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "memory_store/mara").mkdir(parents=True)
+    return tmp_path
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+
+
+def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, "mcp", *words], env=environment(home), cwd=home, capture_output=True, text=True, check=False
+    )
+
+
+def servers(client: str, path: Path) -> dict[str, Any]:
+    key = clients.CLIENTS[client].key
+    found = tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
+    return dict(found[key])
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the paths are those of Linux")
+@pytest.mark.parametrize("client", list(SETTINGS))
+def test_each_client_is_told_where_it_looks_and_once(home: Path, client: str) -> None:
+    place = home / SETTINGS[client]
+    printed = run(home, "install", client)
+    assert printed.returncode == 0 and str(place) in printed.stderr and not place.exists()
+    assert run(home, "install", client, "--yes", "--write").returncode == 0
+    server = servers(client, place)["filemem"]
+    assert server["args"] == ["mcp", "--store", str(home / "memory_store"), "--user", "mara", "--write"]
+    before = place.read_bytes()
+    assert "has it already" in run(home, "install", client, "--yes", "--write").stderr and place.read_bytes() == before
+    other = run(home, "install", client, "--yes")
+    assert other.returncode == 2 and "differs" in other.stderr and place.read_bytes() == before
+    assert run(home, "install", client, "--yes", "--name", "second").returncode == 0
+    assert set(servers(client, place)) == {"filemem", "second"} and servers(client, place)["filemem"] == server
+
+
+def test_what_is_there_stays_byte_for_byte(home: Path) -> None:
+    place = home / ".claude.json"
+    before = '{"n": 1.50,\n "projects": {"/x": {"mcpServers": {}}},\n\t"mcpServers": { "a" : {"command":"b"} },"z":"\\u00e9"}\n\n'
+    place.write_text(before)
+    place.chmod(0o640)
+    assert run(home, "install", "claude-code", "--yes").returncode == 0
+    after = place.read_text()
+    start, end = before.index('"a"'), len(before) - before.index('"a"')
+    assert after.startswith(before[: start - 1]) and after.endswith(before[-end:])
+    assert set(servers("claude-code", place)) == {"a", "filemem"}
+    assert (home / ".claude.json.before-filemem").read_text() == before
+
+
+@pytest.mark.parametrize("there", ['// mine\n{"servers": {}}\n', "[1]", '{"servers": [1]}', "{broken"])
+def test_what_cannot_be_read_is_left_to_the_person(home: Path, there: str) -> None:
+    place = home / ".config/Code/User/mcp.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(there)
+    done = run(home, "install", "vscode", "--yes")
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("filemem: ") and place.read_text() == there
+
+
+def test_on_a_terminal_it_asks_and_a_no_writes_nothing(home: Path) -> None:
+    with Terminal([*PROGRAM, "mcp", "install", "cursor"], environment(home), str(home)) as terminal:
+        terminal.expect("[y/N]")
+        terminal.type("n\r")
+        terminal.expect("Nothing was written.")
+    assert not (home / ".cursor").exists()
+    with Terminal([*PROGRAM, "mcp", "install", "cursor"], environment(home), str(home)) as terminal:
+        terminal.expect("[y/N]")
+        terminal.type("y\r")
+        terminal.expect("Written")
+    assert "filemem" in servers("cursor", home / ".cursor/mcp.json")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+NAMED = st.dictionaries(st.sampled_from(["mcpServers", "projects", 'a"mcpServers": {', "é"]), JSON, max_size=3)
+
+
+@given(NAMED, st.dictionaries(st.text(max_size=5), JSON, max_size=2), st.sampled_from([None, 0, 2, "\t"]))
+def test_nothing_but_the_entry_is_added_to_any_settings(
+    there: dict[str, Any], known: dict[str, Any], indent: Any
+) -> None:
+    client = clients.CLIENTS["cursor"]
+    there = {**there, "nested": {"mcpServers": {}}, "mcpServers": known}
+    command = ["/bin/fm", "mcp", "--store", '/a "b" \\ é']
+    before = json.dumps(there, indent=indent)
+    try:
+        after = json.loads(clients.settings(client, "filemem", command, before))
+    except FilememError:
+        assert "filemem" in known
+        return
+    assert after["mcpServers"].pop("filemem") == {"command": "/bin/fm", "args": command[1:]}
+    assert after == there
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20))
+def test_any_folder_s_name_is_what_codex_reads(folder: str) -> None:
+    client = clients.CLIENTS["codex"]
+    before = '# mine\nmodel = "x"\n[mcp_servers.a]\ncommand = "b"'
+    after = clients.settings(client, "filemem", ["fm", "mcp", "--store", folder], before)
+    found = tomllib.loads(after)
+    assert found["mcp_servers"]["filemem"]["args"][-1] == folder and found["mcp_servers"]["a"] == {"command": "b"}
+
+
+def test_a_token_is_kept_as_a_hash_outside_the_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    root = str(home / "memory_store")
+    token, other = tokens.issue(root, "mara"), tokens.issue(root, "zoe")
+    assert (tokens.user_of(root, token), tokens.user_of(root, other)) == ("mara", "zoe")
+    assert tokens.user_of(root, "") is None and tokens.user_of(str(home), token) is None
+    kept = home / "config/filemem/mcp-tokens.json"
+    assert token not in kept.read_text() and kept.stat().st_mode & 0o77 == 0
+    assert not [path for path in (home / "memory_store").rglob("*") if path.is_file()]
+    assert tokens.issue(root, "mara") != token and tokens.user_of(root, token) is None
+    assert tokens.revoke(root, "zoe") and not tokens.revoke(root, "zoe") and tokens.user_of(root, other) is None
+    kept.write_text("broken")
+    assert tokens.user_of(root, token) is None
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None:
+    block = "import sys; sys.modules['mcp'] = None; import importlib.util as u; u.find_spec = lambda name: None; "
+    call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
+    done = subprocess.run(call, env=environment(home), cwd=home, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "filemem: filemem mcp needs the package mcp; install it with: pip install 'filemem[mcp]'\n"
+
+
+def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:
+    done = run(home, "--http", "--port", "0")
+    assert done.returncode == 2
+    assert re.search(r"nobody has a token for .*/memory_store yet|needs the package mcp", done.stderr)
