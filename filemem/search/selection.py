@@ -1,5 +1,6 @@
 """Which of the passages found an answer shows, and in what order."""
 
+import math
 from collections.abc import Callable, Iterator
 
 from filemem.files.archive import archived
@@ -11,15 +12,15 @@ from filemem.search.filters import OUTDATED
 from filemem.search.question import Query
 from filemem.text import dates, terms, tokens
 
-WORTH = 0.45  # of the best score, what a hit must have to be shown where no limit is given,
-DEARER = 0.05 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
-BESIDE, BESIDE_LIST = 0.025, 0.08  # and for each line of the same file; where the question asks for a list
-ROOM = ((STRONG, 1600), (PARTIAL, 1100), (0.0, 760))
+WORTH = 0.35  # of the best score, what a hit must have to be shown where no limit is given,
+DEARER = 0.14 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
+LONGER, USUAL = 0.09, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
+BESIDE, BESIDE_LIST = 0.03, 0.08  # and more for each line of the same file; where the question asks for a list
+ROOM = ((STRONG, 1900), (PARTIAL, 1225), (0.0, 640))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
 PART = 20  # hits of each further part of an answer that was asked for more
-MOST = 300  # passages in an answer without a limit
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
 _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend 自 己 大 家".split()))
@@ -133,7 +134,7 @@ def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[lis
     """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
     many more there are."""
     told = list(_told(hits))
-    shown, left = _worth_their_room(iter(told[:limit]), hits, parsed.lists)
+    shown, left = _worth_their_room(told[:limit], hits, parsed.lists)
     best = max((hit.score for hit in hits), default=0.0)
     if limit:  # what is shown without being asked for more comes first, then the rest
         rest = [hit for hit in told[:limit] if hit not in shown]
@@ -151,10 +152,10 @@ def _told(hits: list[Candidate]) -> Iterator[Candidate]:
             yield hit
 
 
-def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
-    """Those that have a share of the best one's score that grows with what is shown already, above all of the same file: one
-    line of each of many files tells more than one and its neighbours. What no longer holds, or rests in the archive, is
-    shown where it holds as much of the question. And how many are left."""
+def _worth_their_room(told: list[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
+    """Those that have a share of the best one's score that grows with their length and with what is shown already, above all
+    of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds, or rests
+    in the archive, is shown where it holds as much of the question. And how many are left."""
     shown: list[Candidate] = []
     lines: dict[str, int] = {}
     spent = left = 0
@@ -162,16 +163,16 @@ def _worth_their_room(told: Iterator[Candidate], hits: list[Candidate], lists: b
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least)
     for hit in told:
-        known = lines.get(hit.path, 0)
-        least = best * (WORTH + DEARER * spent + (BESIDE_LIST if lists else BESIDE) * known)
+        known, cost = lines.get(hit.path, 0), _cost(hit)
+        dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
+        least = best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
         rests = (hit.note or hit.path.startswith(ARCHIVE)) and hit.strength >= strength
-        if shown and hit.score < least and not rests:
+        cost += 0 if known else HEADING
+        if shown and ((hit.score < least and not rests) or spent + cost > room):
             left += 1
             continue
-        spent += _cost(hit) + (0 if known else HEADING)
-        if shown and (spent > room or len(shown) >= MOST):
-            return shown, left + len(hits) - hits.index(hit)
         shown.append(hit)
+        spent += cost
         lines[hit.path] = known + 1
     return shown, left
 
