@@ -1,7 +1,8 @@
-"""Text that orders its reader to forget their orders, has marks of a prompt's parts, or is hidden. Pure functions.
+"""Text that gives orders to its reader, an assistant or its memory, has marks of a prompt's parts, or is hidden. Pure functions.
 
-This is a tripwire, not a wall: what keeps others' text from steering an assistant is that only a person's own plain talk may
-(`rules.may_steer`), that memory text reaches a model as data between marks, and that what an assistant said is kept as its own.
+This is a tripwire, not a wall: it knows the usual wordings in English and Chinese, those of `data/orders.txt`. What keeps others'
+text from steering an assistant is that only a person's own plain talk may (`rules.may_steer`), that memory text reaches a model
+as data between marks, and that what an assistant said is kept as its own.
 """
 
 import re
@@ -12,8 +13,8 @@ from filemem.text import tables
 from filemem.text.plain import UNSEEN
 
 IGNORE = "tells the reader to ignore its instructions"
-MARKS = "has marks of a prompt's parts"
 HIDDEN = "has hidden text"
+OWN = (IGNORE, "has marks of a prompt's parts")  # what is suspicious in a person's own text, too
 
 _HAN = "\u3400-\u9fff"
 _FLAG = (
@@ -29,13 +30,16 @@ _LEET = str.maketrans("01345@$7", "oleasast")
 _LOOKALIKES = str.maketrans("аеорсухіѕјһԁкмтвнαορνι", "aeopcyxisjhdkmtbhaopvi")
 
 
-def suspicious(text: str) -> str | None:
-    """Why `text` looks as if it commanded its reader, as a phrase that fits behind "it"; None where it does not."""
+def suspicious(text: str, *, own: bool = False) -> str | None:
+    """Why `text` looks as if it commanded its reader, as a phrase that fits behind "it"; None where it does not.
+
+    A person's `own` text may well ask to be remembered from now on, so there less is suspicious.
+    """
     hidden = "".join(chr(ord(sign) - 0xE0000) for sign in re.findall(_TAGS, re.sub(_FLAG, "", text)))
     turned = " ".join(run[::-1] for run in re.findall("\u202e([^\u202c\n]+)", text))
     for reading in _readings(f"{text}\n{turned}" if turned else text):
         for reason, pattern in _patterns():
-            if pattern.search(reading):
+            if (reason in OWN or not own) and pattern.search(reading):
                 return reason
     if any(re.search(_SQUEEZED, re.sub(r"[\W_]", "", run)) for run in re.findall(_SPELT, _plain(text))):
         return IGNORE
@@ -44,9 +48,9 @@ def suspicious(text: str) -> str | None:
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    known = tables.parts("orders.txt")
-    rows = ((IGNORE, "ignore"), (MARKS, "marks"), (IGNORE, "ignore zh"))
-    return [(reason, re.compile(tables.expanded(known[row], known), re.MULTILINE)) for reason, row in rows]
+    """The reasons, each with its pattern."""
+    known, found = tables.parts("orders.txt"), (row for row in tables.rows("orders.txt") if row[0] == "why")
+    return [(reason, re.compile(tables.expanded(pattern, known), re.MULTILINE)) for _, reason, pattern in found]
 
 
 def _plain(text: str) -> str:

@@ -51,7 +51,7 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
     for place in sorted(unread):
         said = session.turns[place]
         source = f"{session.path}:{said.line}"
-        order = injection.suspicious(said.text)
+        order = injection.suspicious(said.text, own=not foreign(said))
         if order:
             dropped.append(Dropped(source, said.text, f"it {order}"))
         if order or foreign(said) or (of_records and said.speaker != session.user):

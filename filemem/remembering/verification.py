@@ -81,7 +81,7 @@ def _foreign_wish(session: Session, places: list[int]) -> str:
 
 def _foreign_orders(said: list[SessionTurn]) -> str:
     for one in said:
-        if order := injection.suspicious(one.text):
+        if order := injection.suspicious(one.text, own=not foreign(one)):
             return f"what it cites {order}"
     return ""
 
