@@ -23,6 +23,7 @@ PINNED = (
     "gc.autoDetach=false",  # it would outlive the folder of `sealed`
     "maintenance.autoDetach=false",
     "log.showSignature=false",
+    "log.follow=false",
     "core.quotePath=false",
     "color.ui=false",
     "i18n.commitEncoding=UTF-8",
