@@ -43,6 +43,7 @@ INTERCEPT = -4.1
 PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
 THRIFT = 0.8  # how strongly length counts against a turn
 TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
+TRIED = 40  # turns that are tried one by one where the next in the ranking has no room
 ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
 CJK_PER_WORD = 1.6  # Chinese characters that say as much as one English word; translations of one talk differ by this
 OF_ONESELF = 1.2  # what is added where a person tells an assistant of themselves, which they do tersely
@@ -200,25 +201,16 @@ def chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]
     def left(kept: list[SourceTurn]) -> tuple[float, float]:
         """The bytes and tokens that some turns leave, together in their bullets."""
         bullets = [bullet for found in _bundled(kept).values() for bullet in found]
-        return budget - sum(map(_size, bullets)), sum(room.values()) - sum(bullet.tokens for bullet in bullets)
+        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
+        return budget - size, sum(room.values()) - sum(bullet.tokens for bullet in bullets)
 
     places = range(len(least) + 1, len(ranked) + 1)
     count = len(least) + bisect.bisect_left(places, True, key=lambda count: min(left(ranked[:count])) < 0)
-    kept, waiting, before = ranked[:count], ranked[count:], 0
-    while len(kept) > before:  # then what fits in the rest as a bullet of its own; joined, these leave some again
-        before, (bytes_left, tokens_left), rest = len(kept), left(kept), list[SourceTurn]()
-        for turn in waiting:
-            if _size(turn.bullet) <= bytes_left and turn.bullet.tokens <= tokens_left:
-                kept.append(turn)
-                bytes_left, tokens_left = bytes_left - _size(turn.bullet), tokens_left - turn.bullet.tokens
-            else:
-                rest.append(turn)
-        waiting = rest
+    kept = ranked[:count]
+    for turn in ranked[count : count + TRIED]:
+        if min(left([*kept, turn])) >= 0:
+            kept.append(turn)
     return _bundled(kept)
-
-
-def _size(bullet: Bullet) -> int:
-    return len(str(bullet).encode("utf-8", "replace"))
 
 
 def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
