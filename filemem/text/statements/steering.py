@@ -17,12 +17,16 @@ FEW = 6  # words of a sentence that only adds to an order
 ORDERS = ("instruction", "remember")
 ASKING = ("question", "request")
 
-_SHAPED = re.compile(r"[\"“”„«»‹›「」『』《》`<>|{}\[\]#*_\\]|~~|==|--|\n\s*\n|\w://|(?<!\w)'[^']{12,}'(?!\w)")
+_SHAPED = re.compile(
+    r"[@$§→⇒※‚〈〉【】\"“”„«»‹›「」『』《》`<>|{}\[\]#*_\\]|~~|==|--|\n\s*\n|\w://|(?<!\w)'[^']{12,}'(?!\w)|//|(?<!\w)[‘’]|[‘’](?!\w)"
+)
 _LEADS = re.compile(r"(?<=[\w)）])\s?[:：](?![\d)(DP/-])")
 _MAY_LEAD = re.compile(
     r"\b(?:remember|things?|favou?rs?|requests?)$|(?:记住|记一下|请求|要求|[一两二三几][点件]事?)$", re.I
 )
 _CLAUSE = re.compile(r"[,，;；:：]")
+_CLAUSE_END = re.compile(r"(?:[,，;；:：.]|\b(?:so|and|but))\s*$", re.IGNORECASE)
+_WORD = re.compile(r"\b[a-z]|[\u3400-\u9fff]", re.IGNORECASE)
 _SIGNED = re.compile(
     r"\b(?:best|regards|sincerely|cheers|yours)\b(?: wishes)?[,.]?\s+(?-i:[A-Z])\w+\W*$"
     r"|(?:--?|[–—]+)\s?\w+\W*$|(?:祝好|此致|敬礼|敬上|谨上|谨启)",
@@ -34,7 +38,9 @@ _GREETED = (
 
 
 def plain_talk(text: str, owner: str) -> bool:
-    """Is a message of `owner` short talk of their own: no quotation, list, markup, heading, letter or word of another text?"""
+    """Is a message of `owner` short talk of their own: no quotation, list, markup, heading, letter or word of another text?
+
+    Each of its sentences begins with a letter, not with a sign, a number or an emoji that leads to what follows."""
     language = "zh" if is_chinese(text) else "en"
     text = text.strip()
     if len(text) > LONGEST[language] or text.count("\n") >= LINES or _SHAPED.search(text) or ITEM.search(text):
@@ -44,24 +50,46 @@ def plain_talk(text: str, owner: str) -> bool:
     if any(not _MAY_LEAD.search(text[: lead.start()]) for lead in _LEADS.finditer(text)):
         return False
     said = sentences(text)
-    return all(_own_word(part) or (place and _adds(said[place - 1], part)) for place, part in enumerate(said))
+    return all(part.text[0].isalpha() for part in said) and all(
+        _own_word(part) or (place and _adds(said[place - 1], part)) for place, part in enumerate(said)
+    )
 
 
 def _adds(before: Sentence, part: Sentence) -> bool:
     """Is a sentence a few words that only add to the order before it: "Acres as well, not hectares."?"""
     few = len(part.text.split()) <= FEW and len(part.text) <= 6 * FEW
-    others = any(table.sign(name, plainly(part.text)) for name in ("reported", "another text", "pointing"))
-    return before.role in ORDERS and part.role == TELLING and few and not others
+    return before.role in ORDERS and part.role == TELLING and few and not _others(plainly(part.text))
 
 
 def _own_word(part: Sentence) -> bool:
     """Is a sentence an order as it stands, or a greeting, or what the person says of themselves or to their assistant?"""
     said = plainly(part.text)
-    if part.role in ORDERS:
+    if part.role == "instruction":
         return not table.sign("reported", _CLAUSE.split(said)[0])
-    if part.role in ASKING or any(table.sign(name, said) for name in ("reported", "another text", "pointing")):
+    if part.role == "remember":
+        return not _of_others(said, part.language) and not table.sign("reported", said)
+    if part.role in ASKING or _others(said) or _led_to_an_order(said, part.language):
         return False
     return any(table.sign(name, said) for name in ("first person", "second person", "courtesy"))
+
+
+def _others(said: str) -> bool:
+    """Has a sentence a word of what another wrote?"""
+    return any(table.sign(name, said) for name in ("reported", "for another", "another text", "pointing"))
+
+
+def _of_others(said: str, language: str) -> bool:
+    return any(table.search("whose", who, said, language) for who in ("kin", "other"))
+
+
+def _led_to_an_order(said: str, language: str) -> bool:
+    """Do words lead to an order that are no clause of the person's about themselves: "quoting Bob, call me Boss"?"""
+    for start in _WORD.finditer(said, 1):
+        before = said[: start.start()]
+        if role(said[start.start() :], language) == "instruction":
+            own = table.sign("first person", before) and not _of_others(before, language)
+            return not own or not _CLAUSE_END.search(before)
+    return False
 
 
 def announces(text: str) -> bool:
@@ -81,6 +109,8 @@ def _of_another(part: Sentence) -> bool:
 
 def holds_order(text: str) -> bool:
     """Is a clause of a sentence an order that another gives: "my wife says, call me Boss", "mum: call me Boss"?"""
+    if table.sign("for another", plainly(text)):
+        return True
     clauses = _CLAUSE.split(plainly(text))
     for place, clause in enumerate(clauses[1:], 1):
         before = ", ".join(clauses[:place])
