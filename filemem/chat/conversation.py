@@ -30,7 +30,7 @@ LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 UNUSED = 2  # answers without any call, after which a model gets passages as well
 _WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
 _ARGUED = {"arguments", "parameters"}
-_CITED = re.compile(r"([\w][\w./\-]*\.(?:md|ya?ml|txt)):(\d+)")
+_CITED = re.compile(r"\w[\w./\-]*\.(?:md|ya?ml|txt):\d+")
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
 
@@ -59,6 +59,10 @@ class Notice(NamedTuple):
     """One line about how the answer came."""
 
     text: str
+
+
+class Stopped(Exception):
+    """A listener wants no more of an answer."""
 
 
 Event = Text | Thought | Called | Notice
@@ -97,10 +101,19 @@ class Conversation:
     def say(self, text: str, listen: Listener = lambda event: None) -> str:
         """Keep what the person said, answer it, keep the answer; returns the answer. `listen` gets it piece by piece.
 
-        Raises ModelError, or KeyboardInterrupt, with the turn and whatever had been answered by then on disk.
+        Raises ModelError, or KeyboardInterrupt, or what `listen` raises to stop it, with the turn and whatever had been
+        answered by then on disk.
         """
+        self.hear(text, listen)
+        return self.answer(listen)
+
+    def hear(self, text: str, listen: Listener = lambda event: None) -> None:
+        """Keep what the person said."""
         line = self.keep(self.user.name, text, listen)
         self._note("turn", text=f"{self.transcript.path}:{line}")
+
+    def answer(self, listen: Listener = lambda event: None) -> str:
+        """Answer what was said last, keep the answer and return it; raises as `say` does."""
         self._recalled.clear()
         if self.kept and (forgetting := self._asked_to_forget(listen)):
             return forgetting
@@ -113,7 +126,7 @@ class Conversation:
 
         try:
             answer = self._answer(hear)
-        except (ModelError, KeyboardInterrupt, SystemExit) as error:
+        except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
             self._keep("".join(said), error)
             raise
         self.keep(ASSISTANT, answer)
@@ -345,11 +358,16 @@ class Conversation:
 
     def _note_citations(self, answer: str) -> None:
         """A memory named as `path:line` in the answer counts as recalled."""
-        for path in dict.fromkeys(match[1] for match in _CITED.finditer(answer)):
+        for path in dict.fromkeys(place.rpartition(":")[0] for place in cited(answer)):
             try:
                 recalls.note(self.user, self.user.locate(path), recalls.CITED, self.now())
             except FilememError:
                 continue
+
+
+def cited(answer: str) -> list[str]:
+    """The memories that an answer names, as `path:line`."""
+    return list(dict.fromkeys(match[0] for match in _CITED.finditer(answer)))
 
 
 def lost_turns(path: str, count: int) -> str:

@@ -47,6 +47,7 @@ COMMANDS = {
     "undo": ("history", "Take back what one commit did."),
     "blame": ("history", "Show who wrote each line of a memory."),
     "watch": ("editing", "Print what changes as memories change."),
+    "serve": ("serving", "Give any chat client a memory, as an OpenAI-compatible endpoint."),
     "sync": ("history", "Share the memories with your other machines by git."),
 }
 

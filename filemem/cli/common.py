@@ -8,6 +8,7 @@ import getpass
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -141,8 +142,13 @@ def now() -> dt.datetime:
 
 def clock() -> dt.datetime:
     """The person's local time now, or what --today says, or --as-of: what was believed then is asked as it was then."""
+    return ticking()()
+
+
+def ticking() -> Callable[[], dt.datetime]:
+    """A clock that may be asked later, and in any thread."""
     given: dt.datetime | None = chosen("today") or chosen("as_of")
-    return given.astimezone() if given else dt.datetime.now().astimezone()
+    return lambda: (given or dt.datetime.now()).astimezone()
 
 
 def chosen_day() -> dt.date | None:

@@ -92,6 +92,7 @@ class OpenAIModel:
         self._timeout = timeout
         self.on_notice = on_notice
         self.on_thought: Callable[[str], None] = _unheard
+        self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
         self._accepts = _Accepts(tools=True, stream=True, usage=True)
         self._tools_refused = False  # by the last request, which may have failed for another reason
         self._longest = longest
@@ -105,6 +106,10 @@ class OpenAIModel:
         other._wire, other._client = Wire(self._longest), None
         return other
 
+    def hang_up(self) -> None:
+        """End the answer under way, from another thread; whoever waits for it gets a ModelError."""
+        self._wire.hang_up()
+
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """The answer to `messages`; raises ModelError with one sentence that says what to do.
 
@@ -115,7 +120,7 @@ class OpenAIModel:
         if tools and not accepts.tools:
             raise self._refused()
         while True:
-            request = accepts.request(self.name, messages, tools)
+            request = self.options | accepts.request(self.name, messages, tools)
             draft = Draft(on_text, self.on_thought)
             try:
                 reply = self._answer(request, draft)

@@ -34,7 +34,7 @@ class Wire:
     def bounded(self) -> Iterator[None]:
         """Within, one answer is taken; the clock that hangs up is stopped at the end."""
         self.over, self._left, self._end = False, BIGGEST_ANSWER, time.monotonic() + self._longest
-        clock = threading.Timer(self._longest, self._hang_up)
+        clock = threading.Timer(self._longest, self.hang_up)
         clock.daemon = True
         clock.start()
         try:
@@ -75,7 +75,8 @@ class Wire:
             raise Failure("endless")
         return piece
 
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Close the connection, whoever waits on it."""
         self.over = True
         there = self._stream and self._stream.get_extra_info("socket")
         if there:

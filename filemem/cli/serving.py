@@ -1,0 +1,96 @@
+"""Commands that serve: serve, and its keys."""
+
+import click
+
+from filemem.cli.common import now, the_store, ticking
+from filemem.cli.options import chosen, model_option, shared_options
+from filemem.cli.screen import put, say, say_dim
+from filemem.cli.talk import the_model
+from filemem.errors import FilememError
+from filemem.models import Model, OpenAIModel
+from filemem.models.offline import OfflineModel
+from filemem.serve import keys
+
+
+@click.group("serve", invoke_without_command=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes a free one."
+)
+@model_option
+@shared_options
+@click.pass_context
+def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -> None:
+    """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
+
+    Each user has a key (`filemem serve keys add NAME`). With --user, and on this machine only, that user needs none.
+
+    Example: filemem serve --user mara
+    """
+    if ctx.invoked_subcommand:
+        return
+    store = the_store()
+    open_to = store.folder(chosen("user")).name if chosen("user") else ""
+    local = host in ("127.0.0.1", "localhost", "::1")
+    if open_to and not local:
+        raise FilememError(
+            f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
+        )
+    if not open_to and not keys.of(store.root):
+        raise FilememError(
+            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one user here with --user NAME."
+        )
+    try:
+        from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
+        from filemem.serve.chats import Chats  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise FilememError(f"{error.name} is not installed; pip install 'filemem[serve]' installs it.") from None
+    asked, clock = the_model(store.folder(open_to or "anyone"), model), ticking()
+
+    def one_more() -> Model:
+        return asked.apart() if isinstance(asked, OpenAIModel) else OfflineModel()
+
+    def chats(user: str) -> Chats:
+        return Chats(store.folder(user), one_more, clock)
+
+    with running.bound(host, port) as listening:
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/v1"
+        who = f"{open_to} without a key" if open_to else "whoever has a key"
+        say(f"Serving {who} at {address}, answered by {asked.name}. End with Ctrl-C.")
+        running.run(app.Service(store, chats, asked.name, say_dim, open_to).app(), listening)
+
+
+@serve_command.group("keys")
+def keys_group() -> None:
+    """Who may ask: a key a user. Only their hashes are kept."""
+
+
+@keys_group.command("add")
+@click.argument("name")
+@shared_options
+def add_command(name: str) -> None:
+    """Make a key for a user, and print it once.
+
+    Example: filemem serve keys add mara
+    """
+    store = the_store()
+    user = store.folder(name).name
+    put(keys.add(store.root, user, now()))
+    say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
+
+
+@keys_group.command("list")
+@shared_options
+def list_command() -> None:
+    """Show who has a key, and since when."""
+    for one in sorted(keys.of(the_store().root).values(), key=lambda one: (one["user"], one["made"])):
+        say(f"{one['user']}  since {one['made']}")
+
+
+@keys_group.command("remove")
+@click.argument("name")
+@shared_options
+def remove_command(name: str) -> None:
+    """Take all keys of a user away; the next request with one is refused."""
+    gone = keys.remove(the_store().root, name)
+    say(f"Took {gone} key{'s' * (gone != 1)} of {name} away.")

@@ -1,0 +1,1 @@
+"""An OpenAI-compatible endpoint that gives any chat client a memory by its base URL."""

@@ -1,0 +1,345 @@
+"""The endpoint: who asks, within which limits; an answer as it comes, or in one piece; errors as OpenAI has them.
+
+A model, and whoever writes files, work in threads: a slow or dying client or model holds up nobody but itself.
+"""
+
+import asyncio
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from filemem.chat.conversation import Called, Event, Notice, Stopped, Text, cited
+from filemem.errors import Busy, FilememError
+from filemem.files.store import StoreFolder
+from filemem.models import Model, ModelError, OpenAIModel
+from filemem.serve import keys, wire
+from filemem.serve.chats import Chats, Done
+from filemem.serve.wire import Asked, Wrong
+
+NAME = "filemem"  # of the model that clients choose
+LARGEST = 20_000_000  # bytes of a request
+SLOWEST = 30.0  # seconds in which its body must come
+LONGEST = 600.0  # seconds from a request to the end of its answer
+MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
+DETAILS = "x-filemem-details"
+Log = Callable[[str], None]
+
+
+class Limits(NamedTuple):
+    """What a request may take: bytes, seconds, and how many are answered at once."""
+
+    bytes: int = LARGEST
+    body: float = SLOWEST
+    answer: float = LONGEST
+    at_once: int = MOST
+    of_one: int = MOST_OF_ONE
+
+
+class Service:
+    """A store's endpoint. `open_to` is the user whose memories need no key, where there is one.
+
+    `chats` makes the chats of a user, `log` gets a line a request: whose, how it ended, how long it took.
+    """
+
+    def __init__(
+        self,
+        store: StoreFolder,
+        chats: Callable[[str], Chats],
+        model: str,
+        log: Log,
+        open_to: str = "",
+        limits: Limits | None = None,
+    ) -> None:
+        self._store = store
+        self._make = chats
+        self._model = model
+        self._log = log
+        self._open_to = open_to
+        self._limits = limits or Limits()
+        self._threads = ThreadPoolExecutor(self._limits.at_once, "answer")
+        self._chats: dict[str, Chats] = {}
+        self._under_way: Counter[str] = Counter()
+
+    def app(self) -> Starlette:
+        """The application for a server."""
+        return Starlette(
+            routes=[
+                Route("/healthz", self._health),
+                Route("/v1/models", self._models),
+                Route("/v1/models/{name:path}", self._one_model),
+                Route("/v1/chat/completions", self._completions, methods=["POST"]),
+            ],
+            exception_handlers={
+                FilememError: self._failed,
+                OSError: self._failed,
+                HTTPException: self._not_found,
+                TimeoutError: self._failed,
+                Stopped: self._failed,
+                Exception: self._failed,
+            },
+        )
+
+    # -- what is asked -------------------------------------------------------------------------------------------
+
+    async def _health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _models(self, request: Request) -> Response:
+        await self._user(request)
+        return JSONResponse({"object": "list", "data": [_model(name) for name in self._names]})
+
+    async def _one_model(self, request: Request) -> Response:
+        await self._user(request)
+        return JSONResponse(_model(self._known(request.path_params["name"])))
+
+    async def _completions(self, request: Request) -> Response:
+        began = time.monotonic()
+        user = await self._user(request)
+        asked = wire.parsed(await self._body(request))
+        model = self._known(asked.model)
+        answer = _UnderWay(self, request, asked, model)
+        self._begin(user, answer)
+        answer.ended.add_done_callback(
+            lambda _: self._log(f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s")
+        )
+        return await answer.response()
+
+    @property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys([NAME, self._model]))
+
+    def _known(self, name: str) -> str:
+        if name not in self._names:
+            raise Wrong(404, f"there is no model {name[:80]!r} here; take {NAME}.", "model_not_found")
+        return name
+
+    async def _user(self, request: Request) -> str:
+        """Whose memories these are; raises Wrong for a request that may see nobody's."""
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        key = key.strip() if scheme.lower() == "bearer" else ""
+        user = await asyncio.to_thread(keys.user_of, self._store.root, key)
+        if user:
+            return user
+        if not self._open_to:
+            self._log(f"refused: {'an unknown key' if key else 'no key'}")
+            what = "that key is not known here" if key else "a key is needed, as Authorization: Bearer fm-…"
+            raise Wrong(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
+        if _host(request.headers.get("host", "")) not in LOOPBACK or not _own_page(request.headers.get("origin", "")):
+            raise Wrong(403, "without a key only this machine is answered, and no other site's page; add a key.")
+        return self._open_to
+
+    async def _body(self, request: Request) -> bytes:
+        """The body; raises Wrong for one that is too large or comes too slowly."""
+        if "json" not in request.headers.get("content-type", ""):
+            raise Wrong(415, "send JSON, with Content-Type: application/json.")
+        data = bytearray()
+        try:
+            async with asyncio.timeout(self._limits.body):
+                async for piece in request.stream():
+                    data += piece
+                    if len(data) > self._limits.bytes:
+                        raise Wrong(413, f"the request is larger than {self._limits.bytes / 1e6:g} MB.")
+        except TimeoutError:
+            raise Wrong(408, f"the request did not come within {self._limits.body:g} s.") from None
+        except ClientDisconnect:
+            raise Wrong(400, "the client left.") from None
+        return bytes(data)
+
+    def _begin(self, user: str, answer: "_UnderWay") -> None:
+        """Have a thread answer, unless too many do; raises Wrong then."""
+        if self._under_way[user] >= self._limits.of_one or self._under_way.total() >= self._limits.at_once:
+            raise Wrong(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
+        if user not in self._chats:
+            self._chats[user] = self._make(user)
+        self._under_way[user] += 1
+
+        def freed(_: Any) -> None:
+            self._under_way[user] -= 1
+
+        answer.start(self._threads, self._chats[user])
+        answer.ended.add_done_callback(freed)
+
+    # -- what went wrong -----------------------------------------------------------------------------------------
+
+    async def _failed(self, request: Request, error: Exception) -> Response:
+        status, sentence, code = told(error)
+        if status == 500:
+            self._log(f"error: {error}")
+        headers = {"x-should-retry": "false"} if status >= 500 else {"retry-after": "1"} if status == 429 else {}
+        if status in (408, 413):
+            headers["connection"] = "close"
+        return JSONResponse(wire.error(status, sentence, code), status, headers)
+
+    async def _not_found(self, request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        what = "here are /v1/models, /v1/chat/completions and /healthz"
+        return JSONResponse(
+            wire.error(status, f"{request.method} {request.url.path[:80]} is not known; {what}."), status
+        )
+
+
+def told(error: BaseException) -> tuple[int, str, str | None]:
+    """How an error is told to a client: what only the server's own log should say is not."""
+    match error:
+        case Wrong():
+            return error.status, str(error), error.code
+        case ModelError():
+            return 502, str(error), "model_error"
+        case Busy():
+            return 503, str(error), None
+        case FilememError():
+            return 500, str(error), None
+        case Stopped():
+            return 499, "the client left.", None
+        case TimeoutError():
+            return 504, "the answer took too long; what came of it is kept.", None
+    return 500, "the server failed; its log says why, and what was said before is kept.", None
+
+
+class _UnderWay:
+    """One answer under way: a thread that makes it, a client that may leave."""
+
+    def __init__(self, service: Service, request: Request, asked: Asked, model: str) -> None:
+        self._request = request
+        self._asked = asked
+        self._end = time.monotonic() + service._limits.answer
+        self._frame = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": model}
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._stop = threading.Event()
+        self._asking: Model | None = None
+        self._called: list[dict[str, Any]] = []
+        self._notices: list[str] = []
+        self.ended: asyncio.Future[Done]
+        self.outcome = "answered"
+
+    def start(self, threads: ThreadPoolExecutor, chats: Chats) -> None:
+        """Have a thread make the answer."""
+        loop = asyncio.get_running_loop()
+
+        def listen(event: Event) -> None:
+            if self._stop.is_set():
+                raise Stopped
+            loop.call_soon_threadsafe(self._events.put_nowait, event)
+
+        def begun(model: Model) -> None:
+            self._asking = model
+
+        self.ended = loop.run_in_executor(threads, chats.answer, self._asked, self._stop, listen, begun)
+        self.ended.add_done_callback(lambda _: self._events.put_nowait(None))
+        self.ended.add_done_callback(self._note)
+
+    def _note(self, ended: "asyncio.Future[Done]") -> None:
+        error = None if ended.cancelled() else ended.exception()
+        if error is not None and self.outcome == "answered":
+            self.outcome = f"failed ({told(error)[1]})" if isinstance(error, FilememError) else f"failed ({error!r})"
+
+    def _hang_up(self, why: str) -> None:
+        """Have the thread stop, and the model too, as nobody waits for them any more."""
+        if not self.ended.done():
+            self.outcome = why
+            self._stop.set()
+            if isinstance(self._asking, OpenAIModel):
+                self._asking.hang_up()
+
+    async def response(self) -> Response:
+        """The answer in the form that the client wants; raises what kept it from coming."""
+        pieces = self._pieces()
+        left = asyncio.ensure_future(self._left())
+        try:
+            first = await anext(pieces, "")  # so that an error before the first word is no stream
+            if not self._asked.stream:
+                async for _ in pieces:
+                    pass
+        finally:
+            left.cancel()
+        if self._asked.stream:
+            return StreamingResponse(self._stream(first, pieces), media_type="text/event-stream")
+        return JSONResponse(self._whole(await self.ended))
+
+    async def _left(self) -> None:
+        """Wait until the client leaves, then hang up."""
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
+        self._hang_up("the client left")
+
+    async def _pieces(self) -> AsyncIterator[str]:
+        """The answer's text as it comes; raises what ended it. Whoever stops reading hangs up."""
+        try:
+            while (event := await asyncio.wait_for(self._events.get(), self._end - time.monotonic())) is not None:
+                match event:
+                    case Text():
+                        yield event.text
+                    case Called():
+                        self._called.append({"name": event.name, "arguments": event.arguments, "answer": event.brief})
+                    case Notice():
+                        self._notices.append(event.text)
+            await self.ended
+        except TimeoutError:
+            self._hang_up("took too long")
+            raise
+        finally:
+            self._hang_up("the client left")
+
+    async def _stream(self, first: str, rest: AsyncIterator[str]) -> AsyncIterator[bytes]:
+        try:
+            yield self._chunk({"role": "assistant", "content": first})
+            async for piece in rest:
+                yield self._chunk({"content": piece})
+            done = await self.ended
+        except (FilememError, OSError, TimeoutError) as error:
+            yield wire.event(wire.error(*told(error)))
+            return
+        finally:
+            self._hang_up("the client left")
+        if done.calls:
+            yield self._chunk({"tool_calls": wire.calls(done.calls, numbered=True)})
+        yield self._chunk({}, done.finish, **self._details(done))
+        if self._asked.usage:
+            yield wire.event(
+                {**self._frame, "object": "chat.completion.chunk", "choices": [], "usage": wire.counted(done.usage)}
+            )
+        yield b"data: [DONE]\n\n"
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return wire.event({**self._frame, "object": "chat.completion.chunk", "choices": [choice], **more})
+
+    def _whole(self, done: Done) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": done.text or None}
+        if done.calls:
+            message["tool_calls"] = wire.calls(done.calls)
+        choice = {"index": 0, "message": message, "finish_reason": done.finish}
+        whole = {**self._frame, "object": "chat.completion", "choices": [choice], "usage": wire.counted(done.usage)}
+        return {**whole, **self._details(done)}
+
+    def _details(self, done: Done) -> dict[str, Any]:
+        """What the header asks for: where it is kept, what was looked up, what is cited."""
+        if not self._request.headers.get(DETAILS):
+            return {}
+        details = {"session": done.session, "calls": self._called, "citations": cited(done.text)}
+        return {"filemem": {**details, "notices": self._notices}}
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "filemem"}
+
+
+def _host(header: str) -> str:
+    """The name in a Host header, without its port."""
+    return header if header.endswith("]") else header.rpartition(":")[0] or header
+
+
+def _own_page(origin: str) -> bool:
+    """Does a request come from no page, or from one of this machine?"""
+    return not origin or _host(origin.partition("://")[2]) in LOOPBACK

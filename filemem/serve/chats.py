@@ -1,0 +1,219 @@
+"""One user's chats over the wire: which transcript a request goes on with, and the answer to it.
+
+A client sends all of a chat with each message, and no name for it. So what has been said is noted in `.filemem/chats.jsonl` as a
+digest, with the transcript that holds it; a chat that an earlier message was edited in is a new one. Each digest is noted
+alone as well: `forget` takes out the lines that name what it deletes, and what it deleted must not come back.
+"""
+
+import contextlib
+import datetime as dt
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from filemem.chat.conversation import Conversation, Listener, Stopped
+from filemem.errors import FilememError
+from filemem.files import disk
+from filemem.files.folder import Folder
+from filemem.files.passages import Passage
+from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
+from filemem.importers import intake
+from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
+from filemem.serve.wire import Asked
+from filemem.text.digests import digest
+
+RECORD = "chats.jsonl"
+LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older half goes
+MOST_AT_HAND = 32  # conversations whose window and summary are kept from one request to the next
+Said = tuple[tuple[str, str], ...]
+
+
+class Done(NamedTuple):
+    """What became of a request: an answer, or calls of the client's own tools."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    finish: str
+    session: str
+
+
+class _Delegated(Exception):
+    """The model calls tools that are the client's to run."""
+
+
+class ServedConversation(Conversation):
+    """A conversation whose client has instructions and tools of its own, and may leave at any time."""
+
+    asked: Asked
+    stop: threading.Event
+
+    def take(self, asked: Asked, stop: threading.Event) -> None:
+        """Go on with a request; `stop` is set once nobody wants its answer."""
+        self.asked, self.stop = asked, stop
+        self.usage, self.finish = Usage(0, 0), "stop"
+        self.delegated: tuple[ToolCall, ...] = ()
+
+    def view(self, message: str = "") -> tuple[list[prompt.Section], list[Passage]]:
+        """The prompt, with the client's own instructions behind those of filemem."""
+        system, turns = super().view(message)
+        return [*system[:1], prompt.Section("client", self.asked.system), *system[1:]], turns
+
+    def _shown_turns(self) -> list[Passage]:
+        """The turns up to what the person said last: an answer to that, which the client wants anew, is left out."""
+        turns = super()._shown_turns()
+        while turns and turns[-1].speaker == ASSISTANT:
+            turns.pop()
+        return turns
+
+    def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
+        self._with_tools = with_tools
+        reply = super()._fitting([*self.asked.since, *worked], listen, with_tools=with_tools)
+        names = {tool["function"]["name"] for tool in self.asked.tools}
+        theirs = tuple(call for call in reply.calls if call.name in names)
+        ours = tuple(call for call in reply.calls if call.name not in names)
+        if theirs and not ours:
+            self.delegated = theirs
+            raise _Delegated
+        return reply._replace(calls=ours)  # where both are called, the model calls theirs again once it has ours
+
+    def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
+        if self.stop.is_set():
+            raise Stopped
+        if self._with_tools and self._toolless is not self.model and self.asked.tools:
+            names = {tool["function"]["name"] for tool in self.asked.tools}
+            tools = [*(tool for tool in tools if tool["function"]["name"] not in names), *self.asked.tools]
+        if self.asked.pictures:
+            said = next(one for one in reversed(messages) if one["role"] == "user")
+            said["content"] = [{"type": "text", "text": said["content"]}, *self.asked.pictures]
+        if isinstance(self.model, OpenAIModel):
+            self.model.options = self.asked.options
+        reply = super()._ask(messages, listen, tools)
+        self.usage = Usage(self.usage.tokens_in + reply.usage.tokens_in, self.usage.tokens_out + reply.usage.tokens_out)
+        self.finish = "length" if reply.finish == "length" else "stop"
+        return reply
+
+
+class Chats:
+    """The chats of one user; `model` makes a model for a conversation, `now` gives the time."""
+
+    def __init__(self, user: Folder, model: Callable[[], Model], now: Callable[[], dt.datetime]) -> None:
+        self.user = user
+        self._model = model
+        self._now = now
+        self._lock = threading.Lock()
+        self._busy: set[str] = set()
+        self._at_hand: OrderedDict[str, ServedConversation] = OrderedDict()
+
+    def answer(self, asked: Asked, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]) -> Done:
+        """Keep what was said, answer it, keep the answer. Raises as `Conversation.say` does, and Stopped.
+
+        `begun` is told which model is asked, for whoever wants to hang up on it.
+        """
+        talk = self._begin(asked, stop, listen)
+        path = talk.transcript.path
+        begun(talk.model)
+        try:
+            with contextlib.suppress(_Delegated):
+                text = talk.answer(listen)
+                if asked.kept:
+                    self._note((*asked.before, ("user", asked.text), ("assistant", text)), talk.transcript.path)
+                return Done(text, (), talk.usage, talk.finish, talk.transcript.path)
+            return Done("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
+        finally:
+            with self._lock:
+                self._busy.discard(path)
+                if asked.kept:
+                    self._at_hand[talk.transcript.path] = talk
+                while len(self._at_hand) > MOST_AT_HAND:
+                    self._at_hand.popitem(last=False)
+
+    def _begin(self, asked: Asked, stop: threading.Event, listen: Listener) -> ServedConversation:
+        """The conversation that a request belongs to, with what the person said on disk."""
+        if not asked.kept:
+            names = {"user": self.user.name, "assistant": ASSISTANT}
+            before = [Passage(0, 0, names[role], "", text) for role, text in asked.before]
+            fleeting = ServedConversation(self.user, self._model(), self._now, OffTheRecord(self.user, before))
+            fleeting.take(asked, stop)
+            fleeting.hear(asked.text, listen)
+            return fleeting
+        with self._lock:
+            path, said = self._find(asked)
+            talk = self._at_hand.pop(path, None) or ServedConversation(
+                self.user, self._model(), self._now, Transcript(self.user, path)
+            )
+            talk.take(asked, stop)
+            if not said:
+                talk.hear(asked.text, listen)
+                self._note((*asked.before, ("user", asked.text)), talk.transcript.path)
+            self._busy.add(talk.transcript.path)
+            return talk
+
+    def _find(self, asked: Asked) -> tuple[str, bool]:
+        """The transcript that holds what was said before, empty for a new one; and whether it has the last message too.
+
+        It has, where a client asks again: after an error, for another answer, or with the results of its own calls.
+        """
+        record = self._read()
+        here = {path for _, _, path in record if path} - self._busy
+        paths = {key: path for key, _, path in record if path in here}
+        again = paths.get(_key((*asked.before, ("user", asked.text))))
+        if again and self._stands(again) and (asked.before or self._unanswered(again)):
+            return again, True
+        if not asked.before:
+            return "", False
+        last = {path: (key, words) for key, words, path in record}
+        wanted = _key(asked.before), _key(_persons(asked.before))
+        for path in reversed(last):
+            if path in here and (last[path][0] == wanted[0] or last[path][1] == wanted[1]) and self._stands(path):
+                return path, False
+        known = [path for key, _, path in record if key == wanted[0]]
+        if known and not any(path and self._stands(path) for path in known):
+            return "", False  # what was said before has been forgotten since
+        messages = [{"role": role, "content": text} for role, text in asked.before]
+        return intake.add_conversation(self.user, messages, self._now(), f"served-{os.urandom(8).hex()}", ""), False
+
+    def _stands(self, path: str) -> bool:
+        with contextlib.suppress(FilememError):
+            return bool(self.user.locate(path))
+        return False
+
+    def _unanswered(self, path: str) -> bool:
+        turns = Transcript(self.user, self.user.locate(path)).turns()
+        return bool(turns) and turns[-1].speaker != ASSISTANT
+
+    # -- the record ----------------------------------------------------------------------------------------------
+
+    def _read(self) -> list[tuple[str, str, str]]:
+        """The digests of what had been said, all of it and the person's part, each with its transcript; oldest first."""
+        found = []
+        with contextlib.suppress(FilememError):
+            for line in disk.read(self.user.bookkeeping(RECORD)).splitlines():
+                with contextlib.suppress(ValueError, TypeError, KeyError):
+                    one = json.loads(line)
+                    found.append((str(one["said"]), str(one.get("person", "")), str(one.get("path", ""))))
+        return found
+
+    def _note(self, said: Said, path: str) -> None:
+        alone = {"said": _key(said)}
+        lines = [json.dumps(one) for one in (alone, {**alone, "person": _key(_persons(said)), "path": path})]
+        place = self.user.bookkeeping(RECORD)
+        with self.user.locked():
+            with open(disk.open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as record:
+                record.write("".join(f"{line}\n" for line in lines).encode())
+                size = record.tell()
+            if size > LARGEST:
+                data = disk.read(place)
+                disk.write(place, data[data.index(b"\n", len(data) // 2) + 1 :])
+
+
+def _persons(said: Said) -> Said:
+    return tuple(one for one in said if one[0] == "user")
+
+
+def _key(said: Said) -> str:
+    """What stands for all that has been said, white space aside, which clients change."""
+    return digest(json.dumps([[role, " ".join(text.split())] for role, text in said]), 32)

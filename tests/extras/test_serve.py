@@ -1,0 +1,450 @@
+"""`filemem serve`: any client of OpenAI's interface has a memory by its base URL, and sees its own user's alone."""
+
+import concurrent.futures
+import datetime as dt
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import openai
+import pytest
+from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
+
+from filemem import Store, User
+from filemem.serve import keys
+
+for package in ("starlette", "uvicorn"):
+    pytest.importorskip(package, reason="needs filemem[serve]")
+
+FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+
+
+class Served:
+    """A store that a process serves, the model that answers, and the keys of two users."""
+
+    def __init__(self, root: Path, model: ScriptedServer, *options: str) -> None:
+        self.root = root
+        self.model = model
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-of-the-server",
+            "FILEMEM_MODEL": "scripted",
+            "FILEMEM_STORE": str(root / "store"),
+            "XDG_CONFIG_HOME": str(root / "config"),
+        }
+        self.keys = {name: self.run("serve", "keys", "add", name).stdout.strip() for name in ("mara", "joao")}
+        self.log = root / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*FILEMEM, "serve", "--port", "0", *options],
+                env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
+        assert self.process.stdout
+        self.hello = self.process.stdout.readline()
+        assert self.hello, self.log.read_text()
+        self.url = re.findall(r"http://\S+/v1", self.hello)[0]
+
+    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([*FILEMEM, *arguments], env=self.environment, capture_output=True, text=True)
+
+    def client(self, name: str = "mara", **options: Any) -> openai.OpenAI:
+        return openai.OpenAI(base_url=self.url, api_key=self.keys.get(name, name), max_retries=0, timeout=20, **options)
+
+    def user(self, name: str = "mara") -> User:
+        return Store(self.root / "store").user(name)
+
+    def said(self, name: str = "mara") -> list[list[str]]:
+        """The turns of each session, in order."""
+        user = self.user(name)
+        paths = [path for path in user.folder.paths() if path.startswith("sessions/")]
+        return [[passage.text for passage in user.open_file(path).passages] for path in paths]
+
+    def post(self, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
+        """The status and body that a request of any bytes gets."""
+        there = urlsplit(self.url)
+        connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+        given = {"Authorization": f"Bearer {self.keys['mara']}", "Content-Type": "application/json", **headers}
+        connection.request("POST", "/v1/chat/completions", body, {k: v for k, v in given.items() if v})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with ScriptedServer() as model:
+        served = Served(tmp_path_factory.mktemp("served"), model)
+        yield served
+        served.end()
+
+
+@pytest.fixture
+def served(running: Served) -> Served:
+    running.model.forget()
+    running.model.refuses.clear()
+    for name in ("mara", "joao"):
+        if (running.root / "store" / name).exists():
+            os.rename(running.root / "store" / name, running.root / f"{name}-{time.monotonic_ns()}")
+    return running
+
+
+def ask(client: openai.OpenAI, *said: str, **options: Any) -> Any:
+    """The answer to the last of what was said, by the user and the assistant in turn."""
+    roles = ("user", "assistant")
+    messages: Any = [{"role": roles[number % 2], "content": text} for number, text in enumerate(said)]
+    return client.chat.completions.create(**{"model": "filemem", "messages": messages, **options})
+
+
+def streamed(answer: Any) -> str:
+    return "".join(chunk.choices[0].delta.content or "" for chunk in answer if chunk.choices)
+
+
+# -- what a client gets --------------------------------------------------------------------------------------------
+
+
+def test_a_chat_is_kept_recognised_and_remembered_by_the_next(served: Served) -> None:
+    """Streaming and not; the model sees the profile, the window and the four tools, the client only the answer."""
+    client = served.client()
+    (served.root / "store/mara").mkdir(parents=True)
+    (served.root / "store/mara/profile.md").write_text("Mara likes short answers.\n")
+    served.model.script(say("Noted."), say("You said so."))
+    assert ask(client, "I drink oolong.").choices[0].message.content == "Noted."
+    answer = ask(client, "I drink oolong.", "Noted.", "What do I drink?", stream=True)
+    assert streamed(answer) == "You said so."
+    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "You said so."]]
+    sent = served.model.requests[1].body
+    assert [one["role"] for one in sent["messages"]] == ["system", "user", "assistant", "user"]
+    assert "Mara likes short answers." in sent["messages"][0]["content"]
+    assert [tool["function"]["name"] for tool in sent["tools"]] == ["grep", "search_files", "open", "close"]
+    served.model.script(calls(("search_files", {"query": "what does Mara drink?"})), say("Oolong."))
+    answer = ask(client, "Which tea is mine?", extra_headers={"X-Filemem-Details": "1"})
+    assert answer.choices[0].message.content == "Oolong." and not answer.choices[0].message.tool_calls
+    assert "I drink oolong." in served.model.requests[-1].body["messages"][-1]["content"]
+    assert answer.usage.total_tokens == 220
+    details = answer.model_extra["filemem"]
+    assert [one["name"] for one in details["calls"]] == ["search_files"] and details["session"].startswith("sessions/")
+    assert len(served.said()) == 2
+
+
+def test_citations_and_usage_are_told_at_the_end_of_a_stream_where_asked_for(served: Served) -> None:
+    served.model.script(say("As facts/2026/2026-11-20-tea.md:3 says."))
+    options: Any = {"stream_options": {"include_usage": True}, "extra_headers": {"X-Filemem-Details": "1"}}
+    chunks = list(ask(served.client(), "Hi.", stream=True, **options))
+    assert chunks[-1].usage.total_tokens == 110 and not chunks[-1].choices
+    assert chunks[-2].model_extra["filemem"]["citations"] == ["facts/2026/2026-11-20-tea.md:3"]
+    assert chunks[-2].choices[0].finish_reason == "stop"
+
+
+def test_the_same_opening_is_a_new_chat_and_an_edited_message_too(served: Served) -> None:
+    """Two chats that begin alike are two; asking anew is the same; what was edited begins a transcript of its own."""
+    client = served.client()
+    served.model.default = say("Hello!")
+    for _ in range(2):
+        ask(client, "Hi.")
+    assert served.said() == [["Hi.", "Hello!"]] * 2
+    ask(client, "Hi.", "Hello!", "How are you?")
+    assert sorted(map(len, served.said())) == [2, 4]
+    ask(client, "Hi.", "Hello!", "How are you?")  # another answer, please
+    assert sorted(map(len, served.said())) == [2, 5]
+    ask(client, "Hi.", "Hello!", "Who are you?")
+    assert sorted(map(len, served.said())) == [4, 5]
+    ask(client, "Hi.", "Hello!", "Who was it?")
+    assert sorted(map(len, served.said())) == [4, 4, 5]
+    assert ["Hi.", "Hello!", "Who was it?", "Hello!"] in served.said()
+    served.model.default = fail(400, "the script has run out")
+
+
+def test_a_chat_that_began_elsewhere_is_taken_in_whole(served: Served) -> None:
+    served.model.script(say("Seven."))
+    ask(served.client(), "I have alpacas.", "How many?", "Guess. My password is Tulip-Garden-42.")
+    assert served.said() == [["I have alpacas.", "How many?", "Guess. My password is [redacted: password].", "Seven."]]
+
+
+def test_the_client_s_own_tools_pass_through(served: Served) -> None:
+    """The model's call goes to the client, its result goes on; filemem's own are made inside meanwhile."""
+    client = served.client()
+    served.user().remember("Mara lives in Braga.")
+    both = calls(("search_files", {"query": "where does Mara live?"}), ("weather", {}))
+    served.model.script(both, calls(("weather", {"city": "Braga"})), say("It rains."))
+    for stream in (False, True):
+        served.model.forget()
+        served.model.script(both, calls(("weather", {"city": "Braga"})), say("It rains."))
+        question = f"Which weather has it at home, {stream}?"
+        answer: Any = ask(client, question, tools=[WEATHER], stream=stream)
+        if stream:
+            [call] = [one for chunk in answer for choice in chunk.choices for one in choice.delta.tool_calls or []]
+        else:
+            [call] = answer.choices[0].message.tool_calls
+            assert answer.choices[0].finish_reason == "tool_calls"
+        assert (call.function.name, call.function.arguments) == ("weather", '{"city": "Braga"}')
+        since: Any = {
+            "role": "assistant",
+            "tool_calls": [{"id": call.id, "type": "function", "function": {"name": "weather", "arguments": "{}"}}],
+        }
+        messages: Any = [
+            {"role": "user", "content": question},
+            since,
+            {"role": "tool", "tool_call_id": call.id, "content": "rain"},
+        ]
+        answer = client.chat.completions.create(model="filemem", messages=messages, tools=[WEATHER])  # type: ignore[list-item]
+        assert answer.choices[0].message.content == "It rains."
+        sent = served.model.requests[-1].body
+        assert [one["role"] for one in sent["messages"]][-3:] == ["user", "assistant", "tool"]
+        assert [tool["function"]["name"] for tool in sent["tools"]][-1] == "weather"
+    assert [len(turns) for turns in served.said()] == [2, 2]
+
+
+def test_instructions_settings_and_pictures_of_the_client_reach_the_model(served: Served) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    messages: Any = [
+        {"role": "system", "content": "Speak like a pirate."},
+        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, picture]},
+    ]
+    served.model.script(say("A parrot."))
+    served.client().chat.completions.create(model="scripted", messages=messages, temperature=0.5, max_tokens=7)
+    sent = served.model.requests[-1].body
+    assert "Speak like a pirate." in sent["messages"][0]["content"] and sent["messages"][-1]["content"][-1] == picture
+    assert sent["temperature"] == 0.5 and sent["max_tokens"] == 7 and sent["model"] == "scripted"
+    assert served.said() == [["What is this?\n[image_url]", "A parrot."]]
+
+
+def test_nothing_is_kept_of_a_request_that_says_so(served: Served) -> None:
+    served.model.script(say("A title."))
+    assert ask(served.client(), "Title this chat.", store=False).choices[0].message.content == "A title."
+    assert served.said() == []
+
+
+def test_what_was_forgotten_does_not_come_back_with_the_next_message(served: Served) -> None:
+    served.model.script(say("Hilda!"), say("So."))
+    ask(served.client(), "I own a zeppelin called Hilda.")
+    [path] = [path for path in served.user().folder.paths() if path.startswith("sessions/")]
+    served.user().forget(path)
+    ask(served.client(), "I own a zeppelin called Hilda.", "Hilda!", "What else?")
+    assert served.said() == [["What else?", "So."]] and not served.user().grep("Hilda")
+
+
+def test_the_models_and_its_health_are_told(served: Served) -> None:
+    assert [model.id for model in served.client().models.list()] == ["filemem", "scripted"]
+    assert served.client().models.retrieve("filemem").owned_by == "filemem"
+    there = urlsplit(served.url)
+    connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+    connection.request("GET", "/healthz")
+    assert connection.getresponse().read() == b'{"status":"ok"}'
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_a_key_opens_one_user_s_memories_and_no_other_key_does(served: Served) -> None:
+    """Hashes alone are on disk, a key that was taken away is refused at the next request, and no key is in the log."""
+    served.user("joao").remember("João hides the key under the fern.")
+    served.model.script(calls(("grep", {"pattern": "fern"}), ("open", {"path": "../joao/profile.md"})), say("Nothing."))
+    ask(served.client("mara"), "What does João hide?")
+    told = [one["content"] for one in served.model.requests[-1].body["messages"] if one["role"] == "tool"]
+    assert "0 lines" in told[0] and told[1].startswith("Error: ")
+    for key in ("", "none", "sk-of-the-server", served.keys["mara"][:-1], served.keys["mara"] + "x", "é" * 9):
+        there = {"Authorization": f"Bearer {key}".encode().decode("latin-1")}
+        status, body = served.post(b"{}", **there)
+        assert status == 401 and body["error"]["code"] == "invalid_api_key", key
+    with pytest.raises(openai.AuthenticationError):
+        ask(served.client("wrong"), "Hi.")
+    with pytest.raises(openai.AuthenticationError):
+        list(served.client("wrong").models.list())
+    extra = served.run("serve", "keys", "add", "rui").stdout.strip()
+    served.keys["rui"] = extra
+    served.model.script(say("Hi."))
+    ask(served.client("rui"), "Hi.")
+    assert "rui" in served.run("serve", "keys", "list").stdout
+    assert served.run("serve", "keys", "remove", "rui").stdout == "Took 1 key of rui away.\n"
+    with pytest.raises(openai.AuthenticationError):
+        ask(served.client("rui"), "Hi again.")
+    kept = (served.root / "config/filemem/keys.json").read_text()
+    for key in served.keys.values():
+        assert key not in kept and key not in served.log.read_text()
+        assert not any(
+            key in path.read_text(errors="replace") for path in (served.root / "store").rglob("*.*") if path.is_file()
+        )
+    assert "sk-of-the-server" not in served.log.read_text()
+
+
+BAD: list[tuple[bytes, int]] = [
+    (b"", 400), (b"{", 400), (b"[]", 400), (b"null", 400), (b'"x"', 400), (b"\xff\xfe", 400), (b"[" * 100_000, 400),
+    (b'{"model": "filemem"}', 400), (b'{"model": "filemem", "messages": []}', 400), (b'{"messages": [1]}', 400),
+    (b'{"messages": [{"role": "king", "content": "x"}]}', 400), (b'{"messages": [{"role": "user", "content": 5}]}', 400),
+    (b'{"messages": [{"role": "user", "content": " "}]}', 400), (b'{"messages": [{"role": "system", "content": "x"}]}', 400),
+    (b'{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}', 400),
+    (b'{"n": 2, "messages": [{"role": "user", "content": "x"}]}', 400),
+    (b'{"tools": 5, "messages": [{"role": "user", "content": "x"}]}', 400),
+    (b'{"tools": [{"type": "function"}], "messages": [{"role": "user", "content": "x"}]}', 400),
+    (b'{"model": "gpt-9", "messages": [{"role": "user", "content": "x"}]}', 404),
+    (b'{"model": {"a": 1}, "messages": [{"role": ["user"], "content": [[1], null, {"text": 5}]}]}', 400),
+    (b"x" * 20_000_001, 413),
+]  # fmt: skip
+
+
+def test_a_malformed_or_oversized_request_is_refused_in_one_line(served: Served) -> None:
+    """In OpenAI's shape, without a trace of the program's inside, and nothing is written."""
+    for body, status in BAD:
+        got, told = served.post(body)
+        sentence = told["error"]["message"]
+        assert got == status and "\n" not in sentence and "Traceback" not in sentence, (body[:90], got, sentence)
+        assert told["error"].keys() == {"message", "type", "param", "code"}
+    assert served.post(b"{}", **{"Content-Type": "text/plain"})[0] == 415
+    with pytest.raises(openai.NotFoundError):
+        served.client().embeddings.create(model="filemem", input="x")
+    assert not (served.root / "store/mara").exists()
+    assert "Traceback" not in served.log.read_text()
+
+
+def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(served: Served) -> None:
+    served.model.script(fail(401, "bad key"), say("Now."))
+    with pytest.raises(openai.InternalServerError) as error:
+        ask(served.client(), "I drink oolong.")
+    assert error.value.status_code == 502 and error.value.response.headers["x-should-retry"] == "false"
+    assert "sk-of-the-server" not in str(error.value)
+    assert ask(served.client(), "I drink oolong.").choices[0].message.content == "Now."
+    assert served.said() == [["I drink oolong.", "Now."]]
+    served.model.script(cut("Half an ans"))
+    with pytest.raises(openai.APIError):
+        streamed(ask(served.client(), "And now?", stream=True))
+
+
+def test_a_client_that_leaves_stops_the_model_and_what_had_come_is_kept(served: Served) -> None:
+    """In the middle of a stream, and before the first word; others are answered meanwhile."""
+    for stream, step in ((True, hang("It was a dark night")), (False, hang())):
+        served.model.hung_up.clear()
+        served.model.script(step)
+        body = {
+            "model": "filemem",
+            "stream": stream,
+            "messages": [{"role": "user", "content": f"Tell me a story, {stream}."}],
+        }
+        there = urlsplit(served.url)
+        connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+        headers = {"Authorization": f"Bearer {served.keys['mara']}", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
+        if stream:
+            answer = connection.getresponse()
+            heard = b""
+            while b"ight" not in heard:
+                piece = answer.read1()
+                assert piece, heard
+                heard += piece
+        else:
+            wait_for(lambda: len(served.model.requests) > 0)
+        assert connection.sock
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        connection.close()
+        assert served.model.hung_up.wait(20)
+        served.model.forget()
+    served.model.script(say("Here."))
+    assert ask(served.client("joao"), "Are you there?").choices[0].message.content == "Here."
+    wait_for(lambda: "the client left" in served.log.read_text())
+    assert any("It was a dark night [interrupted]" in turns for turns in served.said())
+
+
+def wait_for(holds: Any) -> None:
+    """Wait until something holds, at most 20 seconds."""
+    end = time.monotonic() + 20
+    while not holds() and time.monotonic() < end:
+        threading.Event().wait(0.02)
+    assert holds()
+
+
+def test_slow_clients_and_models_hold_up_nobody(served: Served) -> None:
+    """Forty connections that never finish a request, eight answers of one user that hang: another user is answered."""
+    there = urlsplit(served.url)
+    idle = [socket.create_connection((there.hostname, there.port)) for _ in range(40)]  # type: ignore[arg-type]
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {served.keys['mara']}\r\n"
+    for number, one in enumerate(idle):
+        one.sendall(
+            head.encode()
+            if number % 2
+            else f"{head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{".encode()
+        )
+    served.model.default = hang("…")
+    slow = [ask(served.client(), f"Question {number}.", stream=True) for number in range(8)]
+    with pytest.raises(openai.RateLimitError) as error:
+        ask(served.client(), "One more.")
+    assert error.value.response.headers["retry-after"] == "1"
+    served.model.default = say("At once.")
+    assert ask(served.client("joao"), "Hi.").choices[0].message.content == "At once."
+    for answer in slow:
+        answer.close()
+    wait_for(lambda: "the client left" in served.log.read_text())
+
+    def answered() -> bool:
+        try:
+            return bool(ask(served.client(), "Hi.", store=False))
+        except openai.RateLimitError:
+            return False
+
+    wait_for(answered)
+    for one in idle:
+        one.close()
+    served.model.default = fail(400, "the script has run out")
+
+
+# -- many at once --------------------------------------------------------------------------------------------------
+
+
+def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
+    """Each of three messages, with a search in each answer: nothing is lost, and nothing is mixed."""
+
+    def echo(body: dict[str, Any]) -> Step:
+        last = body["messages"][-1]
+        words = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
+        return calls(("grep", {"pattern": "secret"})) if last["role"] == "user" else say(f"{words}|{last['content']}")
+
+    served.model.default = echo
+    names = [f"user{number}" for number in range(50)]
+    made = Store(served.root / "store")
+    sys.path.insert(0, str(served.root))
+    for name in names:
+        served.keys[name] = _key(served, name)
+        made.user(name).folder.make()
+    barrier = threading.Barrier(50)
+
+    def chat(name: str) -> list[str]:
+        said: list[str] = []
+        with served.client(name) as client:
+            barrier.wait(60)
+            for turn in range(3):
+                said += [f"The secret {turn} of {name}"]
+                answer: Any = ask(client, *said, stream=turn % 2 == 1, timeout=120)
+                said += [streamed(answer) if turn % 2 else answer.choices[0].message.content]
+        return said
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        answers = dict(zip(names, pool.map(chat, names), strict=True))
+    for name, said in answers.items():
+        assert served.said(name) == [said]
+        assert all(answer.startswith(f"{asked}|") for asked, answer in zip(said[::2], said[1::2], strict=True))
+        others = set(re.findall(r"user\d+", " ".join(said)))
+        assert others == {name}
+    served.model.default = fail(400, "the script has run out")
+
+
+def _key(served: Served, name: str) -> str:
+    before = os.environ["XDG_CONFIG_HOME"]
+    os.environ["XDG_CONFIG_HOME"] = served.environment["XDG_CONFIG_HOME"]
+    try:
+        return keys.add(str(served.root / "store"), name, dt.datetime(2026, 11, 22))
+    finally:
+        os.environ["XDG_CONFIG_HOME"] = before
