@@ -24,7 +24,7 @@ from filemem.files.store import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
 from filemem.serve import keys, wire
 from filemem.serve.chats import Chats, Done
-from filemem.serve.wire import Asked, Wrong
+from filemem.serve.wire import ChatRequest, Wrong
 
 NAME = "filemem"  # of the model that clients choose
 LARGEST = 20_000_000  # bytes of a request
@@ -210,7 +210,7 @@ def told(error: BaseException) -> tuple[int, str, str | None]:
 class _UnderWay:
     """One answer under way: a thread that makes it, a client that may leave."""
 
-    def __init__(self, service: Service, request: Request, asked: Asked, model: str) -> None:
+    def __init__(self, service: Service, request: Request, asked: ChatRequest, model: str) -> None:
         self._request = request
         self._asked = asked
         self._end = time.monotonic() + service._limits.answer

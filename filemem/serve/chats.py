@@ -22,7 +22,7 @@ from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
 from filemem.importers import intake
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
-from filemem.serve.wire import Asked
+from filemem.serve.wire import ChatRequest
 from filemem.text.digests import digest
 
 RECORD = "chats.jsonl"
@@ -48,10 +48,10 @@ class _Delegated(Exception):
 class ServedConversation(Conversation):
     """A conversation whose client has instructions and tools of its own, and may leave at any time."""
 
-    asked: Asked
+    asked: ChatRequest
     stop: threading.Event
 
-    def take(self, asked: Asked, stop: threading.Event) -> None:
+    def take(self, asked: ChatRequest, stop: threading.Event) -> None:
         """Go on with a request; `stop` is set once nobody wants its answer."""
         self.asked, self.stop = asked, stop
         self.usage, self.finish = Usage(0, 0), "stop"
@@ -108,7 +108,9 @@ class Chats:
         self._busy: set[str] = set()
         self._at_hand: OrderedDict[str, ServedConversation] = OrderedDict()
 
-    def answer(self, asked: Asked, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]) -> Done:
+    def answer(
+        self, asked: ChatRequest, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]
+    ) -> Done:
         """Keep what was said, answer it, keep the answer. Raises as `Conversation.say` does, and Stopped.
 
         `begun` is told which model is asked, for whoever wants to hang up on it.
@@ -131,7 +133,7 @@ class Chats:
                 while len(self._at_hand) > MOST_AT_HAND:
                     self._at_hand.popitem(last=False)
 
-    def _begin(self, asked: Asked, stop: threading.Event, listen: Listener) -> ServedConversation:
+    def _begin(self, asked: ChatRequest, stop: threading.Event, listen: Listener) -> ServedConversation:
         """The conversation that a request belongs to, with what the person said on disk."""
         if not asked.kept:
             names = {"user": self.user.name, "assistant": ASSISTANT}
@@ -152,7 +154,7 @@ class Chats:
             self._busy.add(talk.transcript.path)
             return talk
 
-    def _find(self, asked: Asked) -> tuple[str, bool]:
+    def _find(self, asked: ChatRequest) -> tuple[str, bool]:
         """The transcript that holds what was said before, empty for a new one; and whether it has the last message too.
 
         It has, where a client asks again: after an error, for another answer, or with the results of its own calls.

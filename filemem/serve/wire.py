@@ -30,7 +30,7 @@ class Wrong(FilememError):
         self.code = code
 
 
-class Asked(NamedTuple):
+class ChatRequest(NamedTuple):
     """A request to go on with a chat: what was said before the last message of the person, as (role, text), and since."""
 
     model: str
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     kept: bool  # "store": false keeps nothing
 
 
-def parsed(body: bytes) -> Asked:
+def parsed(body: bytes) -> ChatRequest:
     """The request in a body; raises Wrong, which says what is wrong with it."""
     try:
         given = json.loads(body)
@@ -66,7 +66,7 @@ def parsed(body: bytes) -> Asked:
     if not text.strip():
         raise Wrong(400, "the user's last message is empty.")
     spoken = [one for one in messages[:last] if one["role"] in ("user", "assistant")]
-    return Asked(
+    return ChatRequest(
         model=str(given.get("model") or ""),
         before=tuple((one["role"], said) for one in spoken if (said := _text(one.get("content"))).strip()),
         text=text,
