@@ -100,12 +100,13 @@ class Query(NamedTuple):
     @property
     def content_words(self) -> int:
         """How many words it has to look for, beside those of dates, names and the like."""
-        return sum(not (word.is_context_word or is_light(word)) for word in self.words)
+        spelt = [word for word in self.words if not (word.is_context_word or is_light(word) or terms.is_cjk(word.text))]
+        return len(spelt) + sum(len(words_zh.segments(run)) for run in self.runs)
 
     @property
     def has_no_content_words(self) -> bool:
         """Whether it has no word to look for but those of dates, names and the like."""
-        return not self.content_words
+        return all(word.is_context_word or is_light(word) for word in self.words)
 
 
 def parse(

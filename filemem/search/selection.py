@@ -139,8 +139,8 @@ def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[lis
     if limit:  # what is shown without being asked for more comes first, then the rest
         rest = [hit for hit in told[:limit] if hit not in shown]
         parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
-        return [hit for part in parts for hit in _by_file(part, best, parsed.order)], len(told[limit:])
-    return _by_file(shown, best, parsed.order), left
+        return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
+    return _by_file(shown, best, parsed), left
 
 
 def _told(hits: list[Candidate]) -> Iterator[Candidate]:
@@ -182,20 +182,20 @@ def _cost(hit: Candidate) -> int:
     return tokens.count(hit.excerpt) + LINE
 
 
-def _by_file(hits: list[Candidate], best: float, order: int) -> list[Candidate]:
-    """Hits by file, a fact that is the best of all first, then what has most strong evidence for its length, what was
-    replaced below what replaced it; or the oldest or newest file first; each file's by line."""
+def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidate]:
+    """Hits by file, a fact that is the best of all first, then what has most strong evidence for its length, what was replaced
+    below what replaced it, unless the past is asked for; or the oldest or newest file first; each file's by line."""
     files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
     groups = sorted(files.values(), key=lambda group: _density(group, best), reverse=True)
     groups.sort(key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0])
-    for group in [group for group in groups if group[0].newer in files]:
+    for group in [group for group in groups if group[0].newer in files and not parsed.past]:
         newer = groups.index(files[group[0].newer])
         groups.insert(max(newer, groups.index(group)), groups.pop(groups.index(group)))
-    if order:
+    if parsed.order:
         dated = [group for group in groups if group[0].date]
-        dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=order < 0)
+        dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=parsed.order < 0)
         groups = dated + [group for group in groups if not group[0].date]
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
 
