@@ -3,9 +3,9 @@ weighed and reported one by one. Memories are searched by characters and pairs, 
 
 import functools
 import itertools
-from pathlib import Path
 
-_DATA = Path(__file__).parents[1] / "data" / "words-zh.txt"
+from filemem.text import tables
+
 _RARE, _FREQUENT = 4.0, 14.0  # powers of two of the frequency of a character by itself, and of one that joins others
 _ALL = 25.0  # and of all words together
 _LONGEST = 4  # characters of a word of the dictionary
@@ -16,11 +16,11 @@ def _table() -> tuple[dict[str, float], frozenset[str]]:
     """Words with the power of two of their frequency, and those that only join others."""
     weights: dict[str, float] = {}
     joining: frozenset[str] = frozenset()
-    for line in _DATA.read_text(encoding="utf-8").splitlines():
+    for line in tables.lines("words-zh.txt"):
         key, _, words = line.partition(" ")
         if key == "=":
             joining = frozenset(words.split())
-        elif key != "#":
+        else:
             weights.update(dict.fromkeys(words.split(), float(key)))
     return weights, joining
 

@@ -7,16 +7,14 @@ import functools
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from filemem.text import tables
 from filemem.text.statements import relations
 from filemem.text.statements import table as statement_table
 from filemem.text.statements.sentences import is_chinese, plainly
 
 ALIKE = 0.5  # what another word for the one in the question counts, of a topic
-_DATA = Path(__file__).parents[2] / "data"
-_FILE = _DATA / "topics.toml"
 _SORTS = {
     "#phone": r"\d[\d ()-]{6,}\d",
     "#place": r"\b(?:in|at|to|from|near) (?-i:[A-Z])\w+|[在去到住飞回][\u4e00-\u9fff]{2}",
@@ -90,7 +88,7 @@ def table_rows(section: str) -> list[dict[str, Any]]:
 @functools.cache
 def table() -> dict[str, Any]:
     """The whole table."""
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return tomllib.loads((tables.DATA / "topics.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache
@@ -141,10 +139,9 @@ def _sorts() -> list[Sort]:
 
 def _fields() -> Iterator[Topic]:
     """The rows of the table of words for what a question asks for and for what answers it."""
-    for row in (_DATA / "fields.txt").read_text(encoding="utf-8").splitlines():
-        if row and not row.startswith("#"):
-            asked, _, held = row.partition(": ")
-            yield _alike(_any_of(asked), _any_of(f"{asked}, {held}" if held else asked))
+    for row in tables.lines("fields.txt"):
+        asked, _, held = row.partition(": ")
+        yield _alike(_any_of(asked), _any_of(f"{asked}, {held}" if held else asked))
 
 
 def _any_of(words: str) -> str:

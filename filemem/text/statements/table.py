@@ -6,11 +6,11 @@ It is `data/statements.toml`, to be read and changed there. A pattern is compile
 import functools
 import re
 import tomllib
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from filemem.text import tables
+
 _CAPITAL = "(?-i:[A-Z])"
-_FILE = Path(__file__).parents[2] / "data" / "statements.toml"
 
 
 class Kind(NamedTuple):
@@ -112,4 +112,4 @@ def _spoken() -> list[tuple[re.Pattern[str] | None, re.Pattern[str], dict[str, s
 
 @functools.cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return tomllib.loads((tables.DATA / "statements.toml").read_text(encoding="utf-8"))
