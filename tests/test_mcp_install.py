@@ -157,7 +157,10 @@ def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
     done = subprocess.run(call, env=environment(home), cwd=home, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "filemem: filemem mcp needs the package mcp; install it with: pip install 'filemem[mcp]'\n"
+    assert (
+        done.stderr
+        == "filemem: filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'\n"
+    )
 
 
 def test_nobody_is_served_over_http_without_a_token(home: Path) -> None:

@@ -21,7 +21,7 @@ from filemem.mcp import clients, tokens
 
 HOOKS = {"claude-code": "~/.claude/settings.json"}  # where the hooks of a client are set
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-MISSING = "filemem mcp needs the package mcp; install it with: pip install 'filemem[mcp]'"
+MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
 _write_option = click.option("--write", is_flag=True, help="Offer remember and forget as well, which write.")
 
 
@@ -68,7 +68,7 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
     context = click.get_current_context()
     if context.invoked_subcommand:
         return 0
-    if importlib.util.find_spec("mcp") is None:
+    if not _installed():
         raise FilememError(MISSING)
     from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need
 
@@ -90,6 +90,11 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
         say_dim("Others on this network can reach this, and read what passes, tokens too: put TLS in front of it.")
     transports.over_http(built, store.root, chosen("user"), host, port, _serving)
     return 0
+
+
+def _installed() -> bool:
+    """Is what the extra brings there? Versions of mcp before 2 have no mcp_types."""
+    return all(importlib.util.find_spec(name) for name in ("mcp_types", "uvicorn"))
 
 
 def _serving(where: str) -> None:
@@ -133,7 +138,7 @@ def install_command(client: str, name: str, only_print: bool, yes: bool, write: 
     where = clients.place(kind)
     command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
     say(clients.entry(kind, name, command).rstrip("\n"))
-    if importlib.util.find_spec("mcp") is None:
+    if not _installed():
         say_dim(f"{MISSING}.")
     if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")

@@ -25,6 +25,7 @@ LARGEST = 16_000_000  # bytes of one message
 PATH = "/mcp"
 SESSIONS = 256  # over HTTP at a time
 IDLE = 1800.0  # seconds after which a session ends that nobody uses
+CONNECTIONS = 512  # at a time; beyond them a request is told to come again
 WAITS = 2  # seconds for answers under way when the server ends
 UNREAD = 16  # messages that wait to be read
 BROKEN = "this is no JSON-RPC message of at most 16 MB on a line; send one JSON object a line."
@@ -116,7 +117,12 @@ def over_http(
         )
         told(where + PATH)
         setup = uvicorn.Config(
-            app, log_level="critical", access_log=False, timeout_graceful_shutdown=WAITS, server_header=False
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=WAITS,
         )
         uvicorn.Server(setup).run(sockets=[listening])
 

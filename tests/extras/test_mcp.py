@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -306,20 +307,44 @@ def test_a_client_that_dies_in_the_middle_ends_its_own_server_and_no_other_s(pla
         process.stdout.close()
         assert process.wait(60) is not None
 
-    async def cut() -> None:
-        task = asyncio.create_task(asking())
-        await asyncio.sleep(0)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await task
+    where = urllib.parse.urlsplit(place.url)
+    head = f"POST {where.path} HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {place.tokens['mara']}\r\n"
+    head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: "
+    for body, most in ((hello(), 9999), (hello(), 10), (b"", 9999), (call(1, "search_files", query="tea"), 9999)):
+        with socket.create_connection((str(where.hostname), where.port or 0)) as gone:
+            gone.sendall(f"{head}{len(body) or 5}\r\n\r\n".encode() + body[:most])
+
+    async def others() -> None:
         async with place.http("mara") as client:
             assert "oolong" in text(await client.call_tool("search_files", QUESTION))
 
-    async def asking() -> None:
-        async with place.session("mara") as session:
-            await session.post(place.url, content=hello(), headers={"Content-Type": "application/json"})
+    asyncio.run(others())
 
-    asyncio.run(cut())
+
+def test_a_subscriber_that_is_gone_keeps_no_other_from_hearing(place: Place) -> None:
+    file, uri = place.store / "mara/notes/gone.md", "filemem://mara/notes/gone.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("One.\n")
+
+    async def talk() -> None:
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        params = {"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": {"uri": uri}}
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        for end in (False, True):
+            async with place.session("mara") as session:
+                opened = await session.post(place.url, content=hello(), headers=headers)
+                mine = {**headers, "mcp-session-id": opened.headers["mcp-session-id"]}
+                await session.post(place.url, json=ready, headers=mine)
+                assert "result" in (await session.post(place.url, json=params, headers=mine)).text
+                if end:
+                    await session.delete(place.url, headers=mine)
+        async with place.http("mara") as client:
+            for number in range(2):
+                async with client.listen(resource_subscriptions=[uri]) as changes:
+                    file.write_text(f"{number} and more.\n" * (number + 2))
+                    assert (await asyncio.wait_for(anext(aiter(changes)), 60)).uri == uri
+
+    asyncio.run(talk())
 
 
 def test_sigterm_and_an_interrupt_end_a_server_whose_client_says_nothing(place: Place) -> None:
