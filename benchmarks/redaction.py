@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from filemem.text.redaction import redact
 
 HERE = Path(__file__).parent
-LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 ALPHABETS = {
     "digit": string.digits,
     "hex": "0123456789abcdef",

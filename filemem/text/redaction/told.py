@@ -100,7 +100,7 @@ def _zh_password(match: re.Match[str]) -> bool:
     if settled is not None:
         return settled
     value = value_of(match).rstrip("!")
-    plain = re.fullmatch("[A-Za-z]{3,}", value) and _is("zh end").match(_rest(match))
+    plain = re.fullmatch("[A-Za-z]{3,}(?:[_-][A-Za-z]+)*", value) and _is("zh end").match(_rest(match))
     return not _counts(match) and (strong(value_of(match)) or bool(plain))
 
 
