@@ -61,6 +61,17 @@ class ImportReport(NamedTuple):
     skipped: list[Skipped]
 
 
+class ImportRun:
+    """What several files that are imported one after the other have in common."""
+
+    def __init__(self) -> None:
+        self.report = ImportReport([], [], [], [])
+        self.parts: tuple[ImportReport, dict[str, _Intake]] = (
+            self.report,
+            {},
+        )  # who was met looks once for what is there
+
+
 def import_file(
     store: StoreFolder,
     format: str,
@@ -71,21 +82,21 @@ def import_file(
     seen: Seen = lambda done, of: None,
     dry_run: bool = False,
     with_secrets: bool = False,
+    run: "ImportRun | None" = None,
 ) -> ImportReport:
     """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
 
     `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
     in `zone` (None: this machine's); `seen` hears how much of how much has been read. Secrets are taken out, and reported,
-    unless `with_secrets` or the user's settings keep them. Raises NotFound, Refused or
-    FilememError where `path` is no such export. What was taken before an error stays; the next run goes on from there.
+    unless `with_secrets` or the user's settings keep them. One `run` of several files has one report. Raises NotFound, Refused
+    or FilememError where `path` is no such export. What was taken before an error stays; the next run goes on from there.
     """
     path = os.path.realpath(path)
     if not os.path.exists(path):
         raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
     if os.path.isdir(path) and _overlap(path, os.path.realpath(store.root)):
         raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
-    report = ImportReport([], [], [], [])
-    people: dict[str, _Intake] = {}
+    report, people = (run or ImportRun()).parts
     for item in FORMATS[format](path, zone, seen):
         if isinstance(item, Skipped):
             report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))

@@ -17,7 +17,7 @@ from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs
 from filemem.importers.exports import Skipped
-from filemem.importers.intake import FORMATS, ImportReport, import_file
+from filemem.importers.intake import FORMATS, ImportReport, ImportRun, import_file
 from filemem.text.plain import one_line
 
 RECORD = "imported.json"
@@ -34,29 +34,25 @@ class _Import(NamedTuple):
 
 def take(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = False) -> ImportReport:
     """Take in what is listed for this user; what cannot be read is said in the report and stops nothing else."""
-    report, known = ImportReport([], [], [], []), _known(folder)
+    run, known = ImportRun(), _known(folder)
     store = StoreFolder(folder.store, folder.trust)
     waiting = [
         source
-        for source in _sources(folder, report.skipped)
+        for source in _sources(folder, run.report.skipped)
         if not source.mark or known.get(source.path) != source.mark
     ]
     for number, source in enumerate(waiting):
         progress(number, len(waiting))
         try:
-            done = import_file(store, source.format, source.path, user=folder.name, dry_run=dry)
+            import_file(store, source.format, source.path, user=folder.name, dry_run=dry, run=run)
         except (FilememError, OSError) as error:
-            report.skipped.append(Skipped(one_line(source.path), str(error)))
+            run.report.skipped.append(Skipped(one_line(source.path), str(error)))
             continue
-        report.added.extend(done.added)
-        report.updated.extend(done.updated)
-        report.unchanged.extend(done.unchanged)
-        report.skipped.extend(done.skipped)
         known[source.path] = source.mark
     if waiting and not dry:
         with folder.locked():
             disk.write(folder.bookkeeping(RECORD), json.dumps(known).encode("utf-8", "surrogateescape"))
-    return report
+    return run.report
 
 
 def _sources(folder: Folder, skipped: list[Skipped]) -> Iterator[_Import]:

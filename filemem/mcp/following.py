@@ -18,7 +18,7 @@ from filemem.files.folder import Folder, Stat
 from filemem.files.memory import live
 from filemem.mcp.resources import path_of
 
-EVERY = 0.5  # seconds between two looks
+EVERY = 1.0  # seconds between two looks
 MOST = 1000  # subscriptions of a user; the oldest one ends where there are more
 STREAMS = 64  # of one user
 
