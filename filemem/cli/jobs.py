@@ -88,6 +88,8 @@ def sweep_command(all_users: bool, dry_run: bool) -> int:
 def maintain_command(model: str | None, all_users: bool, dry_run: bool) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
+    What imports: in filemem.yaml lists is taken in first, as far as it is new.
+
     Example: filemem maintain --all-users --dry-run
     """
 
