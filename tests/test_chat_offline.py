@@ -124,6 +124,40 @@ def test_a_pronoun_means_whom_the_conversation_named_last(chat: Chat) -> None:
     assert chat("他几岁？") == "我不知道“他”指的是谁，请说出名字。"
 
 
+def test_a_pronoun_means_nobody_of_the_other_sex(chat: Chat) -> None:
+    assert "Ann" in first(chat("My sister Ann sings.", "My brother Tom bought a boat.", "When did she sing?"))
+    assert chat("My brother Tom bought a boat.", "When did she call?").startswith("I cannot tell whom")
+
+
+def test_how_somebody_is_is_asked_by_a_pronoun_too(chat: Chat) -> None:
+    assert "broke her arm" in chat("My niece is called Lea.", "Lea broke her arm on Tuesday.", "how is she?")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what's my name?", "I'm Petra, 41"),
+        ("how old am I", "I'm Petra, 41"),
+        ("what do I like?", "love figs"),
+        ("what don't I like?", "hate coriander"),
+        ("what are my kids called?", "twins Lea and Max"),
+        ("我喜欢吃什么？", "figs"),
+    ],
+)
+def test_what_was_told_a_moment_ago_of_oneself_answers_surely(chat: Chat, question: str, answer: str) -> None:
+    me = "I'm Petra, 41, and I live in Graz with my husband Karl and our twins Lea and Max."
+    said = chat(me, "I hate coriander but I love figs.", question)
+    assert said.startswith(("From your memories", "在记忆里找到")) and answer in first(said)
+
+
+def test_what_is_known_of_me_is_also_what_i_have_just_told(chat: Chat) -> None:
+    chat("I have a tortoise called Bert.")
+    known = chat("I live in Ghent.", "Nice weather.", "What do you know about me?")
+    assert (
+        known.startswith("What I know about you:") and "Ghent" in known and "Bert" in known and "weather" not in known
+    )
+
+
 def test_what_is_known_of_somebody(chat: Chat) -> None:
     assert chat("What do you know about me?") == "I found nothing about that in your memories."
     chat("I'm a nurse.", "I live in Ghent.")

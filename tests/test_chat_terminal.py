@@ -276,7 +276,7 @@ def test_the_session_itself_may_be_forgotten(store: Path) -> None:
     with chat(store, columns=200) as term:
         term.expect("ends.\n> ")
         term.type("I bought a kettle.\r")
-        term.expect("All right.\n> ")
+        term.expect("Kept: “I bought a kettle.”\n> ")
         [path] = (store / "memory_store/ann/sessions").rglob("*.md")
         term.type(f"/forget {path.relative_to(store / 'memory_store/ann')}\r")
         term.expect("[y/N]: ")
@@ -616,7 +616,7 @@ def test_a_resumed_session_shows_its_last_turns(store: Path, server: ScriptedSer
 def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServer) -> None:
     server.default = say("Yes.")
     run(store, server, "-m", "My bicycle is blue.", "--today", "2026-11-20T09:30")
-    with chat(store, server, columns=200, FILEMEM_MODEL="gpt-x") as term:
+    with chat(store, server, "--today", "2026-11-20T09:45", columns=200, FILEMEM_MODEL="gpt-x") as term:
         term.expect("\n> ")
         steps = [
             ("/search which oolong?", f"{FACT}  Fri\n   1  Likes oolong tea.\n"),
@@ -624,7 +624,8 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
             ("/sessions", "2026-11-20 09:30    2 turns  sessions/2026/2026-11-20-0930-my-bicycle-is-blue.md\n"),
             ("/model", "gpt-x answers.\n"),
             ("/model gpt-y", "From now on gpt-y answers.\n"),
-            ("Hello?", "Yes.\n"),
+            ("Canoe?", "Yes.\n"),
+            ("/search canoe", ".md  Fri 20 November 2026 09:45\n   6  ann: Canoe?\n"),  # said in this very chat
             ("/model offline", "From now on offline answers.\nNo model is configured"),
         ]
         for typed, answer in steps:
@@ -636,5 +637,5 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
         term.type("/quit\r")
         assert term.end() == 0
     assert [
-        request.body["model"] for request in server.requests if request.body["messages"][-1]["content"] == "Hello?"
+        request.body["model"] for request in server.requests if request.body["messages"][-1]["content"] == "Canoe?"
     ] == ["gpt-y"]

@@ -47,6 +47,7 @@ from filemem.models.offline import NOTICE
 from filemem.text import tokens
 from filemem.text.plain import counted, escape_controls, few, one_line
 from filemem.text.redaction import redact
+from filemem.tools.toolbox import Toolbox
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines
     import readline
@@ -263,7 +264,7 @@ class Chat:
     def _search(self, words: str) -> None:
         if not words:
             raise FilememError("say for what, as in: /search What tea do I like?")
-        found = self._talk.tools.call("search_files", {"query": words})
+        found = Toolbox(self._talk.user, self._talk.now).call("search_files", {"query": words})  # this talk too
         if for_script():
             self._say(found)
         else:

@@ -34,6 +34,10 @@ class Memories(NamedTuple):
     now: dt.datetime
     current: Current | None
 
+    def is_current(self, path: str) -> bool:
+        """Is this the conversation going on?"""
+        return self.current is not None and self.current.path == path
+
     def said(self) -> list[Passage]:
         """The turns of the conversation going on before the one that is answered."""
         if self.current is None:
@@ -60,18 +64,24 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
 
 
 def about_me(memories: Memories, *, chinese: bool) -> str:
-    """The profile, and the newest facts that are not in it."""
+    """The profile, and the newest that is not in it of what was told in this conversation and of the facts."""
     facts = [one for one in _facts(memories) if not one.over]
     by_path = {live(one.path): one for one in facts}
+    profile: list[Evidence] = []
     with contextlib.suppress(FilememError):
         profile = list(evidence.of_profile(memories.folder.memory(PROFILE), by_path))
-        chosen = distinct([*profile, *facts], facts)[: max(ABOUT, len(profile) + NEWEST)]
-        return _quoted(wording.ABOUT, chosen, frozenset(), chinese=chinese) if chosen else wording.NOTHING[chinese]
-    return _quoted(wording.ABOUT, facts[:ABOUT], frozenset(), chinese=chinese) if facts else wording.NOTHING[chinese]
+    going_on = [one for one in _recent(memories) if memories.is_current(one.path)]
+    told = [one for one in evidence.said(reversed(going_on)) if wording.statements(one.text)]
+    chosen = distinct([*profile, *told, *facts], facts)[: max(ABOUT, len(profile) + NEWEST)]
+    return _quoted(wording.ABOUT, chosen, frozenset(), chinese=chinese) if chosen else wording.NOTHING[chinese]
 
 
 def _facts(memories: Memories) -> list[Evidence]:
     return list(evidence.facts(memories.folder, memories.search_index, memories.now.date()))
+
+
+def _recent(memories: Memories) -> list[evidence.Recent]:
+    return list(evidence.recent(memories.folder, memories.search_index, memories.current))
 
 
 def _quoted(opening: tuple[str, str], chosen: list[Evidence], stems: frozenset[str], *, chinese: bool) -> str:
@@ -82,16 +92,19 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     """The best quotes, or a plain word that nothing was found or that it is not clear whom the question means."""
     chinese, question = wording.is_chinese(question), wording.subject(question)
     facts = _facts(memories)
-    recent = list(evidence.recent(memories.folder, memories.search_index, memories.current))
+    recent = _recent(memories)
     known = People([*(one.text for one in facts), *(one.turn.text for one in recent)])
     who = known.asked(question)
     if (pronoun := people.pronoun(question)) and not who:
-        who = _last_named(known, memories)
+        who, called = _last_named(pronoun, known, memories)
         if not who:
             return wording.WHOM[chinese].format(pronoun)
+        question = f"{question} {called}"
     corpus = memories.search_index.corpus()
     asked = ranking.understood(question, memories.folder.name, known, who, corpus, memories.now.date())
-    told = evidence.said(one for one in recent if ranking.concerns(asked, one.turn.text))
+    told = evidence.said(
+        one for one in recent if memories.is_current(one.path) or ranking.concerns(asked, one.turn.text)
+    )
     found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
     best, sure = ranking.ranked(asked, found)
     chosen = distinct(best, found, past=asked.past)[: QUOTES if sure else WEAK_QUOTES]
@@ -116,12 +129,12 @@ def without_headings(hits: list[Hit], folder: Folder) -> list[Hit]:
     return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1 : hit.line][0].startswith("#")]
 
 
-def _last_named(known: People, memories: Memories) -> list[Person]:
-    """Whom this conversation named last."""
+def _last_named(pronoun: str, known: People, memories: Memories) -> tuple[list[Person], str]:
+    """Whom this conversation named last of those whom a pronoun may mean, and by what word."""
     for turn in reversed(memories.said()):
-        if who := known.asked(turn.text):
-            return who
-    return []
+        if who := people.meant(pronoun, known.asked(turn.text)):
+            return who, who[0].word_in(turn.text)
+    return [], ""
 
 
 def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False) -> list[Evidence]:

@@ -17,7 +17,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.files.withheld import Withheld
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
-from filemem.models.responder.wording import OURS
+from filemem.models.responder.wording import OURS, small_talk
 from filemem.search import Hit, filters
 from filemem.text.statements import talk
 from filemem.text.statements.sentences import Sentence
@@ -113,7 +113,7 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
         if hit.speaker == ASSISTANT and OURS.match(hit.text):
             continue
         telling = tuple(one for one in talk(SOURCE_MARK.sub("", said)) if one.role not in NO_EVIDENCE)
-        if hit.speaker and not telling:
+        if hit.speaker and (not telling or small_talk(hit.text)):
             continue
         over = hit.note.startswith(("superseded by", "held until"))
         yield Evidence(
@@ -151,7 +151,7 @@ def said(turns: Iterable[Recent]) -> Iterator[Evidence]:
     """What of some turns is evidence."""
     for path, day, turn in turns:
         telling = tuple(one for one in talk(turn.text) if one.role not in NO_EVIDENCE)
-        if telling:
+        if telling and not small_talk(turn.text):
             yield Evidence(path, turn.line, turn.text, turn.speaker, day, telling, 0.0, False, 5, ())
 
 

@@ -36,6 +36,8 @@ _GIVEN = re.compile(
     rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
     re.IGNORECASE,
 )
+_MALE = frozenset("father son brother grandfather nephew uncle father-in-law son-in-law brother-in-law".split())
+_FEMALE = frozenset("mother daughter sister grandmother niece aunt mother-in-law daughter-in-law sister-in-law".split())
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
 
 
@@ -49,6 +51,11 @@ class Person(NamedTuple):
     def named(self, text: str) -> bool:
         """Does a text name this person?"""
         return self.words.search(_folded(text)) is not None
+
+    def word_in(self, text: str) -> str:
+        """The word by which a text names this person, empty where it does not."""
+        match = self.words.search(_folded(text))
+        return match[0] if match else ""
 
     def introduced(self, text: str) -> bool:
         """Does a text give this person's name?"""
@@ -132,6 +139,13 @@ def pronoun(question: str) -> str:
     """The pronoun of the third person that a question has, empty where it has none."""
     match = _PRONOUN.search(question)
     return (match[1] or match[2]) if match else ""
+
+
+def meant(pronoun: str, who: list[Person]) -> list[Person]:
+    """Those of some people named together whom a pronoun may mean: no brother by `she`."""
+    of_one, of_other = (_MALE, _FEMALE) if pronoun.lower() in ("he", "him", "his", "他") else (_FEMALE, _MALE)
+    sure = [one for one in who if one.name in of_one]
+    return sure or ([] if any(one.name in of_other for one in who) else who)
 
 
 def _names_behind(after: str, before: str) -> list[str]:

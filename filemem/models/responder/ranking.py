@@ -204,7 +204,7 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
         return Ranked(ranked(asked._replace(people=[]), found).best, False)
     if not scored:
         return Ranked([], False)
-    scored = [one for one in scored if one.answers or not _says_no_more(asked, one.evidence)] or scored
+    scored = [one for one in scored if one.answers or asked.bare or _says_more(asked, one.evidence)] or scored
     best = max(scored, key=lambda one: one.score)
 
     def alike(one: Answering) -> bool:
@@ -302,10 +302,10 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     return total, answers, sure and not (asked.people and not people), named
 
 
-def _says_no_more(asked: Understood, one: Evidence) -> bool:
-    """Does a line of a note hold nothing of what a question asks beside the note's title?"""
-    rest = [unit for unit in asked.units if not _held(unit, *_forms(one.title))]
-    return bool(one.title and rest) and not share(rest, one.text)
+def _says_more(asked: Understood, one: Evidence) -> bool:
+    """Does a passage itself hold a word of the question, beside what the title of its note holds?"""
+    rest = [unit for unit in asked.units if not (one.title and _held(unit, *_forms(one.title)))]
+    return not rest or share(rest, one.text) > 0
 
 
 def _was_asked(asked: Understood, one: Evidence) -> bool:
