@@ -153,6 +153,18 @@ def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, 
     assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
 
 
+def test_what_a_model_thinks_while_it_makes_memories_is_not_shown(store: Path, server: ScriptedServer) -> None:
+    server.default = say("<think>Let me see.</think>Fine.")
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("I was born in Oulu.\r")
+        term.expect("Let me see.\nFine.\n> ")
+        term.type("/quit\r")
+        assert term.end() == 0
+        assert term.screen.count("Let me") == 1
+    assert len(server.requests) > 1
+
+
 # -- typing ------------------------------------------------------------------------------------------------------
 
 

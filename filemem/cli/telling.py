@@ -16,7 +16,7 @@ from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
 from filemem.history import Before, History
-from filemem.models import OpenAIModel
+from filemem.models import Model, OpenAIModel
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Applied, Decision
@@ -86,6 +86,11 @@ def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
     return [*remembering.said(done.decision), *done.notes]
 
 
+def _apart(model: Model) -> Model:
+    """The model for work beside the chat, which shows nothing of what this one thinks."""
+    return model.apart() if isinstance(model, OpenAIModel) else model
+
+
 def after_talk(talk: Conversation) -> None:
     """Make memories of the conversation that has ended, and of those that were cut off; what fails waits for the next time."""
     user, staged = talk.user, 0
@@ -93,7 +98,7 @@ def after_talk(talk: Conversation) -> None:
         return
     try:
         with archive.job_lock(user):
-            for done in consolidated(user, listener(talk.model, aside), consolidation.interrupted(user)):
+            for done in consolidated(user, listener(_apart(talk.model), aside), consolidation.interrupted(user)):
                 show(done)
                 staged += len(done.decisions) * done.staged
         if staged:
@@ -153,13 +158,12 @@ class BackgroundConsolidation:
         """Consolidate the turns before a line; with a user and a model of this thread's own."""
         own = self._talk.user
         user = Folder(own.root, own.name, own.trust)
-        model = self._talk.model
-        if isinstance(model, OpenAIModel):
-            model = model.apart()
         try:
             with archive.job_lock(user):
                 before = History(user).before(at)
-                for session, done in consolidation.run(user, at, listener(model, self._say), [path], until=line):
+                for session, done in consolidation.run(
+                    user, at, listener(_apart(self._talk.model), self._say), [path], until=line
+                ):
                     self._done.put(self._shown(session, done, before))
         except Busy:
             return  # another job is at it; these turns are read when the chat ends
