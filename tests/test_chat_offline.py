@@ -182,6 +182,8 @@ def test_what_is_known_of_somebody(chat: Chat) -> None:
         ("谢谢啦", "不客气。"),
         ("晚安", "再见。"),
         ("I visited Porto in May 2025.", "Kept: “I visited Porto in May 2025.”"),
+        ("Can you remember that my car is blue?", "Kept: “Can you remember that my car is blue?”"),
+        ("能不能记住我的车是蓝色的？", "记下了：“能不能记住我的车是蓝色的？”"),
     ],
 )
 def test_one_plain_line_and_no_quotes(chat: Chat, message: str, answer: str) -> None:

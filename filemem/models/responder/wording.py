@@ -72,7 +72,7 @@ def is_about_me(message: str) -> bool:
 def looks_up(message: str) -> bool:
     """Does a message ask for something that the memories may hold?"""
     parts = talk(message)
-    if small_talk(message) or not parts or hands_over(parts[0]):
+    if small_talk(message) or not parts or hands_over(parts[0]) or parts[0].role == "remember":
         return False
     if len(message) > LONG or message.count("\n") >= PASTED_LINES:
         return "question" in (parts[0].role, parts[-1].role)
