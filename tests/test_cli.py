@@ -284,11 +284,11 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
 
 def test_json_holds_nothing_that_a_terminal_obeys(here: Path) -> None:
     """A C1 control, DEL and marks that turn text around are escaped, and the value is the same."""
-    hostile = "tea \x9b31m \x7f \u202eevil\u2069"
+    hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
     (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
     for args in (("grep", "evil"), ("list", "facts/hostile.md"), ("search", "evil tea"), ("graph",), ("status",)):
         out = run(*args, "--json").stdout
-        assert not set(out) & set("\x9b\x7f\u202e\u2069"), args
+        assert not set(out) & set("\x9b\x7f\u202e\u2069\u2028\u2029"), args
     assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
 
 

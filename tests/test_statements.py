@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem.text.statements import Told, Utterance, relations, told
-from filemem.text.statements.sentences import own_sentences, sentences
+from filemem.text.statements.sentences import LONGEST, own_sentences, sentences
 
 DAY = dt.date(2026, 3, 10)  # a Tuesday
 
@@ -413,6 +413,12 @@ def test_a_text_of_any_length_is_read_in_a_moment(piece: str) -> None:
     begun = time.process_time()
     hear(piece * (100_000 // len(piece)))
     assert time.process_time() - begun < 1
+
+
+def test_of_a_long_text_only_the_beginning_is_read_for_relations() -> None:
+    """A file of megabytes without an end of line is somebody's fact, too."""
+    assert [one.value for one in relations.stated("I live in Porto." + " tea" * 2_000_000)] == ["Porto"]
+    assert relations.stated("tea " * LONGEST + "I live in Porto.") == ()
 
 
 def test_a_wish_to_forget_names_what_it_is_about_without_the_word_called() -> None:
