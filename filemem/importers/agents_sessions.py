@@ -1,7 +1,7 @@
 """The SQLite sessions of the OpenAI Agents SDK: `SQLiteSession(id, "conversations.db")`.
 
 `agent_sessions` has a row a session, `agent_messages` one an item: `message_data` is the item as the Responses API takes it,
-`created_at` in UTC (openai/openai-agents-python, src/agents/memory/sqlite_session.py, 0.3 to 0.9). Items that are no messages
+`created_at` in UTC (openai/openai-agents-python, src/agents/memory/sqlite_session.py, as of 0.24.0). Items that are no messages
 are calls of tools, their results and reasoning.
 """
 

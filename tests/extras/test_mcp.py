@@ -28,6 +28,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from filemem.mcp import tokens
 from filemem.tools.toolbox import Toolbox
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,9 @@ class Place:
         (self.store / "mara/facts/2026/2026-05-02-order.md").write_text(ORDER)
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
         self.env = {**kept, "XDG_CONFIG_HOME": str(root / "config"), "HOME": str(root)}
-        self.tokens = {name: self.run("mcp", "token", "--user", name).stdout.strip() for name in ("mara", "zoe")}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
+            self.tokens = {name: tokens.issue(str(self.store), name) for name in ("mara", "zoe")}
         self.url = ""
         self.log = root / "log"
 
