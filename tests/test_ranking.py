@@ -371,3 +371,16 @@ def test_on_a_large_store_frequent_words_still_decide_between_the_files_of_rare_
     corpus = MemoryCorpus(*files, *rare)
     assert best(corpus, "rare common", limit=2) == ["rare common bird", "rare plain bird"]
     assert len(best(corpus, "common", limit=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("What pets does she have other than the dog?", {"pets"}),
+        ("Which countries except for France were visited?", {"countries", "visited"}),
+        ("除了咖啡以外，还喜欢喝什么？", {"喜", "喜欢", "欢", "喝"}),
+    ],
+)
+def test_what_a_question_leaves_out_is_no_word_to_look_for(asked: str, words: set[str]) -> None:
+    found = {word.text for word in parse(asked).words}
+    assert words <= found and not found & {"dog", "france", "咖啡"}

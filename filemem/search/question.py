@@ -64,6 +64,12 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 
+_EXCEPT = re.compile(
+    r"\b(?:other than|apart from|aside from|except(?: for)?)\s+\w{1,40}(?:[ '-]\w{1,40}){0,3}?"
+    r"(?=\s*(?:[?.!,;]|$|\b(?:did|does|do|has|have|had|is|are|was|were|can|could|will|would)\b))"
+    r"|除了?[^,，。？?]{1,8}?(?:以外|之外|外)"
+)  # in a folded question: what is asked for beside this
+
 
 class Word(NamedTuple):
     """A word of the question: its stem, and what may stand for it, as stems with what each counts of the word itself.
@@ -123,6 +129,7 @@ def parse(
     named = sorted(map(terms.fold, dates), key=len, reverse=True)
     for date in named:
         rest = rest.replace(date, " ")
+    rest = _EXCEPT.sub(" ", rest)
     written = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
     runs = [piece for run in written for piece in (words_zh.content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
