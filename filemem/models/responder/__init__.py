@@ -23,7 +23,6 @@ QUOTES, WEAK_QUOTES = 5, 3
 LIMIT = 40  # passages to ask the search for, as questions and requests are left out
 ABOUT, NEWEST = 8, 5  # quotes of what is known of somebody at least; of the newest facts, beside the profile
 _MARKED = re.compile(r"^[-*+]\s+(?:\*\*(.+?)\*\*)?")  # an item of a list, as a summary has the turns
-LONGEST = 600  # characters of a message that are looked for
 
 
 class Memories(NamedTuple):
@@ -51,7 +50,7 @@ def searches(question: str) -> list[str]:
     question = wording.subject(question)
     words = " ".join(topic.words for topic in topics.asked(question)[:3]).split()
     words = [word for word in words if word.isascii() != wording.is_chinese(question)]
-    return [question[:LONGEST], *([" ".join(dict.fromkeys(words))] if words else [])]
+    return [question, *([" ".join(dict.fromkeys(words))] if words else [])]
 
 
 def reply(message: str, hits: list[Hit], memories: Memories) -> str:

@@ -38,6 +38,7 @@ OURS = re.compile(
     r"|I cannot tell whom “|我不知道“|Kept back from now on|从现在起不再提)"
 )
 SHOWN = 120  # characters of what was kept
+LONGEST = 600  # characters of a message that are looked for
 LONG = 1_500  # characters of a message from which on it is a pasted text, unless it opens or ends with a question
 
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -74,11 +75,22 @@ def looks_up(message: str) -> bool:
     parts = talk(message)
     if small_talk(message) or not parts or hands_over(parts[0]) or parts[0].role == "remember":
         return False
-    if len(message) > LONG or message.count("\n") >= PASTED_LINES:
-        return "question" in (parts[0].role, parts[-1].role)
+    if _is_long(message):
+        return bool(_asking(message))
     if any(part.role == "question" for part in parts) or _message("look up").search(message):
         return True
     return _message("asks").search(message.strip()) is not None
+
+
+def _is_long(message: str) -> bool:
+    """Is a message a pasted text?"""
+    return len(message) > LONG or message.count("\n") >= PASTED_LINES
+
+
+def _asking(message: str) -> str:
+    """The first or the last sentence of a pasted text, if it asks."""
+    ends = (*talk(message[:LONG])[:1], *talk(message[-LONG:])[-1:])
+    return next((part.text for part in ends if part.role == "question"), "")
 
 
 def statements(message: str) -> list[str]:
@@ -92,7 +104,10 @@ def is_request(message: str) -> bool:
 
 
 def subject(message: str) -> str:
-    """What is to be looked up, without the words that ask for it."""
+    """What is to be looked up, without the words that ask for it; of a pasted text the sentence at its ends that asks."""
+    if _is_long(message):
+        message = _asking(message) or message
+    message = message[:LONGEST]
     return in_standard_words(_message("look up").sub(" ", message).strip() or message)
 
 
