@@ -612,3 +612,11 @@ def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: 
         answer(user, "zeppelin", path="sessions/**", after="2026-01")
     )
     assert 'path "archive/**"' in limited
+
+
+@pytest.mark.parametrize("greeting", ["good morning! how are you?", "你好", "Thanks, see you soon!"])
+def test_a_greeting_is_no_strong_match(tmp_path: Path, greeting: str) -> None:
+    user = write(
+        tmp_path, {TEA: talk("Good morning! I am well, you see, 你好, thanks a lot, the kettle soon boils."), **FILLER}
+    )
+    assert "no strong match: a greeting" in answer(user, greeting)[0]

@@ -68,7 +68,11 @@ def search_files(
         notes += _nothing(
             reader, corpus, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked
         )
-    return Found(chosen, asked.files, _strength(chosen, parsed, corpus, known=not unknown), notes, more)
+    greets = terms.is_courtesy(query, reader.names)
+    strength = (
+        "; no strong match: a greeting" if greets and chosen else _strength(chosen, parsed, corpus, known=not unknown)
+    )
+    return Found(chosen, asked.files, strength, notes, more)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
