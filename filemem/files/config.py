@@ -176,7 +176,7 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if key == "imports":
-        return _entries(f"{path}:{line}", value)
+        return _entries(f"{path}:{line}", value) or default
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise ConfigError(f"{path}:{line}: {key} is {given}, but takes {_WORDS[type(default)]} such as {default!r}.")
