@@ -248,6 +248,26 @@ def test_the_models_and_its_health_are_told(served: Served) -> None:
     assert connection.getresponse().read() == b'{"status":"ok"}'
 
 
+def test_a_client_that_nobody_here_wrote_talks_with_it(served: Served, tmp_path: Path) -> None:
+    """Simon Willison's `llm`: a question, and one that goes on with it, are one transcript."""
+    pytest.importorskip("llm", reason="needs llm")
+    model = {"model_id": "memo", "model_name": "filemem", "api_base": served.url, "api_key_name": "memo"}
+    (tmp_path / "keys.json").write_text(json.dumps({"memo": served.keys["mara"]}))
+    (tmp_path / "extra-openai-models.yaml").write_text(json.dumps([model]))
+    served.model.script(say("Noted."), say("Oolong."))
+
+    def llm(*words: str) -> str:
+        command = [sys.executable, "-m", "llm", "-m", "memo", *words]
+        given = {**os.environ, "LLM_USER_PATH": str(tmp_path)}
+        done = subprocess.run(command, env=given, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert not done.returncode, done.stderr
+        return done.stdout.strip()
+
+    assert llm("I drink oolong.") == "Noted."
+    assert llm("-c", "What do I drink?", "--no-stream") == "Oolong."
+    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
+
+
 # -- what goes wrong -----------------------------------------------------------------------------------------------
 
 
@@ -399,6 +419,44 @@ def test_slow_clients_and_models_hold_up_nobody(served: Served) -> None:
     for one in idle:
         one.close()
     served.model.default = fail(400, "the script has run out")
+
+
+def test_without_a_key_only_this_machine_is_served_and_no_page_of_another_site(tmp_path: Path) -> None:
+    """What is asked for in another name or by a page elsewhere is refused, as a browser would be tricked into it."""
+    with ScriptedServer() as model:
+        model.default = say("Hi.")
+        served = Served(tmp_path, model, "--user", "mara")
+        try:
+            assert ask(served.client("anything"), "Hi.").choices[0].message.content == "Hi."
+            asked = b'{"model": "filemem", "messages": [{"role": "user", "content": "x"}]}'
+            for header in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+                status, told = served.post(asked, **{"Authorization": "", **header})
+                assert status == 403 and "add a key" in told["error"]["message"], header
+            for header in ({"Host": "localhost:8765"}, {"Origin": "http://localhost:3000"}):
+                assert served.post(asked, **{"Authorization": "", **header})[0] == 200
+            assert served.post(asked, Authorization=f"Bearer {served.keys['joao']}")[0] == 200
+            assert len(served.said("joao")) == 1 and len(served.said("mara")) == 3
+            taken = str(urlsplit(served.url).port)
+            for arguments in (("--host", "0.0.0.0"), ("--port", taken)):
+                refused = served.run("serve", "--user", "mara", *arguments)
+                assert (
+                    refused.returncode == 2
+                    and refused.stderr.startswith("filemem: ")
+                    and refused.stderr.count("\n") == 1
+                )
+        finally:
+            served.end()
+
+
+def test_a_served_store_without_a_model_answers_with_quotations(tmp_path: Path) -> None:
+    with ScriptedServer() as model:
+        served = Served(tmp_path, model, "--user", "mara", "--model", "offline")
+        try:
+            assert "answered by offline" in served.hello
+            served.user().remember("My cat is called Parafuso.")
+            assert "Parafuso" in ask(served.client(), "What is my cat called?").choices[0].message.content
+        finally:
+            served.end()
 
 
 # -- many at once --------------------------------------------------------------------------------------------------
