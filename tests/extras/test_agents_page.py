@@ -51,9 +51,10 @@ def test_the_example_of_the_memory_tool_writes_a_note(tmp_path: Path) -> None:
     told = run(
         """
 import json, anthropic, httpx2 as http
+asked = []
 def answer(request):
-    asked = json.loads(request.content)
-    done = len(asked["messages"]) > 1
+    asked.append(json.loads(request.content))
+    done = len(asked) > 1
     input = {"command": "create", "path": "/memories/tea.md", "file_text": "Likes oolong."}
     said = [{"type": "text", "text": "Oolong it is."}] if done else [
         {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": input}]
