@@ -17,6 +17,7 @@ from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
 from filemem.search import Hit
 from filemem.search.hits import excerpt
+from filemem.text.statements import is_phrase
 from filemem.tools import answers
 
 QUOTES, WEAK_QUOTES = 5, 3
@@ -59,7 +60,11 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
         return small
     if wording.is_about_me(message):
         return about_me(memories, chinese=wording.is_chinese(message))
-    return answer(message, hits, memories) if wording.looks_up(message) else wording.heard(message)
+    if wording.looks_up(message):
+        return answer(message, hits, memories)
+    if is_phrase(message) and (said := answer(message, hits, memories)).startswith(wording.FOUND):
+        return said  # it names what is known for sure
+    return wording.heard(message)
 
 
 def about_me(memories: Memories, *, chinese: bool) -> str:
@@ -141,11 +146,13 @@ def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False)
     was superseded stands below what replaced it, unless the `past` is asked for."""
     out: list[Evidence] = []
     told: set[str] = set()
+    turns: set[str] = set()
     for one in best if past else _current_above(best, found):
         rests = SOURCE_MARK.search(one.text) if one.path == PROFILE else None
         place = rests[1] if rests else f"{live(one.path)}:{one.line}"
-        if told.isdisjoint({place, one.text, *one.sources}):
+        if told.isdisjoint({place, one.text}) and turns.isdisjoint(one.sources):
             out.append(one)
+            turns |= {place} if not one.sources else set()
         told |= {place, one.text, *one.sources, live(one.path) if one.sources else place}
     return out
 

@@ -19,7 +19,7 @@ from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.models.responder.wording import OURS, small_talk
 from filemem.search import Hit, filters
-from filemem.text.statements import talk
+from filemem.text.statements import is_phrase, talk
 from filemem.text.statements.sentences import Sentence
 
 MOST_SESSIONS = 200  # the newest whose turns are all looked at
@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
     """One passage that may answer: `telling` are the sentences of it that tell something.
 
     `strength` is the search's, 0 where it did not find it; `over`: it was superseded, or does not hold today;
-    `title` is that of a note, whose lines speak of what it names.
+    `partly`: a part of it was; `title` is that of a note, whose lines speak of what it names.
     """
 
     path: str
@@ -48,6 +48,7 @@ class Evidence(NamedTuple):
     sources: tuple[str, ...]
     replaces: tuple[str, ...] = ()
     title: str = ""
+    partly: bool = False
 
     @property
     def titled_text(self) -> str:
@@ -80,25 +81,32 @@ def _of_entry(
     more = entry.particulars
     sources = _listed(more.get("source"))
     importance = 10 if more.get("pinned") else int(more.get("importance", 5))
-    for passage in memory.passages:
-        day = passage.day or memory.date
-        telling = tuple(one for one in talk(passage.text) if one.role not in NO_EVIDENCE) or tuple(talk(passage.text))
-        over = bool(filters.lapse(entry, today)) and not more.get("partly_superseded_by")
-        if hidden.hides(entry.path, passage.line):
-            continue
+    partly = bool(more.get("partly_superseded_by"))
+    over = bool(filters.lapse(entry, today)) and not partly
+    shown = [passage for passage in memory.passages if not hidden.hides(entry.path, passage.line)]
+    if len(shown) > 1 and len({passage.speaker for passage in shown}) == 1:  # one who said it in two turns
+        shown = [shown[0]._replace(text="\n".join(passage.text for passage in shown))]
+    for passage in shown:
+        telling = _telling(passage.text) or tuple(talk(passage.text))
         yield Evidence(
             entry.path,
             passage.line,
             passage.text,
             passage.speaker,
-            day,
+            passage.day or memory.date,
             telling,
             0.0,
             over,
             importance,
             sources,
             _listed(more.get("supersedes")),
+            partly=partly,
         )
+
+
+def _telling(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text that tell something."""
+    return tuple(one for one in talk(text) if one.role not in NO_EVIDENCE and not is_phrase(one.text))
 
 
 def _listed(value: object) -> tuple[str, ...]:
@@ -112,7 +120,7 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
         said = hit.excerpt
         if hit.speaker == ASSISTANT and OURS.match(hit.text):
             continue
-        telling = tuple(one for one in talk(SOURCE_MARK.sub("", said)) if one.role not in NO_EVIDENCE)
+        telling = _telling(SOURCE_MARK.sub("", said))
         if hit.speaker and (not telling or small_talk(hit.text)):
             continue
         over = hit.note.startswith(("superseded by", "held until"))
@@ -150,7 +158,7 @@ def recent(folder: Folder, index: Index, current: Current | None) -> Iterator[Re
 def said(turns: Iterable[Recent]) -> Iterator[Evidence]:
     """What of some turns is evidence."""
     for path, day, turn in turns:
-        telling = tuple(one for one in talk(turn.text) if one.role not in NO_EVIDENCE)
+        telling = _telling(turn.text)
         if telling and not small_talk(turn.text):
             yield Evidence(path, turn.line, turn.text, turn.speaker, day, telling, 0.0, False, 5, ())
 
@@ -161,8 +169,10 @@ def together(groups: Iterable[Iterable[Evidence]]) -> list[Evidence]:
     Lines of the profile and turns that a fact repeats give way to the fact.
     """
     known: dict[tuple[str, int], Evidence] = {}
-    for one in (one for group in groups for one in group):
-        key = (live(one.path), one.line)
+    every = [one for group in groups for one in group]
+    starts = {live(one.path): one.line for one in every if "\n" in one.text and one.kind in ("facts", "lessons")}
+    for one in every:
+        key = (live(one.path), starts.get(live(one.path), one.line))
         before = known.get(key)
         if before:
             one = one._replace(strength=max(one.strength, before.strength), over=one.over or before.over)

@@ -2,18 +2,16 @@
 
 import datetime as dt
 import functools
-import math
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.index.corpus import Corpus
-from filemem.models.responder import people, topics
+from filemem.models.responder import people, topics, words
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
 from filemem.models.responder.topics import Sort, Topic
 from filemem.search import evidence, question
-from filemem.search.question import Query
 from filemem.text import dates, names_zh, terms
 from filemem.text.statements import relations, table, whose
 from filemem.text.statements.sentences import Sentence, plainly
@@ -21,13 +19,23 @@ from filemem.text.statements.sentences import Sentence, plainly
 RELATION, TOPIC, KIND = 1.1, 0.9, 0.5  # what it counts to state what is asked for, to hold it, to be of its kind
 NOT_OWN = 0.5  # what is left of that where the question is about the one who asks and the passage about another
 OTHERS = 0.3  # to hold it of somebody else
+OF_OTHERS = 0.7  # what is left of all that counts for a passage which does so, where it is asked of oneself
 FURTHER = 0.3  # what each further topic counts
 PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
+NAMES_ONLY = 0.15  # what it counts to do no more than to name whom a question is about
+WEIGHTY = 0.01  # what a point of importance counts
 COUNTED, DONE, ENDED, WHO = 0.5, 0.2, 0.4, 0.15  # to count what is to be counted; to tell a day gone by; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
+UNNAMED = 0.7  # what is left where others hold the weightiest word of the question
+LITTLE = 0.25  # what is left of that where nothing answers
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
 STRAY = 0.5  # what it costs to be about nobody asked about
+_NOUN = re.compile(  # somebody, in small letters too, of whom what follows is told: "tylers birthday", "peg cant have"
+    r"([a-z]{3,}s (?:\w+ )?|[a-z]{3,} (?=can|turned|loves|hates|likes|won't|doesn't))\w+.*",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"^\W*(?:(?:and|so|but|ok|oh|well|also|btw|now)\b\W*)*", re.IGNORECASE)
 _OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
 _HOW_MANY = re.compile(
     r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE
@@ -44,30 +52,17 @@ LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less t
 LEAST = 0.1
 COMMON = 0.3  # what is left of what a field of words counts where half of the passages are found in it
 UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on nothing answers it for sure
-_SAYS_NOTHING = frozenset(
-    "still anymore ever actually really exactly currently again please whats whos wheres whens".split()
-)
 A_MONTH = dt.timedelta(days=31)  # what is longer is no day
-WORTH = 0.15  # of the best score, under which a passage is not shown beside it
-DOER = 0.6  # what the word for who does it counts
+WORTH, BESIDE = 0.15, 0.4  # of the best score, under which a passage is not shown beside it; beside a sure answer
 _NO_SUBJECT = "叫姓在去到回从吃喝用打服对"  # behind these a name says what or where, not who
-NEAR = 4  # passages that are looked at for a change of what the first tells
-RARE = 6  # passages that a character stands in, up to which it tells a word
+NEAR = 8  # passages that are looked at for a change of what the first tells
+FEW = 2  # words of a question that may leave out whom it is about
 
 
 @functools.cache
 def _sign(name: str) -> re.Pattern[str]:
     """A pattern of the table."""
     return table.compiled("|".join(topics.table()["subject"][name]))
-
-
-class AskedWord(NamedTuple):
-    """A word of the question: the stems that stand for it with what each counts, and what it weighs."""
-
-    text: str
-    stems: tuple[tuple[str, float], ...]
-    weight: float
-    known: bool
 
 
 class Understood(NamedTuple):
@@ -85,7 +80,7 @@ class Understood(NamedTuple):
     names: frozenset[str]
     spans: list[dates.Span]
     bare: bool
-    units: list[AskedWord]
+    units: list[words.AskedWord]
 
     @property
     def unknown(self) -> float:
@@ -94,7 +89,13 @@ class Understood(NamedTuple):
         return sum(unit.weight for unit in self.units if not unit.known) / whole if whole else 0.0
 
     @property
-    def rarest(self) -> AskedWord | None:
+    def is_about_one_thing(self) -> bool:
+        """Does most of what it asks hang on its weightiest word, which no named topic stands for?"""
+        most = self.rarest and 2 * self.rarest.weight >= sum(unit.weight for unit in self.units)
+        return bool(most) and not self.still and not any(topic.name for topic in self.topics)
+
+    @property
+    def rarest(self) -> words.AskedWord | None:
         """The weightiest of its words that stand in the memories."""
         return max((unit for unit in self.units if unit.known), key=lambda unit: unit.weight, default=None)
 
@@ -119,6 +120,8 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
     ).has_no_content_words
     wanted = topics.relations_asked(text, about)
     wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
+    units = words.units_of(parsed, corpus)
+    wanted = wanted if who or len(units) <= FEW or people.is_about_self(text) else []  # it is somebody else's
     return Understood(
         text,
         owner,
@@ -132,51 +135,8 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
         known.every_name,
         spans,
         bare and bool(spans),
-        _units(parsed, corpus),
+        units,
     )
-
-
-def _units(parsed: Query, corpus: Corpus) -> list[AskedWord]:
-    """The words that a passage may hold, the rarer the weightier; one that stands nowhere weighs most."""
-
-    def weight(count: int) -> float:
-        return math.log(1 + (corpus.count + 1) / (1 + count))
-
-    found = []
-    for word in parsed.words:
-        if not word.is_context_word and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
-            count = sum(map(corpus.frequency, corpus.concept(word.stem)))
-            found.append(
-                AskedWord(
-                    word.text,
-                    ((word.stem, 1.0), *word.others, *_doers(word.text)),
-                    word.weight * weight(count),
-                    count > 0,
-                )
-            )
-    weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
-    for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
-        if terms.is_cjk(unit.text):
-            others = [other for place in unit.places for other in parsed.words[place].others]
-            count, size = _count(unit.text, corpus), min(1.0, len(unit.text) / 2)
-            rare = min(unit.text, key=corpus.frequency)
-            part = [(rare, 0.5)] if len(unit.text) > 1 and 0 < corpus.frequency(rare) <= RARE else []
-            found.append(AskedWord(unit.text, ((unit.text, 1.0), *part, *others), size * weight(count), count > 0))
-    return found
-
-
-def _doers(word: str) -> list[tuple[str, float]]:
-    """The stems of who does what a word says, and of what they do: milker of milk, drive of driver."""
-    base = terms.stem(word)
-    forms = (
-        [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
-    )
-    return [(terms.stem(form), DOER) for form in forms if len(form) > 3 and terms.stem(form) != base]
-
-
-def _count(text: str, corpus: Corpus) -> int:
-    pairs = [text[n : n + 2] for n in range(max(1, len(text) - 1))]
-    return min(corpus.frequency(pair) for pair in pairs)
 
 
 class Answering(NamedTuple):
@@ -190,6 +150,11 @@ class Answering(NamedTuple):
     evidence: Evidence
 
     @property
+    def names(self) -> bool:
+        """Does it do no more than to name whom a question is about?"""
+        return self.named and not self.answers and self.score <= PERSON
+
+    @property
     def day(self) -> int:
         """Its day as an ordinal, 0 for none."""
         return self.evidence.day.toordinal() if self.evidence.day else 0
@@ -200,29 +165,36 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
     found = list(found)
     asked = _weighed(asked, found)
     scored: list[Answering] = [Answering(*score, one) for one in found if (score := _score(asked, one))[0] > LEAST]
-    if not scored and asked.people:  # none of them is known here
-        return Ranked(ranked(asked._replace(people=[]), found).best, False)
+    if asked.people and not any(one.score > PERSON for one in scored):  # nothing that is known of them answers
+        named = [one.evidence for one in sorted(scored, key=lambda one: (-one.score, -one.day))]
+        return Ranked([*ranked(asked._replace(people=[]), found).best, *named], False)
     if not scored:
         return Ranked([], False)
-    scored = [one for one in scored if one.answers or asked.bare or _says_more(asked, one.evidence)] or scored
+    telling = (one for one in scored if one.answers or asked.bare or one.names or _says_more(asked, one.evidence))
+    scored = list(telling) or scored
+    if asked.is_about_one_thing and any(one.named for one in scored):
+        scored = [one if one.named else one._replace(score=one.score * UNNAMED) for one in scored]
     best = max(scored, key=lambda one: one.score)
 
     def alike(one: Answering) -> bool:
         if asked.still:
             return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
-        return one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
+        as_named = one.named >= best.named or asked.of_self or bool(asked.people)
+        return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
     days = sorted({one.day for one in scored if alike(one)})
     place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
 
     def key(one: Answering) -> tuple[float, int, str, int]:
         newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
+        newer *= 1.0 if asked.still or best.answers >= KIND else LITTLE
         total = one.score + (-newer if asked.past else newer)
         return -total, -one.day, one.evidence.path, -one.evidence.line
 
     scored.sort(key=key)
-    scored = [one for one in scored if one.score >= WORTH * best.score]
     _put_current_first(asked, scored)
+    least = BESIDE if scored[0].sure else WORTH
+    scored = [one for one in scored if one.sure or one.score >= least * best.score]
     return Ranked([one.evidence for one in scored], scored[0].sure)
 
 
@@ -234,7 +206,9 @@ def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
             table.sign("change", plainly(part.text)) or _sign("ended").search(part.text)
             for part in one.evidence.telling
         )
-        answers = asked.still or one.answers >= first.answers - 2 * FURTHER
+        still = asked.still and (one.named or one.answers >= KIND)
+        answers = still or (one.named and asked.people) or one.answers >= first.answers - 2 * FURTHER
+        answers = answers and (asked.of_self or bool(asked.people) or one.named >= first.named)
         newer = one.day > first.day and one.score >= LIKELY * first.score and answers
         if newer and changes and not asked.past and not one.evidence.over and same & _about(asked, one.evidence):
             scored.remove(one)
@@ -244,7 +218,7 @@ def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
 
 def _about(asked: Understood, one: Evidence) -> frozenset[str]:
     """Which topics and weighty words of a question a passage holds."""
-    held = [unit.text for unit in asked.units if unit.known and _held(unit, *_forms(one.text)) == 1.0]
+    held = [unit.text for unit in asked.units if unit.known and words.stands(unit, one.text)]
     return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
 
 
@@ -263,7 +237,8 @@ def telling(name: str, asked: Understood, found: Iterable[Evidence]) -> list[tup
 
 
 def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
-    """The question with what its fields of words count, the less the more passages they are found in."""
+    """The question with what its fields of words count, the less the more passages they are found in, and with which of its
+    words any passage holds: those of the question itself are in the index as well."""
 
     def weighed(topic: Topic) -> Topic:
         if topic.name or not found:
@@ -271,41 +246,52 @@ def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
         common = sum(topic.hold.search(one.text) is not None for one in found) / len(found)
         return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
 
-    return asked._replace(topics=[weighed(topic) for topic in asked.topics])
+    forms = [words.forms(one.titled_text) for one in found]
+    units = [unit._replace(known=any(words.held(unit, *form) > words.HALF for form in forms)) for unit in asked.units]
+    return asked._replace(topics=[weighed(topic) for topic in asked.topics], units=units)
 
 
 def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     """What `Scored` says of a passage."""
-    own = share(asked.units, one.titled_text)
+    own = words.share(asked.units, one.titled_text)
     lexical = own + RELATED * max(0.0, one.strength - own)
-    answers = max(_states(asked, one), _holds(asked, one))
+    states = _states(asked, one)
+    answers = max(states, _holds(asked, one))
     people = any(person.named(one.titled_text) for person in asked.people)
     total = lexical + answers
     dated = any(one.day and span.start <= one.day <= span.end for span in asked.spans)
     dated = dated or (asked.bare and one.day is not None and _tells_of_days(one.text, one.day, asked.spans))
     if total + dated <= LEAST or (asked.bare and not dated):
-        return 0.0, 0.0, False, False
+        return (NAMES_ONLY + WEIGHTY * one.importance if people and not asked.bare else 0.0), 0.0, False, people
     total += PERSON * people - STRAY * bool(asked.people and not people)
     total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
+    total += WEIGHTY * one.importance
+    own = max((_held_of(topic, asked, one) for topic in asked.topics if topic.own), default=0.0)
+    total *= OF_OTHERS if asked.of_self and 0.0 < own <= OTHERS and not states else 1.0
     total += ON_DAY * dated - min(len(one.text), LENGTHY) / LENGTHY * LONG
     total += _of_sort(asked, one)
     total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
     total += ENDED * (asked.still and bool(_sign("ended").search(one.text)))
+    total *= OVER if one.partly and states and not asked.past else 1.0
     total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
-    wanting = any(topic.sure for topic in asked.topics)
-    enough = asked.unknown < UNKNOWN and (answers >= KIND or (lexical >= SURE and not wanting))
-    sure = answers >= TOPIC or (dated and asked.bare) or enough
+    needed = [topic for topic in asked.topics if topic.sure]
+    lacking = needed and not states and not any(_held_of(topic, asked, one) >= KIND for topic in needed)
+    of_note = (
+        one.kind not in ("facts", "lessons", "sessions") and one.strength >= SURE
+    )  # whose heading may have the words
+    enough = (of_note or asked.unknown < UNKNOWN) and (answers >= KIND or lexical >= SURE)
+    sure = (not lacking and (answers >= TOPIC or enough)) or (dated and asked.bare)
     sure = sure and not (
         one.title and asked.of_self and any(topic.own for topic in asked.topics)
     )  # a note is of another
-    named = people if asked.people else bool(asked.rarest and _held(asked.rarest, *_forms(one.titled_text)) == 1.0)
+    named = people if asked.people else bool(asked.rarest and words.stands(asked.rarest, one.titled_text))
     return total, answers, sure and not (asked.people and not people), named
 
 
 def _says_more(asked: Understood, one: Evidence) -> bool:
     """Does a passage itself hold a word of the question, beside what the title of its note holds?"""
-    rest = [unit for unit in asked.units if not (one.title and _held(unit, *_forms(one.title)))]
-    return not rest or share(rest, one.text) > 0
+    rest = [unit for unit in asked.units if not (one.title and words.held(unit, *words.forms(one.title)))]
+    return not rest or words.share(rest, one.text) > 0
 
 
 def _was_asked(asked: Understood, one: Evidence) -> bool:
@@ -356,28 +342,9 @@ def _counting(noun: str) -> re.Pattern[str]:
 
 def concerns(asked: Understood, text: str) -> bool:
     """Has a text anything to do with a question, at a glance?"""
-    return bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or share(asked.units, text) > LEAST
-
-
-def share(units: list[AskedWord], text: str) -> float:
-    """The share of the question's words, by weight, that a text holds."""
-    whole = sum(unit.weight for unit in units)
-    if not whole:
-        return 0.0
-    forms = _forms(text)
-    return sum(unit.weight * _held(unit, *forms) for unit in units) / whole
-
-
-@functools.lru_cache(maxsize=10_000)
-def _forms(text: str) -> tuple[frozenset[str], str]:
-    """The stems of a text's words, and the text folded, as it stands and in standard words."""
-    text = f"{text}\n{table.in_standard_words(text)}"
-    return frozenset(terms.stem(token) for token in terms.tokens(text)), terms.fold(text)
-
-
-def _held(unit: AskedWord, stems: frozenset[str], folded: str) -> float:
-    values = [value for stem, value in unit.stems if (stem in folded if terms.is_cjk(stem) else stem in stems)]
-    return max(values, default=0.0)
+    return (
+        bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or words.share(asked.units, text) > LEAST
+    )
 
 
 def _states(asked: Understood, one: Evidence) -> float:
@@ -406,7 +373,11 @@ def _same(wanted: str, stated: str, asked: Understood) -> bool:
 
 def _holds(asked: Understood, one: Evidence) -> float:
     """What it counts that a passage holds what the topics ask for, of whom they ask it."""
-    found = [value for topic in asked.topics if (value := _held_of(topic, asked, one))]
+    named = asked.people and any(topic.name == "name" for topic in asked.topics)
+    about = [
+        topic for topic in asked.topics if not (named and topic.person)
+    ]  # to name somebody tells not what they are called
+    found = [value for topic in about if (value := _held_of(topic, asked, one))]
     return max(found) + FURTHER * (len(found) - 1) if found else 0.0
 
 
@@ -453,7 +424,11 @@ def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
     before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
     others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]
-    for name in (*names_zh.names(before), *others):
+    for name in (*(name for name in names_zh.names(before) if asked.owner not in name), *others):
         pattern = rf"(?<![{_NO_SUBJECT}])(?<!我是){re.escape(name)}" if terms.is_cjk(name) else rf"\b{name}(?:'?s)?\b"
         found += [(one.start(), "other") for one in re.finditer(pattern, before, re.IGNORECASE)]
+    if not found and topic.hold.match(_OPENING.sub("", before)):
+        return "self"  # the trait comes first: "birthday is in May", whose else
+    if not found and (noun := _NOUN.fullmatch(_OPENING.sub("", before))) and not topic.ask.search(noun[1]):
+        return "other"
     return max(found)[1] if found else {"self": "self"}.get(whose(sentence), "other")

@@ -36,6 +36,10 @@ class Held(NamedTuple):
         """The first place in a text that holds it."""
         return _compiled(self.pattern).search(text)
 
+    def match(self, text: str) -> re.Match[str] | None:
+        """What holds it where a text begins with that."""
+        return _compiled(self.pattern).match(text)
+
 
 class Topic(NamedTuple):
     """A topic: `own` is a trait of somebody; `sure`: where no memory holds it, it is not known; `words` to search for."""

@@ -35,7 +35,7 @@ OPENINGS = (
 _PLAIN = (*HEARD, *HELLO, *WELCOME, *BYE, *NEEDS_MODEL)
 OURS = re.compile(
     rf"(?:{'|'.join(map(re.escape, OPENINGS))}|{KEPT[0]}[.:]|{KEPT[1]}[。：]|(?:{'|'.join(map(re.escape, _PLAIN))})$"
-    r"|I cannot tell whom “|我不知道“|Kept back from now on|从现在起不再提)"
+    r"|I cannot tell whom “|我不知道“|Kept back from now on|从现在起不再提|Deleted: |已删除：|I found nothing else|没有找到别的)"
 )
 SHOWN = 120  # characters of what was kept
 LONGEST = 600  # characters of a message that are looked for

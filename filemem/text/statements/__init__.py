@@ -203,10 +203,15 @@ def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
         return False
     if part.role in ("remember", "instruction"):
         return to_assistant or (part.role == "remember" and _own(part, to_assistant) and _kind(part) is not None)
-    if part.role != TELLING or not _own(part, to_assistant):
+    if part.role != TELLING or not _own(part, to_assistant) or (note and is_phrase(part.text)):
         return False
     kind = _kind(part, note)
     return kind is not None and not (table.sign("laugh", part.text) and kind.name not in _CERTAIN)
+
+
+def is_phrase(text: str) -> bool:
+    """Is a text a few words which name something that may be known, "the plumber's number", and tell nothing of it?"""
+    return table.sign("attribute", plainly(text)) is not None
 
 
 def _own(part: Sentence, to_assistant: bool) -> bool:
@@ -386,6 +391,7 @@ __all__ = [
     "Utterance",
     "hands_over",
     "heading_of",
+    "is_phrase",
     "kind_of",
     "leaning",
     "outright",
