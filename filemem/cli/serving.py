@@ -53,11 +53,14 @@ def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -
     def chats(user: str) -> Chats:
         return Chats(store.folder(user), one_more, clock)
 
+    def log(line: str) -> None:
+        say_dim(f"{clock():%H:%M:%S} {line}")
+
     with running.bound(host, port) as listening:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/v1"
         who = f"{open_to} without a key" if open_to else "whoever has a key"
         say(f"Serving {who} at {address}, answered by {asked.name}. End with Ctrl-C.")
-        running.run(app.Service(store, chats, asked.name, say_dim, open_to).app(), listening)
+        running.run(app.Service(store, chats, asked.name, log, open_to).app(), listening)
 
 
 @serve_command.group("keys")

@@ -59,7 +59,7 @@ def test_a_chat_engine_keeps_and_recalls(tmp_path: Path) -> None:
     assert "user: My sister Inês breeds alpacas." in asked and "assistant: How many?" in asked
     chat(user, "one", "Nine.", "You said so.")
     asked = chat(user, "two", "What does my sister breed?", "Alpacas.")
-    assert "assistant: How many?" not in asked
+    assert "\nassistant: How many?" not in asked
     assert '<memory path="search_files">' in asked and "Inês breeds alpacas" in asked
     first, _ = [path for path in user.folder.paths() if path.startswith("sessions/")]
     assert [p.text for p in user.open_file(first).passages] == [
