@@ -22,8 +22,7 @@ from filemem.api import User
 from filemem.errors import FilememError, NotFound
 from filemem.files import front
 
-FOLDER = "store"
-MOST = 200  # passages of one search
+FOLDER, MOST = "store", 200  # passages of one search
 _BYTES = ("utf-8", "surrogatepass")
 Key = tuple[tuple[str, ...], str]
 
