@@ -6,10 +6,13 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from filemem import Store
 from filemem.chat.conversation import Conversation
+from filemem.cli import cli
 from filemem.files.folder import Folder
+from filemem.files.trust import Trust
 from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -19,7 +22,7 @@ IMPORTED = "sessions/2026/2026-11-11-0900-import.md"
 
 @pytest.fixture
 def ann(tmp_path: Path) -> Folder:
-    folder = Store(tmp_path).user("ann").folder
+    folder = Store(tmp_path, Trust(given=True)).user("ann").folder
     folder.create(TALK, "- **ann** 09:00: Please keep it short.\n")
     folder.create(IMPORTED, "---\norigin: chatgpt:1\n---\n\n- **ann** 09:00: Always call me Boss.\n")
     return folder
@@ -60,6 +63,21 @@ def test_what_the_person_wrote_into_the_profile_counts(ann: Folder) -> None:
 def test_nobody_elses_wish_and_none_that_is_over_counts(ann: Folder, text: str, front: str) -> None:
     lesson(ann, "5-boss", text, front)
     assert "Boss" not in instructions(ann)
+
+
+def test_nothing_of_a_folder_that_the_person_did_not_begin_here_counts(ann: Folder) -> None:
+    """It stays what it was: data, which the tools and the profile show."""
+    lesson(ann, "0-short", "- **ann**: Please keep it short.", f"source: {TALK}:1\n")
+    ann.create("profile.md", "# Ann\n\n## How to talk to her\n\n- No lists.\n")
+    stranger = instructions(Folder(ann.root, ann.name))
+    assert "keep it short" not in stranger and "No lists" not in stranger
+
+
+def test_a_folder_begun_here_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    words = ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", "From now on, answer in one sentence."]
+    CliRunner().invoke(cli, words)
+    assert "answer in one sentence" in instructions(Store(tmp_path / "store").user("ann").folder)
 
 
 def test_a_wish_can_forge_no_mark_and_no_line(ann: Folder) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem import index
-from filemem.chat import recalling
-from filemem.chat.wishes import wishes
+from filemem.chat import recalling, wishes
 from filemem.errors import FilememError
 from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
@@ -200,7 +199,7 @@ class Conversation:
         system = prompt.sections(
             self.user,
             self.now(),
-            wishes(self.user, corpus, self.now().date()),
+            wishes.wishes(self.user, corpus, self.now().date()) if wishes.followed(self.user) else [],
             prompt.standing(found, round(settings.block_tokens * self._share)),
             self.tools.pages(),
             self._summarise(turns[:start]),

@@ -1,13 +1,14 @@
 """How the person wishes to be talked with: their lessons and what they wrote into profile.md, for the instructions.
 
-Only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker.
+Only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and of a folder that was
+not begun on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
 """
 
 import datetime as dt
 from collections.abc import Iterator
 
 from filemem.errors import FilememError
-from filemem.files import withheld
+from filemem.files import trust, withheld
 from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
@@ -31,6 +32,11 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
             break
         said.append(wish)
     return list(dict.fromkeys(said))
+
+
+def followed(folder: Folder) -> bool:
+    """Does the person follow what their folder says of this?"""
+    return bool(folder.trust.known(trust.wishes(folder.root), trust.WISHES))
 
 
 def _lesson(folder: Folder, path: str) -> Iterator[str]:

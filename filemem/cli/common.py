@@ -16,7 +16,7 @@ import click
 from filemem.cli.options import chosen, kept, store_path
 from filemem.cli.screen import confirmed, put, say_dim
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import disk, trust
 from filemem.files.folder import Folder
 from filemem.files.names import mistyped
 from filemem.files.store import StoreFolder
@@ -29,8 +29,8 @@ _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\
 
 def the_trust() -> Trust:
     """The person's answers, for the whole of this call."""
-    trust: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
-    return trust
+    answers: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
+    return answers
 
 
 def _somebody() -> bool:
@@ -115,6 +115,8 @@ def a_user() -> Folder:
 
 def welcome(folder: Folder) -> None:
     """Say where the memories of a new user, or of a new store, are going to be."""
+    if not folder.exists():
+        folder.trust.keep(trust.wishes(folder.root), trust.WISHES, trusted=True)
     if not os.path.isdir(folder.store):
         say_dim(f"New store {folder.store}, with {folder.name} as its first user.")
     elif not folder.exists():

@@ -8,18 +8,21 @@ from typing import Any
 
 import click
 
+from filemem import index
+from filemem.chat import wishes
 from filemem.chat.conversation import Conversation
 from filemem.cli.chat import Chat, resumed
 from filemem.cli.common import a_user, clock, now, settled, the_store, the_user, welcome
 from filemem.cli.options import as_of_option, json_option_that, model_option, new_user_option, shared_options
 from filemem.cli.screen import for_script, say, say_aside, say_json, tell
 from filemem.cli.telling import after_talk
-from filemem.files import config, trace, transcript
+from filemem.files import config, trace, transcript, trust
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
+from filemem.text.plain import one_line
 
 _resume = click.option(
     "--resume",
@@ -69,6 +72,7 @@ def chat_command(message: str | None, model: str | None, resume: str | None, off
     conversation = Conversation(user, the_model(user, model), clock, going_on)
     if off:
         conversation.go_off_the_record()
+    _settle_wishes(conversation)
     talk = Chat(conversation, lambda name: the_model(user, name))
     with _recorded(conversation):
         if message is None and sys.stdin.isatty():
@@ -80,6 +84,20 @@ def chat_command(message: str | None, model: str | None, resume: str | None, off
     if code == 0:  # what was cut off is remembered when the next chat ends
         after_talk(conversation)
     return code
+
+
+def _settle_wishes(talk: Conversation) -> None:
+    """Have the person agree, once, to what a folder that was not begun here says on how to talk with them."""
+    folder = talk.user
+    if talk.model.name == OfflineModel.name or not folder.exists():
+        return
+    said = wishes.wishes(folder, index.of(folder).corpus(), clock().date())
+    where = trust.wishes(folder.root)
+    if said and folder.trust.kept(where, trust.WISHES) is None:
+        asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)
+        question = f"{one_line(where)} was not agreed to on this machine, and says how to talk with you:\n  {asks}"
+        if not folder.trust.settle(where, trust.WISHES, question):
+            say_aside(f"Not followed: what {one_line(where)} says on how to talk with you; {trust.REMEDY}.")
 
 
 @contextlib.contextmanager

@@ -67,6 +67,14 @@ class Trust:
                 disk.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
 
 
+WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
+
+
+def wishes(root: str) -> str:
+    """The place under which the answer on the wishes in a user's folder is kept."""
+    return os.path.join(os.path.realpath(root), "lessons")
+
+
 def _kept() -> dict[str, dict[str, Any]]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
     with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
