@@ -150,7 +150,8 @@ def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False)
     for one in best if past else _current_above(best, found):
         rests = SOURCE_MARK.search(one.text) if one.path == PROFILE else None
         place = rests[1] if rests else f"{live(one.path)}:{one.line}"
-        if told.isdisjoint({place, one.text}) and turns.isdisjoint(one.sources):
+        quoted = one.over and any(one.text in other.text for other in out)  # whole, in what corrects it
+        if told.isdisjoint({place, one.text}) and turns.isdisjoint(one.sources) and not quoted:
             out.append(one)
             turns |= {place} if not one.sources else set()
         told |= {place, one.text, *one.sources, live(one.path) if one.sources else place}

@@ -55,7 +55,7 @@ UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on
 A_MONTH = dt.timedelta(days=31)  # what is longer is no day
 WORTH, BESIDE = 0.15, 0.4  # of the best score, under which a passage is not shown beside it; beside a sure answer
 _NO_SUBJECT = "叫姓在去到回从吃喝用打服对"  # behind these a name says what or where, not who
-NEAR = 8  # passages that are looked at for a change of what the first tells
+NEAR = 4  # passages that are looked at for a change of what the first tells
 FEW = 2  # words of a question that may leave out whom it is about
 
 
