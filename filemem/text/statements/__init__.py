@@ -239,7 +239,7 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
 def _otherwise(said: str) -> Kind | None:
     """The kind of what no row of the table names: an event, or something that stands; None for what names nothing that may be
     asked for one day, or is over by then."""
-    void = ("hedge", "passing", "reaction", "laugh", "courtesy", *(() if re.search(r"\d", said) else ("vague",)))
+    void = ("of no person", "hedge", "passing", "reaction", "laugh", "courtesy", *(() if re.search(r"\d", said) else ("vague",)))
     if not table.sign("settles", said) or said.endswith((":", "：")) or any(table.sign(name, said) for name in void):
         return None
     return table.kinds()["event" if table.sign("past time", said) else "told"]
@@ -247,7 +247,7 @@ def _otherwise(said: str) -> Kind | None:
 
 def _holds(name: str, said: str) -> bool:
     """Does a sentence of this kind say enough to be worth a file: a plan its time, an event its time, a name or a number?"""
-    if table.sign("hedge", said):
+    if table.sign("hedge", said) or (table.sign("of no person", said) and name not in _CERTAIN):
         return False
     if name == "health":
         return bool(table.sign("first person", said) or _names_somebody(said))
