@@ -46,6 +46,10 @@ _TIME = content(
     "现在 今天 明天 昨天 下周 上周 周一 周二 周三 周四 周五 周六 周日 以前 时候 时间 不是 改成 改到 推迟 取消"
 )
 
+_BETWEEN = frozenset(
+    "号日点月年周的了我你他她在到改"
+)  # characters with which two of a Chinese text are no word that names anything
+
 
 States = tuple[tuple[Topic, str], ...]  # relations that have one value at a time, with their values
 
@@ -235,7 +239,7 @@ class FactIndex:
         shared: Counter[str] = Counter()
         for word in content(plain(change.changes)) - _TIME:
             paths = self._words.get(word, {})
-            if not word.isdigit() and len(paths) <= COMMON:
+            if not word.isdigit() and len(paths) <= COMMON and not _BETWEEN & {*word}:
                 shared.update(list(paths))
         late = change.day - dt.timedelta(days=MEMORABLE)
         facts = [self.facts[path] for path in shared if kind_of(path) == change.kind]

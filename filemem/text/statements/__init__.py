@@ -239,7 +239,15 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
 def _otherwise(said: str) -> Kind | None:
     """The kind of what no row of the table names: an event, or something that stands; None for what names nothing that may be
     asked for one day, or is over by then."""
-    void = ("of no person", "hedge", "passing", "reaction", "laugh", "courtesy", *(() if re.search(r"\d", said) else ("vague",)))
+    void = (
+        "of no person",
+        "hedge",
+        "passing",
+        "reaction",
+        "laugh",
+        "courtesy",
+        *(() if re.search(r"\d", said) else ("vague",)),
+    )
     if not table.sign("settles", said) or said.endswith((":", "：")) or any(table.sign(name, said) for name in void):
         return None
     return table.kinds()["event" if table.sign("past time", said) else "told"]
