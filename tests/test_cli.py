@@ -127,6 +127,8 @@ def test_every_example_runs_on_the_sample_store(home: Path) -> None:
             "timeout --foreground --preserve-status -s INT 2 " if line == "filemem watch" else ""
         )  # it goes on for ever
         done = shell(home, until + line)
+        if "is not installed; pip install" in done.stderr:
+            continue  # an extra's command
         assert done.returncode in (0, 1), (line, done.stderr)  # 1: nothing found, nothing differs
         assert "filemem: " not in done.stderr, (line, done.stderr)
         assert "Traceback" not in done.stderr, (line, done.stderr)

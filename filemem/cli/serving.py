@@ -7,6 +7,7 @@ from filemem.cli.options import chosen, model_option, shared_options
 from filemem.cli.screen import put, say, say_dim
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError
+from filemem.files.store import StoreFolder
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import OfflineModel
 from filemem.serve import keys
@@ -30,16 +31,7 @@ def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -
     if ctx.invoked_subcommand:
         return
     store = the_store()
-    open_to = store.folder(chosen("user")).name if chosen("user") else ""
-    local = host in ("127.0.0.1", "localhost", "::1")
-    if open_to and not local:
-        raise FilememError(
-            f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
-        )
-    if not open_to and not keys.of(store.root):
-        raise FilememError(
-            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one user here with --user NAME."
-        )
+    open_to = _open_to(store, host)
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
@@ -61,6 +53,20 @@ def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -
         who = f"{open_to} without a key" if open_to else "whoever has a key"
         say(f"Serving {who} at {address}, answered by {asked.name}. End with Ctrl-C.")
         running.run(app.Service(store, chats, asked.name, log, open_to).app(), listening)
+
+
+def _open_to(store: StoreFolder, host: str) -> str:
+    """The user who needs no key, empty where everybody does; raises FilememError where nobody could ask anything."""
+    name = store.folder(chosen("user")).name if chosen("user") else ""
+    if name and host not in ("127.0.0.1", "localhost", "::1"):
+        raise FilememError(
+            f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
+        )
+    if not name and not keys.of(store.root):
+        raise FilememError(
+            "nobody has a key yet; make one with filemem serve keys add NAME, or serve one user here with --user NAME."
+        )
+    return name
 
 
 @serve_command.group("keys")

@@ -1,6 +1,6 @@
 """The profile on disk, kept in step with the memories that its lines rest on; what in it is a person's is only reported."""
 
-import os
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -96,7 +96,9 @@ def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
 
 def _read_only(folder: Folder) -> bool:
     """Does the profile say that the program is to leave it alone?"""
-    return os.path.lexists(folder.absolute(PROFILE)) and folder.memory(PROFILE).front.get("read_only") is True
+    with contextlib.suppress(FilememError):
+        return folder.memory(PROFILE).front.get("read_only") is True
+    return False
 
 
 def _line_now(folder: Folder, book: Ledger, path: str, line: str) -> str | None:
