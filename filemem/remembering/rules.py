@@ -10,8 +10,8 @@ from filemem.remembering import injection
 from filemem.remembering.comparison import Claim
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.text.statements import Statement, leaning, steering, steers, told
-from filemem.text.statements.sentences import is_chinese, plainly
+from filemem.text.statements import Statement, bears_nothing, leaning, steering, steers, table, told
+from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
 
 SECRET = "[redacted:"
 MOST = 6  # facts of one session, the weightiest; what a person asks to be remembered is beside them
@@ -20,8 +20,8 @@ UNNAMED = ("told", "event", "plan")  # kinds of what may be no more than a corre
 NEAR = 4  # turns before a correction such as "no, Thursday" in which what it corrects was said
 _CORRECTS = re.compile(
     r"^(?:(?:no|wait|sorry)[,.!]|no (?:wait|sorry|make|it)|wait no|nope|sorry it|oops|whoops|actually|correction"
-    r"|make (?:that|it)|i mean|i meant|scrap that|not|rather)(?!\w).{0,60}$"
-    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说错了?|其实是|哦?不[，,]|改成|应该是|更正|搞错了?|记错了?|打错了?).{0,30}$",
+    r"|make (?:that|it)|i mean|i meant|scrap that|not|rather)(?!\w)(.{0,60})$"
+    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说错了?|其实是|哦?不[，,]|改成|应该是|更正|搞错了?|记错了?|打错了?)(.{0,30})$",
     re.IGNORECASE,
 )
 
@@ -63,11 +63,8 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
         kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
         found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
-        corrects = _CORRECTS.search(plainly(said.text)) is not None
-        if not any(one.kind.name not in UNNAMED for one in heard.statements) and (
-            corrects or (to_assistant and leaning(said.text))
-        ):
-            found[place] = _with_earlier(session, place, corrects=corrects) or found[place]
+        if not any(one.kind.name not in UNNAMED for one in heard.statements):
+            found[place] = _with_earlier(session, place) or found[place]
     claims = [claim for place in sorted(found) for claim in found[place]]
     return Extracted(weightiest(claims, session.kept), dropped, notes)
 
@@ -108,17 +105,43 @@ def _take_back(session: Session, place: int, found: dict[int, list[Claim]], drop
             dropped.append(Dropped(claim.sources[0], claim.text, "it was said to be a joke"))
 
 
-def _with_earlier(session: Session, place: int, *, corrects: bool) -> list[Claim]:
-    """What a speaker told a few turns before, together with a short turn that corrects it, or that only it explains."""
+def _with_earlier(session: Session, place: int) -> list[Claim]:
+    """What a speaker told a few turns before, with a short turn that corrects a value of it, or that only it explains."""
     said = session.turns[place]
+    match = _CORRECTS.search(plainly(said.text))
+    gives = _corrected((match[1] or match[2] or "").strip(" ,.!，。！")) if match else set()
+    if not gives and (match or not session.to_assistant or not leaning(said.text)):
+        return []
     for before in _own_turns_before(session, place):
         earlier = session.turns[before]
         heard = told(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
-        if heard and not steers(heard[-1]):
+        if heard and not steers(heard[-1]) and (not match or gives & _correctable(heard[-1])):
             one = heard[-1]._replace(changes=heard[-1].text)
-            one = one._replace(states=(), when=None) if corrects else one
+            one = one._replace(states=(), when=None) if match else one
             return [_claim(session, [(earlier, one.text), (said, said.text.strip())], one)]
     return []
+
+
+def _corrected(rest: str) -> set[str]:
+    """The kinds of value that a correction gives anew, by what stands behind its opening; none where that is a question, a
+    request or talk about an answer."""
+    if (
+        any(part.role != TELLING for part in own_sentences(rest))
+        or table.sign("of no person", rest)
+        or bears_nothing(rest)
+    ):
+        return set()
+    return _values(f"it is {rest}") | ({"plain value"} if table.sign("one word", rest) else set())
+
+
+def _correctable(statement: Statement) -> set[str]:
+    """The kinds of value that a statement gives, any of which a few words may correct."""
+    plain = statement.states or table.sign("plain value", statement.text)
+    return _values(statement.text) | ({"plain value"} if plain else set())
+
+
+def _values(text: str) -> set[str]:
+    return {kind for kind in ("amount or time", "name") if table.sign(kind, text)}
 
 
 def _own_turns_before(session: Session, place: int) -> list[int]:

@@ -287,7 +287,7 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
     last, group = place, [parts[place]]
     while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
         place -= 1
-        if place < 0 or parts[place].role != TELLING or _bears_nothing(plainly(parts[place].text)):
+        if place < 0 or parts[place].role != TELLING or bears_nothing(plainly(parts[place].text)):
             break
         group.insert(0, parts[place])
     while len(group) > 1 and _leans(group[0]):  # what it leans on is not there
@@ -302,13 +302,13 @@ def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]
     for part in parts[place + 1 : place + 1 + SENTENCES - held]:
         said = plainly(part.text)
         adds = _leans(part) or not _has_subject(part) or table.sign("adds", said)
-        if part.role != TELLING or not adds or _bears_nothing(said) or table.sign("laugh", part.text):
+        if part.role != TELLING or not adds or bears_nothing(said) or table.sign("laugh", part.text):
             break
         found.append(part)
     return found
 
 
-def _bears_nothing(said: str) -> bool:
+def bears_nothing(said: str) -> bool:
     """Is a sentence courtesy, about the other one, or vague, so that nothing that leans on it is understood by it?"""
     second = table.sign("second person", said) and not is_chinese(said)
     return bool(second or table.sign("reaction", said) or table.sign("vague", said))
