@@ -241,7 +241,6 @@ def test_an_imported_assistant_is_one_under_its_own_name(user: Folder, name: str
     [
         ("My cat's name is Pixel.", "My cat Pixel died yesterday."),
         ("My brother Leo plays the harp in Oslo every Sunday.", "My brother Leo plays the lute in Oslo every Sunday."),
-        ("I am learning to build long bridges of wood.", "I am learning to build long bridges of wood in Norway."),
     ],
 )
 def test_one_other_word_is_another_fact(user: Folder, first: str, second: str) -> None:

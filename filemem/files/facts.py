@@ -12,6 +12,7 @@ from filemem.text.terms import LETTER
 
 IMPORTANCE = 5  # of a memory that does not say
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
+_TURN_HEAD = re.compile(r"^(- \*\*.+?\*\*):", re.MULTILINE)  # of a turn without a date
 _PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
 _LOOSE_ENDS = frozenset(
     "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
@@ -94,6 +95,25 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
         data = set_front(path, data, "source", reference(after))
     given = Memory(path, data).particular("confidence")
     return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
+
+
+def appended(path: str, data: bytes, body: str, day: dt.date) -> bytes:
+    """The memory with a further quotation, or paragraph, of some day at its end; as it is where it has that already."""
+    before = Memory(path, data)
+    dated = day != before.date or any(passage.day for passage in before.passages)
+    said = printable(_TURN_HEAD.sub(rf"\1 {day}:", body) if dated else body)
+    if f"\n{said}\n" in f"{before.text}\n":
+        return data
+    end = "" if data.endswith(b"\n") else "\n"
+    gap = "" if said.startswith("- **") else "\n"
+    return data + f"{end}{gap}{said}\n".encode("utf-8", "replace")
+
+
+def retold(path: str, data: bytes, text: str, by: str) -> bytes:
+    """The memory with a model's words in the place of all that it says; raises ValueError where that cannot be done."""
+    data = set_front(path, data, "retold_by", quoted(by))
+    head = b"".join(data.splitlines(keepends=True)[: Memory(path, data).front_end])
+    return head + f"\n{printable(text)}\n".encode("utf-8", "replace")
 
 
 def superseded(path: str, data: bytes, by: str, until: dt.date | None) -> bytes:

@@ -19,7 +19,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering.ledger import Ledger
-from filemem.text.statements import tells_more
+from filemem.text.statements import tells_more, whose
 from filemem.text.statements.relations import Topic, stated
 from filemem.text.statements.sentences import is_chinese
 from filemem.text.statements.words import amount, content
@@ -30,12 +30,15 @@ KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
 NEARLY = 0.85  # the same where each has words that the other has not
 NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
+MATTER = 1.5  # content words of a fact, from which on another that has them all tells more of the same matter
+ROOM = 1_200  # characters of what a file tells of one matter; what is told beyond that begins another
 BESIDE = 2  # content words beside those of a change, from which on what it changes tells something else as well
 OFTEN = 200  # facts that have a word, from which on it finds none that no other word finds
 COMMON = 3  # live facts that have a word, from which on it does not tell which of them a change means
 MEMORABLE = 400  # days after which a change is not taken to mean what was told before
 _NEGATED = re.compile(
-    r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't)\b|不|没|别", re.IGNORECASE
+    r"\b(?:not|no|never|no longer|doesn't|don't|isn't|can't|won't|didn't|hasn't|used to)\b|不|没|别|以前|曾经",
+    re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,;\[] )[A-Z]\w+|(?<=\[\[)[^\[\]]+")
 _SMALL = frozenset("the a an in on at of to his her their".split())
@@ -47,7 +50,7 @@ _TIME = content(
 )
 
 _BETWEEN = frozenset(
-    "号日点月年周的了我你他她在到改"
+    "号日点月年周的了我你他她在到改都也就和每常"
 )  # characters with which two of a Chinese text are no word that names anything
 
 
@@ -55,7 +58,10 @@ States = tuple[tuple[Topic, str], ...]  # relations that have one value at a tim
 
 
 class Fact(NamedTuple):
-    """A memory that a claim may agree or disagree with; `since` is the day of its last word: its date, or a person's edit."""
+    """A memory that a claim may agree or disagree with; `since` is the day of its last word, or of a person's edit.
+
+    `speaker`, `nature` and `when` are what they are of a claim; `sources` as its file names them.
+    """
 
     path: str
     text: str
@@ -65,7 +71,15 @@ class Fact(NamedTuple):
     own: bool  # just as the program left it
     pinned: bool
     confidence: float
-    outright: bool = False  # told to remember, in so many words, and by no turn of a conversation
+    sources: tuple[str, ...] = ()
+    speaker: str = ""
+    nature: str = ""
+    when: dt.date | None = None
+
+    @property
+    def outright(self) -> bool:
+        """Was it told to remember, in so many words, and by no turn of a conversation?"""
+        return not self.sources
 
 
 class Verdict(NamedTuple):
@@ -99,6 +113,7 @@ class Claim(NamedTuple):
     pinned: bool = False
     tags: tuple[str, ...] = ()
     meant: tuple[str, str] | None = None  # an action and a memory's path: what the one who made it says is to be done
+    merged: str = ""  # for an UPDATE: that memory and this claim, as a model tells both in one
     body: str = ""
     nature: str = ""
     when: dt.date | None = None
@@ -155,8 +170,9 @@ class FactIndex:
             return
         memory = Memory(path, data)
         own, known = self.ledger.untouched(path, data), self.ledger.written.get(live(path))
-        if known is None and b"source" in data:
-            self.cited.update(dict.fromkeys(sources(memory), path))
+        named = tuple(sources(memory)) if b"source" in data else ()
+        if known is None:
+            self.cited.update(dict.fromkeys(named, path))
         if memory.binary or (b"superseded_by" in data and memory.particular("superseded_by")):
             return
         if b"withheld" in data and memory.front.get("withheld"):
@@ -164,11 +180,14 @@ class FactIndex:
         speaker, text = said_in(memory)
         pinned = b"pinned" in data and bool(memory.particular("pinned"))
         confidence = memory.particular("confidence") if b"confidence" in data else None
-        since = self._since(path, own, known is not None)
+        told = [when.date for when in map(when_of, (source.rpartition(":")[0] for source in named)) if when]
+        since = max([self._since(path, own, known is not None), *told])
+        nature = str(memory.front.get("kind", "")) if b"kind" in data else ""
         self.put(
             Fact(
                 path, text, since, self.states(text, speaker), frozenset(content(text)), own, pinned,
-                1.0 if confidence is None else float(confidence), b"source" not in data,
+                1.0 if confidence is None else float(confidence), named, speaker, nature,
+                memory.particular("day") if nature else None,
             )
         )  # fmt: skip
 
@@ -271,7 +290,31 @@ def compare(claim: Claim, known: FactIndex) -> Verdict:
             continue
         if numbers <= _numbers(fact.text) and _says_as_much(words, claim.text, share, fact):
             return restated(fact)
+        if amount(fact.words) >= MATTER and _holds_whole(words, fact) and may_grow(fact, claim):
+            return restated(fact)
     return Verdict(ADD)
+
+
+def news(fact: Fact, claim: Claim) -> bool:
+    """Does a claim say what a fact does not?"""
+    return not content(plain(claim.text)) <= fact.words or not _numbers(claim.text) <= _numbers(fact.text)
+
+
+def may_grow(fact: Fact, claim: Claim) -> bool:
+    """May a fact's file take up what a claim tells of the same matter: the program's own, with room, of the same subject?
+
+    What was, and what is to come, is another matter each time, unless it is of the same day.
+    """
+    same = (fact.speaker, fact.nature, fact.when) == (claim.speaker, claim.nature, claim.when)
+    once = bool(claim.nature) and claim.when is None
+    mine = fact.own and not fact.pinned and not {*claim.sources} <= {*fact.sources}
+    roomy = len(fact.text) + len(claim.text) <= ROOM
+    return mine and same and not once and roomy and whose(fact.text) == whose(claim.text)
+
+
+def _holds_whole(words: set[str], fact: Fact) -> bool:
+    """Has a text all words of a fact, but for pairs of Chinese characters that another word came between?"""
+    return all(len(word) == 2 and _BETWEEN & {*word} for word in fact.words - words)
 
 
 def _says_as_much(words: set[str], text: str, share: float, fact: Fact) -> bool:
@@ -310,8 +353,8 @@ def _by_relations(claim: Claim, known: FactIndex) -> Verdict | None:
         return replacing(claim, sorted(other.values(), key=lambda fact: (fact.since, fact.path), reverse=True))
     for fact in same.values():
         if dict(claim.states).keys() <= dict(fact.states).keys():
-            news = content(plain(claim.text)) - fact.words
-            return restated(fact) if len(news) < NEWS else Verdict(ADD)
+            more = content(plain(claim.text)) - fact.words
+            return restated(fact) if len(more) < NEWS or may_grow(fact, claim) else Verdict(ADD)
     return None
 
 

@@ -34,6 +34,8 @@ from filemem.remembering.comparison import (
     compare,
     display,
     from_json,
+    may_grow,
+    news,
     tells_more_than,
 )
 from filemem.remembering.ledger import Ledger
@@ -63,6 +65,8 @@ class Decision(NamedTuple):
     in_part: tuple[str, ...] = ()
     until: str = ""
     heading: int | None = None
+    adds: str = ""  # what an UPDATE appends to its memory
+    retells: bool = False  # it stands in the place of all that the memory says
 
     def page(self) -> str:
         """The file that is written."""
@@ -194,13 +198,25 @@ def decided(claim: Claim, known: FactIndex) -> Decision:
 
 
 def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
-    """A memory gets a further source; told on another day, it is also more certain."""
+    """A memory gets a further source, and what is new; told on another day, it is also more certain."""
     surer = fact.confidence
     if claim.day != fact.since and not claim.said_by:
         surer = round(1 - (1 - fact.confidence) * RAISED, 2)
     surer = max(surer, claim.confidence)
-    known.put(fact._replace(confidence=surer))
-    return Decision(UPDATE, fact.path, claim, "told again", surer)
+    found = Decision(UPDATE, fact.path, claim, "told again", surer)
+    if claim.merged and claim.meant == (UPDATE, fact.path):
+        found = found._replace(adds=claim.merged, retells=True)
+        fact = fact._replace(text=claim.merged, speaker="")
+    elif news(fact, claim) and may_grow(fact, claim):
+        found = found._replace(adds=claim.body or claim.text)
+        fact = fact._replace(text=f"{fact.text} {plain(claim.text)}")
+    words = frozenset(content(plain(claim.text)))
+    if found.adds and fact.words <= words and not claim.said_by:  # its line of the profile says so, too
+        found = found._replace(heading=profile.section(claim.heading))
+    named = tuple(dict.fromkeys([*fact.sources, *claim.sources]))
+    since, words = max(fact.since, claim.day), fact.words | words if found.adds else fact.words
+    known.put(fact._replace(confidence=surer, since=since, words=words, sources=named))
+    return found
 
 
 def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
@@ -225,7 +241,7 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
     words = frozenset(content(plain(claim.text)))
     new = Fact(
         path, plain(claim.text), claim.day, claim.states, words, True, claim.pinned, found.confidence,
-        not claim.sources,
+        claim.sources, claim.speaker, claim.nature, claim.when,
     )  # fmt: skip
     known.put(new)
     return found._replace(replaces=replaces, in_part=in_part, until=str(until) if replaces else "", heading=heading)
@@ -356,7 +372,7 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
             done.append(one)
             continue
         try:
-            written = _confirm(folder, one) if one.action == UPDATE else _write(folder, one, at, notes)
+            written = _confirm(folder, one, book) if one.action == UPDATE else _write(folder, one, at, notes)
         except FilememError as error:
             notes.append(str(error))
             continue
@@ -366,7 +382,7 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
     changes = [
         profile.ProfileChange(one.path, one.heading, _profile_line(one), one.replaces)
         for one in done
-        if one.action in (ADD, SUPERSEDE) and (one.heading is not None or one.replaces)
+        if one.action in (ADD, SUPERSEDE, UPDATE) and (one.heading is not None or one.replaces)
     ]
     kept = upkeep.revise(folder, book, changes)
     entries += kept.entries
@@ -397,9 +413,9 @@ def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> 
 
 
 def _holds(memory: Memory, claim: Claim) -> bool:
-    """Is a memory what was made of a claim, superseded or confirmed since perhaps?"""
+    """Is a memory what was made of a claim, superseded or confirmed since perhaps, or told more of?"""
     said = "\n".join(memory.lines[memory.front_end :]).strip()
-    return said == (claim.body or claim.text) and set(claim.sources) <= set(facts.sources(memory))
+    return f"{said}\n".startswith(f"{claim.body or claim.text}\n") and set(claim.sources) <= set(facts.sources(memory))
 
 
 def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: list[str]) -> list[str]:
@@ -419,11 +435,18 @@ def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: 
     return [live(old), archive.archived(old)]
 
 
-def _confirm(folder: Folder, one: Decision) -> Applied:
-    """Add sources and confidence to a memory."""
+def _confirm(folder: Folder, one: Decision, book: Ledger) -> Applied:
+    """Add sources, confidence and what is new to a memory."""
     place = folder.locate(one.path)
+
+    def change(data: bytes) -> bytes:
+        after = facts.confirmed(place, data, one.claim.sources, one.confidence)
+        if one.retells and book.untouched(place, data):
+            return facts.retold(place, after, one.adds, one.claim.retold_by)
+        return facts.appended(place, after, one.adds, one.claim.day) if one.adds and not one.retells else after
+
     with contextlib.suppress(ValueError):
-        folder.edit(place, lambda data: facts.confirmed(place, data, one.claim.sources, one.confidence))
+        folder.edit(place, change)
     return Applied([one], [place], [])
 
 

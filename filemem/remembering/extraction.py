@@ -8,7 +8,7 @@ from typing import Any
 from filemem.models import Model, ModelError, Reply, prompt
 from filemem.models.offline import OfflineModel
 from filemem.remembering import verification
-from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, compare
+from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, compare, news
 from filemem.remembering.consolidation import Extractor
 from filemem.remembering.rules import Dropped, Extracted, extract, foreign
 from filemem.remembering.sessions import Session, SessionTurn
@@ -40,6 +40,7 @@ _DECISION = {
         "fact": {"type": "integer"},
         "action": {"type": "string", "enum": list(_ACTIONS)},
         "memory": {"type": "string", "description": "M and its number."},
+        "text": {"type": "string", "description": "For UPDATE: the memory with what is new, in one or two sentences."},
     },
     "required": ["fact", "action"],
 }
@@ -167,18 +168,22 @@ class _SessionReading:
         memories: dict[str, Fact] = {}
         for number, claim in enumerate(claims):
             alike = [fact for _, fact in self.known.similar(claim.text, SIMILAR)]
-            if alike and compare(claim, self.known).action == ADD:
+            verdict = compare(claim, self.known) if alike else None
+            grows = verdict and verdict.action == UPDATE and news(verdict.facts[0], claim)
+            if verdict and (grows or verdict.action == ADD):
                 open_ones.append(number)
                 memories.update((fact.path, fact) for fact in alike)
         if not open_ones:
             return claims
         facts = list(memories.values())
-        for number, meant in self._decisions([claims[number] for number in open_ones], facts).items():
-            claims[open_ones[number]] = claims[open_ones[number]]._replace(meant=meant)
+        for number, (action, path, text) in self._decisions([claims[number] for number in open_ones], facts).items():
+            claim = claims[open_ones[number]]
+            merged = verification.merged(text, memories[path], claim) if text and action == UPDATE else ""
+            claims[open_ones[number]] = claim._replace(meant=(action, path), merged=merged)
         return claims
 
-    def _decisions(self, claims: list[Claim], facts: list[Fact]) -> dict[int, tuple[str, str]]:
-        """What the model means by the claim's place: an action and a memory's path; nothing where it fails."""
+    def _decisions(self, claims: list[Claim], facts: list[Fact]) -> dict[int, tuple[str, str, str]]:
+        """What the model means by the claim's place: an action, a memory's path, its new text; nothing where it fails."""
         new = "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
         old = "\n".join(f"M{number} ({fact.since}): {fact.text}" for number, fact in enumerate(facts, 1))
         asked = [
@@ -196,21 +201,23 @@ class _SessionReading:
             return {}
         if answered is None:
             self.notes.append(f"compared by the offline rules: {self.model.name} gave no decisions that can be read")
-        found: dict[int, tuple[str, str]] = {}
+        found: dict[int, tuple[str, str, str]] = {}
         for entry in answered or []:
             self._take(entry, len(claims), facts, found)
         return found
 
-    def _take(self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str]]) -> None:
+    def _take(
+        self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str, str]]
+    ) -> None:
         """Take in one decision, where it names a fact and a memory that there are."""
         place, action = verification.whole(entry.get("fact")), str(entry.get("action", "")).upper()
         memory = verification.whole(str(entry.get("memory") or "").lstrip("mM"))
         if not 1 <= place <= claims or action not in _ACTIONS:
             self.notes.append(f"a decision of {self.model.name} makes no sense: {one_line(str(entry), 80)}")
         elif action == ADD:
-            found[place - 1] = (ADD, "")
+            found[place - 1] = (ADD, "", "")
         elif 1 <= memory <= len(facts):
-            found[place - 1] = (action, facts[memory - 1].path)
+            found[place - 1] = (action, facts[memory - 1].path, str(entry.get("text") or ""))
         else:
             self.notes.append(f"{self.model.name} names a memory that it was not shown: {one_line(str(entry), 80)}")
 

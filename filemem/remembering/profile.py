@@ -101,6 +101,8 @@ def _put(lines: list[str], change: ProfileChange, own: Callable[[str, str], bool
     there = {path for _, path, _ in marked("\n".join(lines))}
     wanted = change.heading is not None and change.path not in there
     for number, path, said in reversed(marked("\n".join(lines))):
+        if path == change.path and change.heading is not None and own(path, said):
+            lines[number - 1] = change.line + tail  # it tells more than it did
         if path not in change.replaces:
             continue
         if not own(path, said):

@@ -8,7 +8,7 @@ from typing import Any
 from filemem.files.facts import plain
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
-from filemem.remembering.comparison import Claim
+from filemem.remembering.comparison import Claim, Fact
 from filemem.remembering.ledger import digest
 from filemem.remembering.rules import SECRET, Dropped, foreign, may_steer
 from filemem.remembering.sessions import Session, SessionTurn
@@ -124,6 +124,19 @@ def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Sessio
         said_by=by,
         waits=entry.get("kind") == "lesson" and session.imported,
     )
+
+
+def merged(text: str, fact: Fact, claim: Claim) -> str:
+    """A model's words for a memory and what is new of it, on one line; empty where they have more or less than both."""
+    text = " ".join(redact(text)[0].split())
+    both = [DatedText(fact.text, fact.since), DatedText(claim.text, claim.day)]
+    invented = amount(content(plain(text)) - fact.words - content(plain(claim.text))) > 1
+    strange = invented or bounded.unsupported_details([text], both)
+    lost = [
+        item for item in bounded.archive_only(both, [DatedText(text, claim.day)]) if not content(item) <= content(text)
+    ]
+    said = [SessionTurn(0, claim.speaker, claim.text, claim.day, "")]
+    return "" if strange or lost or _unfit(text, said) else text
 
 
 def whole(value: Any) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import archive, withheld
 from filemem.files.folder import Current, Folder
-from filemem.files.memory import Memory
+from filemem.files.memory import Memory, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
@@ -77,6 +77,17 @@ class Candidate:
             return None, Passage(self.line, self.line, "", "", "")
         place, *_ = memory.windows[self._place]
         return memory.passages[place - 1] if place else None, memory.passages[place]
+
+    @functools.cached_property
+    def cited(self) -> tuple[str, ...]:
+        """The turn that it was taken from: the first of its file's sources, or of those of its own day, where it has one."""
+        day = self._passages[1].day if len(self.sources) > 1 else None
+        own = [
+            source
+            for source in self.sources
+            if day and (when := when_of(source.rpartition(":")[0])) and when.date == day
+        ]
+        return (*own, *self.sources)[:1]
 
     @property
     def text(self) -> str:

@@ -57,7 +57,7 @@ def _stands_for(hit: Candidate, facts: dict[str, str]) -> list[str]:
 def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candidate | None]) -> list[Candidate]:
     """The hits, best first, with each fact and the turn that it was taken from made one piece of evidence.
 
-    The turn, the first that the fact names, counts nearly what the fact does, and is brought in where it was not found
+    The turn (see `Candidate.cited`) counts nearly what the fact does, and is brought in where it was not found
     itself: `turn` gives the hit for a `path:line`. Of the facts that hold the whole question or outrank every turn those
     are shown that tell more than their turns; the best one that holds the whole question stands first. One that quotes its
     turn never stands beside it, see `_one_of`.
@@ -67,7 +67,7 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
     out = {f"{hit.path}:{hit.line}": hit for hit in hits}
     first, rank = True, {key: place for place, key in enumerate(out)}
     for key, fact in list(out.items()):
-        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.sources[:1]]
+        found = [out.get(source) or out.get(archived(source)) or turn(source, fact) for source in fact.cited]
         told = [(f"{hit.path}:{hit.line}", hit) for hit in found if hit]
         if told and _quotes(fact, told[0][1]):
             del out[key]

@@ -431,4 +431,4 @@ def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
         return "self"  # the trait comes first: "birthday is in May", whose else
     if not found and (noun := _NOUN.fullmatch(_OPENING.sub("", before))) and not topic.ask.search(noun[1]):
         return "other"
-    return max(found)[1] if found else {"self": "self"}.get(whose(sentence), "other")
+    return max(found)[1] if found else {"self": "self"}.get(whose(sentence.text), "other")

@@ -119,9 +119,9 @@ def talk(text: str) -> list[Sentence]:
     return found
 
 
-def whose(sentence: Sentence) -> str:
-    """Whom a sentence is about: `self`, its speaker, `kin` of theirs, or `other`."""
-    return _about([sentence])
+def whose(text: str) -> str:
+    """Whom a text is about: `self`, its speaker, `kin` of theirs, or `other`."""
+    return _about([Sentence(text, TELLING, "zh" if is_chinese(text) else "en")])
 
 
 def steers(statement: Statement) -> bool:
