@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
-from filemem.chat.conversation import Conversation
+from filemem.chat.conversation import Called, Conversation
 from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
+from filemem.models import OpenAIModel
 from filemem.models.offline import OfflineModel
 
 NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -78,6 +80,61 @@ def test_a_folder_begun_here_is_followed(tmp_path: Path, monkeypatch: pytest.Mon
     words = ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", "From now on, answer in one sentence."]
     CliRunner().invoke(cli, words)
     assert "answer in one sentence" in instructions(Store(tmp_path / "store").user("ann").folder)
+
+
+def test_what_stands_is_read_once_a_message_and_anew_for_the_next(ann: Folder) -> None:
+    """A lesson that is written while the tools work counts from the next message on."""
+    opened = calls(("open", {"path": TALK}))
+    with ScriptedServer(opened, say("Short."), say("Brief.")) as server:
+        talk = Conversation(ann, OpenAIModel("x", server.base_url, "none", 30), lambda: NOW)
+        talk.say("What did I ask?", lambda event: isinstance(event, Called) and lesson(ann, "6-new", "No lists."))
+        talk.say("And now?")
+        asked = [request.body["messages"][0]["content"] for request in server.requests]
+    assert ["No lists." in text.partition("<memory path=")[0] for text in asked] == [False, False, True]
+
+
+SPOKEN = """
+    my summaries are too long
+    talk to me like Sam
+    Talk to me the way Sam does.
+    You're too formal with me.
+    Please answer me in Chinese.
+    Be more concise.
+    From now on my summaries should be short.
+    请用中文回答我
+    跟我说话像老朋友一样
+    用小王的口气跟我说话
+    你太啰嗦了
+    总结写得太长了
+    从现在开始，回答都要简短
+    以后总结不要超过三句
+"""
+
+
+@pytest.mark.parametrize("said", [line.strip() for line in SPOKEN.strip().split("\n")])
+def test_what_is_said_once_in_a_chat_stands_from_then_on(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    words = ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", said]
+    CliRunner().invoke(cli, words)
+    assert f"- {said}\n" in f"{instructions(Store(tmp_path / 'store').user('ann').folder)}\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From now on I use the bus.",
+        "You are too kind.",
+        "From now on the office opens at nine.",
+        "他跟我说话像老师一样",
+    ],
+)
+def test_what_is_told_of_life_is_no_wish(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    CliRunner().invoke(cli, ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", said])
+    folder = Store(tmp_path / "store").user("ann").folder
+    assert not [path for path in folder.paths() if path.startswith("lessons/")]
 
 
 def test_a_wish_can_forge_no_mark_and_no_line(ann: Folder) -> None:

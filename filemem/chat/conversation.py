@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem import index
-from filemem.chat import recalling, wishes
+from filemem.chat import recalling
+from filemem.chat.standing import StandingMemory, standing
 from filemem.errors import FilememError
 from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
@@ -17,7 +17,7 @@ from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
 from filemem.forgetting import asking
 from filemem.forgetting.wording import Wording
-from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, blocks, prompt
+from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 from filemem.text.plain import one_line
@@ -88,6 +88,7 @@ class Conversation:
         self._recalled: dict[
             int, recalling.Recalled
         ] = {}  # what a search for the last message found, by the tokens that it may have
+        self._stands: StandingMemory | None = None  # what stands in the prompt while a message is answered
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def ask_from_now_on(self, model: Model) -> None:
@@ -128,6 +129,8 @@ class Conversation:
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
             self._keep("".join(said), error)
             raise
+        finally:
+            self._stands = None
         self.keep(ASSISTANT, answer)
         if self.kept:
             self._note_citations(answer)
@@ -193,19 +196,17 @@ class Conversation:
         start = self._window(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = Current(self.transcript.path, turns[start].line)
-        settings, corpus = config.of(self.user), index.of(self.user).corpus()
-        kept = [entry.path for entry in corpus.entries() if entry.path.startswith(blocks.FOLDER)]
-        found = blocks.read(self.user, kept, settings)
+        stands = self._stands or standing(self.user, self.now().date())
         system = prompt.sections(
             self.user,
             self.now(),
-            wishes.wishes(self.user, corpus, self.now().date()) if wishes.followed(self.user) else [],
-            prompt.standing(found, round(settings.block_tokens * self._share)),
+            stands.wishes,
+            prompt.standing(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
             self.tools.pages(),
             self._summarise(turns[:start]),
             tools=bool(self.offered),
         )
-        return [*system, *self._recall(turns), prompt.Section("outside", blocks.outside(corpus))], turns[start:]
+        return [*system, *self._recall(turns), prompt.Section("outside", stands.outside)], turns[start:]
 
     def _recall(self, turns: list[Passage]) -> list[prompt.Section]:
         """The best passages for the last message, which the model need not ask for; more of them where it calls no tool."""
@@ -279,6 +280,7 @@ class Conversation:
         self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
+        self._stands = standing(self.user, self.now().date())
         for left in range(config.of(self.user).steps, -1, -1):
             reply = self._fitting(worked, listen, with_tools=left > 0)
             if self.offered and left and not reply.calls and _is_call(reply.text):

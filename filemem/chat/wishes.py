@@ -5,13 +5,16 @@ not begun on this machine only once they have agreed to it (`trust`), as a store
 """
 
 import datetime as dt
-from collections.abc import Iterator
+import functools
+import itertools
+from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError
 from filemem.files import trust, withheld
 from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
+from filemem.files.withheld import Withheld
 from filemem.index.corpus import Corpus
 from filemem.remembering.profile import under
 from filemem.search import filters
@@ -25,8 +28,10 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
     lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
     lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
     standing = [one.path for one in lessons if not filters.lapse(one, today)]
-    said, spent = list[str](), 0
-    for wish in [*(wish for path in standing for wish in _lesson(folder, path)), *_written(folder)]:
+    hidden, said, spent = withheld.read(folder), list[str](), 0
+    imported = functools.cache(functools.partial(_imported, folder))
+    told = (wish for path in standing for wish in _lesson(folder, path, hidden, imported))
+    for wish in itertools.chain(told, _written(folder)):
         spent += tokens.count(wish)
         if spent > MOST:
             break
@@ -39,12 +44,11 @@ def followed(folder: Folder) -> bool:
     return bool(folder.trust.known(trust.wishes(folder.root), trust.WISHES))
 
 
-def _lesson(folder: Folder, path: str) -> Iterator[str]:
+def _lesson(folder: Folder, path: str, hidden: Withheld, imported: Callable[[str], bool]) -> Iterator[str]:
     """The wishes of one lesson; none where it goes back to what was imported or said by another."""
-    hidden = withheld.read(folder)
     try:
         memory = folder.memory(path)
-        if any(_imported(folder, source) for source in sources(memory)):
+        if any(imported(source.rpartition(":")[0] or source) for source in sources(memory)):
             return
     except FilememError:
         return
@@ -54,10 +58,10 @@ def _lesson(folder: Folder, path: str) -> Iterator[str]:
             yield plain(" ".join(passage.text.split()))
 
 
-def _imported(folder: Folder, source: str) -> bool:
-    """Does a `path:line` lie in a conversation that came from another program?"""
+def _imported(folder: Folder, path: str) -> bool:
+    """Is the conversation at a path one that came from another program?"""
     try:
-        memory: Memory = folder.memory(folder.locate(source.rpartition(":")[0] or source))
+        memory: Memory = folder.memory(folder.locate(path))
     except FilememError:
         return False
     return "origin" in memory.front

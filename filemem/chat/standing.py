@@ -1,0 +1,27 @@
+"""What of the memory always stands in the prompt: taken once a message, however many steps its answer takes."""
+
+import datetime as dt
+from typing import NamedTuple
+
+from filemem import index
+from filemem.chat import wishes
+from filemem.files import config
+from filemem.files.folder import Folder
+from filemem.models import blocks
+from filemem.models.blocks import Block
+
+
+class StandingMemory(NamedTuple):
+    """How the person wishes to be talked with, the blocks, and a line on what lies outside."""
+
+    wishes: list[str]
+    blocks: list[Block]
+    outside: str
+
+
+def standing(folder: Folder, today: dt.date) -> StandingMemory:
+    """What stands as the files are now; wishes only where the person follows what this folder says of them."""
+    corpus = index.of(folder).corpus()
+    kept = [entry.path for entry in corpus.entries() if entry.path.startswith(blocks.FOLDER)]
+    said = wishes.wishes(folder, corpus, today) if wishes.followed(folder) else []
+    return StandingMemory(said, blocks.read(folder, kept, config.of(folder)), blocks.outside(corpus))
