@@ -1,7 +1,7 @@
 """Which of the passages found an answer shows, and in what order."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from filemem.files.archive import archived
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
@@ -19,6 +19,7 @@ BESIDE, BESIDE_LIST = 0.03, 0.08  # and more for each line of the same file; whe
 ROOM = ((STRONG, 1900), (PARTIAL, 1225), (0.0, 640))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
+SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
 SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
 PART = 20  # hits of each further part of an answer that was asked for more
 WHOLE = 0.95  # strength of a fact that holds the whole question
@@ -76,8 +77,8 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
             out[f"{one.path}:{one.line}"] = one
             rank[f"{one.path}:{one.line}"] = rank.get(told[0][0], rank[key])
             continue
-        whole = fact.strength >= WHOLE and not fact.note
         if told and not fact.note:
+            whole = fact.strength >= WHOLE
             worth = whole or fact.score >= best
             if not (whole and _alone(fact, turns)) and (not worth or _retells(fact, told[0][1])):
                 del out[key]
@@ -133,40 +134,50 @@ def _said(text: str) -> set[str]:
 def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[list[Candidate], int]:
     """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
     many more there are."""
-    told = list(_told(hits))
-    shown, left = _worth_their_room(told[:limit], hits, parsed.lists)
     best = max((hit.score for hit in hits), default=0.0)
-    if limit:  # what is shown without being asked for more comes first, then the rest
-        rest = [hit for hit in told[:limit] if hit not in shown]
-        parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
-        return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
-    return _by_file(shown, best, parsed), left
-
-
-def _told(hits: list[Candidate]) -> Iterator[Candidate]:
-    """The hits that tell something, and what nobody has said before in the same words."""
+    if not limit:
+        shown, left = _worth_their_room(hits, hits, parsed.lists)
+        return _by_file(shown, best, parsed), left
     said: set[str] = set()
-    for hit in hits:
-        if not hit.empty and hit.excerpt not in said:
-            said |= {hit.excerpt} if hit.speaker else set()
-            yield hit
+    told = [hit for hit in hits if _tells(hit, said)]
+    shown, _ = _worth_their_room(told[:limit], hits, parsed.lists)  # comes first, then the rest
+    rest = [hit for hit in told[:limit] if hit not in shown]
+    parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
+    return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
 
 
-def _worth_their_room(told: list[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
-    """Those that have a share of the best one's score that grows with their length and with what is shown already, above all
-    of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds, or rests
-    in the archive, is shown where it holds as much of the question. And how many are left."""
+def _tells(hit: Candidate, said: set[str]) -> bool:
+    """Does a hit tell something, and what nobody has `said` before in the same words?"""
+    if hit.empty or hit.excerpt in said:
+        return False
+    said |= {hit.excerpt} if hit.speaker else set()
+    return True
+
+
+def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
+    """Those of `some` hits that have a share of the best score that grows with their length and with what is shown already,
+    above all of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds,
+    or rests in the archive, is shown where it holds as much of the question. And how many are left; what cannot be among
+    those shown, whatever it says, is not read."""
     shown: list[Candidate] = []
     lines: dict[str, int] = {}
     spent = left = 0
+    said: set[str] = set()
     best = max((hit.score for hit in hits), default=0.0)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least)
-    for hit in told:
+    for hit in some:
+        rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
+        cheapest = best * (WORTH + DEARER * spent + SHORTEST)
+        if shown and ((hit.score < cheapest and not rests) or spent + LINE > room):
+            left += 1
+            continue
+        if not _tells(hit, said):
+            continue
         known, cost = lines.get(hit.path, 0), _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
         least = best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
-        rests = (hit.note or hit.path.startswith(ARCHIVE)) and hit.strength >= strength
+        rests = rests and hit.strength >= strength
         cost += 0 if known else HEADING
         if shown and ((hit.score < least and not rests) or spent + cost > room):
             left += 1

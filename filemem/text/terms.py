@@ -126,8 +126,9 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     rest = text
     for phrase in _WORDS["courtesies zh"] if not text.isascii() else ():
         rest = rest.replace(phrase, " ")
-    found = [token for token in tokens(rest) if token not in STOP and token not in names]
-    return bool(text.strip()) and all(token in _COURTESIES for token in found)
+    words = (match[0] for match in _WORD.finditer(fold(rest)))  # mostly the first few tell
+    found = (token for word in words for token in (cjk_tokens(word) if is_cjk(word) else (word,)))
+    return bool(text.strip()) and all(token in _COURTESIES or token in STOP or token in names for token in found)
 
 
 _OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
