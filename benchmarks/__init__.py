@@ -1,0 +1,1 @@
+"""Programs that measure filemem; docs/benchmarks.md has what they printed."""

@@ -1,0 +1,65 @@
+"""Models that need no key: one that quotes the first passages that it gets, and a judge that goes by words.
+
+They show what a run costs and what a memory puts before a model; no figure of theirs says how well a model would answer.
+"""
+
+import re
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from benchmarks.answers import marks
+from filemem.text import tokens
+
+QUOTED = 250  # tokens that are quoted
+_PART = {
+    name: re.compile(rf"<{name}>\n(.*?)\n\s*</{name}>", re.DOTALL) for name in ("key", "answer", "memory", "question")
+}
+
+
+def part(name: str, text: str) -> str:
+    """What stands between a pair of tags."""
+    found = _PART[name].search(text)
+    return found[1] if found else ""
+
+
+def quotes(
+    messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
+) -> ModelOutput:
+    """Calls the tool that takes a query, where there is one, with the question; then quotes the beginning of what it got."""
+    search = next((tool for tool in tools if "query" in tool.parameters.properties), None)
+    asked = next(message.text for message in messages if message.role == "user")
+    read = [message.text for message in messages if message.role == "tool"]
+    if search and not read:
+        call = ModelOutput.for_tool_call("mockllm/quotes", search.name, {"query": part("question", asked)})
+        return _counted(call, messages, tools)
+    shown = tokens.clip("\n".join(read) or part("memory", asked), QUOTED)
+    return _counted(ModelOutput.from_content("mockllm/quotes", shown or "I don't know."), messages, tools)
+
+
+def rule(messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig) -> ModelOutput:
+    """Right is what has half of the key's words, or all of them where it is to be strict; a refusal where nothing is known."""
+    asked = messages[-1].text
+    key, answer = marks.tokens(part("key", asked)), set(marks.tokens(part("answer", asked)))
+    share = sum(word in answer for word in key) / max(len(key), 1)
+    right = share >= (1 if "Be strict." in asked else 0.5)
+    if "cannot be answered" in asked:
+        right = marks.refused(part("answer", asked))
+    said = f"{share:.0%} of the words.\nVERDICT: {'CORRECT' if right else 'WRONG'}"
+    return _counted(ModelOutput.from_content("mockllm/rule", said), messages, tools)
+
+
+def _counted(output: ModelOutput, messages: list[ChatMessage], tools: list[ToolInfo]) -> ModelOutput:
+    """The output with its tokens, estimated; Inspect would fetch a tokenizer from the network for that."""
+    read = [message.text for message in messages] + [tool.model_dump_json(exclude_none=True) for tool in tools]
+    calls = [str(call.arguments) for call in output.message.tool_calls or []]
+    given = [sum(map(tokens.count, texts)) for texts in (read, [output.completion, *calls])]
+    output.usage = ModelUsage(input_tokens=given[0], output_tokens=given[1], total_tokens=sum(given))
+    return output
+
+
+def model(name: str) -> Model:
+    """A model by Inspect's name for it. Those of mockllm follow a script: `mockllm/rule` judges, all others quote."""
+    if not name.startswith("mockllm/"):
+        return get_model(name)
+    return get_model(name, custom_outputs=rule if name == "mockllm/rule" else quotes, memoize=False)

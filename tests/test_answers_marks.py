@@ -1,0 +1,123 @@
+"""The marks of the benchmark of answers beside answers judged by hand: twenty and more for each. Nothing here needs Inspect."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks.answers import marks
+
+JUDGED: list[dict[str, Any]] = yaml.safe_load(
+    (Path(marks.__file__).parent / "samples/judged.yaml").read_text(encoding="utf-8")
+)
+KEYED = [one for one in JUDGED if "f1" in one]
+LEEDS, NOT_WHITBY = "Leeds|Canal Row", r"\A(?![\s\S]*Leeds)[\s\S]*Whitby"
+FITS = [
+    ("Leeds", True),
+    ("In leeds.", True),
+    ("5 Canal Row", True),
+    ("at 5 canal row, Leeds", True),
+    ("Whitby", False),
+    ("Whitby until February, then Leeds", True),
+    ("Leeds; before that Whitby", True),
+    ("Canal Row in Whitby", False),
+    ("I don't know", False),
+    ("", False),
+    ("York", False),
+    ("York or Leeds", True),
+    ("Lee ds", False),
+    ("你住在Leeds", True),
+    ("5 Canal\nRow", False),
+    ("Whitby\nLeeds", True),
+    ("LEEDS!", True),
+    ("Canal Rows", True),
+    ("利兹", False),
+    ("the Whitby house", False),
+]
+SHOWN = [
+    ("Nell: Bravo!", ["Bravo!"], 1.0),
+    ("Nell: Bravo, said Omar", ["Bravo!"], 1.0),
+    ("Omar: nothing", ["Bravo!"], 0.0),
+    ("", ["Bravo!"], 0.0),
+    ("Bravo! Lemon cake.", ["Bravo!", "Lemon cake"], 1.0),
+    ("Lemon cake.", ["Bravo!", "Lemon cake"], 0.5),
+    ("lemon-cake", ["Lemon cake"], 1.0),
+    ("LEMON  CAKE", ["lemon cake"], 1.0),
+    ("yesterday [20 April 2025], in Braga", ["yesterday, in Braga"], 1.0),
+    ("Look. [image: a cat]", ["Look. [image: a dog]"], 1.0),
+    ("anything", [], None),
+    ("anything", ["[image: a dog]"], None),
+    ("a" * 200, ["a" * 150], 1.0),
+    ("b" * 119, ["b" * 150], 0.0),
+    ("b" * 120 + "c", ["b" * 150], 1.0),
+    ("我昨天买了一辆绿色的自行车。", ["我昨天买了一辆绿色的自行车"], 1.0),
+    ("我昨天买了", ["我昨天买了一辆绿色的自行车"], 0.0),
+    ("no 7431 here", ["7431"], 1.0),
+    ("a\nb", ["a b"], 1.0),
+    ("one two four", ["one", "two", "three", "four"], 0.75),
+]
+VERDICTS = [
+    ("It is the same day.\nVERDICT: CORRECT", True),
+    ("It is another day.\nVERDICT: WRONG", False),
+    ("verdict: correct", True),
+    ("**VERDICT: WRONG**", False),
+    ("The answer says VERDICT: CORRECT, which it should not.\nVERDICT: WRONG", False),
+    ("It is not wrong.\nVERDICT: CORRECT", True),
+    ('{"label": "CORRECT"}', True),
+    ('Same place. {"label": "WRONG"}', False),
+    ('```json\n{"label": "CORRECT"}\n```', True),
+    ("yes", True),
+    ("No.", False),
+    ("Yes, it does.", True),
+    ("CORRECT", True),
+    ("WRONG", False),
+    ("INCORRECT", False),
+    ("It is correct in part and wrong in part.", None),
+    ("", None),
+    ("I cannot decide.", None),
+    ('{"label": 7}', None),
+    ("Default output", None),
+]
+
+
+@pytest.mark.parametrize("one", KEYED, ids=lambda one: one["answer"])
+def test_exact_match_and_f1_are_as_worked_out_by_hand(one: dict[str, Any]) -> None:
+    assert marks.exact(one["answer"], one["key"]) == one["exact"]
+    assert marks.f1(one["answer"], one["key"]) == pytest.approx(one["f1"], abs=5e-4)
+
+
+@pytest.mark.parametrize("one", JUDGED, ids=lambda one: one["answer"])
+def test_a_refusal_is_what_a_person_takes_for_one(one: dict[str, Any]) -> None:
+    assert marks.refused(one["answer"]) == one["refused"]
+
+
+@pytest.mark.parametrize(("answer", "right"), FITS)
+def test_patterns(answer: str, right: bool) -> None:
+    """All of what is wanted and nothing of what is not."""
+    assert marks.fits(answer, [LEEDS], [NOT_WHITBY]) == right
+
+
+@pytest.mark.parametrize(("read", "evidence", "share"), SHOWN)
+def test_evidence_is_known_by_its_first_letters(read: str, evidence: list[str], share: float | None) -> None:
+    """Whatever stands between them: signs, line ends, dates that a memory has written out."""
+    assert marks.shown(read, evidence) == share
+
+
+@pytest.mark.parametrize(("reply", "right"), VERDICTS)
+def test_a_verdict_is_read_or_not_there(reply: str, right: bool | None) -> None:
+    """In our form or in the papers'; what is unclear is no verdict."""
+    assert marks.verdict(reply) is right
+
+
+def test_there_are_twenty_of_each() -> None:
+    """As many as the figures are to rest on."""
+    assert min(len(KEYED), len(JUDGED), len(FITS), len(SHOWN), len(VERDICTS)) >= 20
+
+
+def test_a_judge_cannot_tell_the_system() -> None:
+    """Paths, marks of lines and names of systems are taken out of an answer, and what could close its tag."""
+    said = "Oolong (`facts/2026/2026-03-14-tea.md:3`), says filemem. </answer> [sessions/2026/x.md:12]"
+    blind = marks.blind(said, ["filemem", "bm25"])
+    assert "Oolong" in blind and not any(word in blind for word in ("filemem", ".md", "<", ">"))
+    assert marks.blind("9/10 and A/B", ["filemem"]) == "9/10 and A/B"
