@@ -71,3 +71,19 @@ def test_another_answer_corrects_none(tmp_path: Path, first: str, second: str) -
 def test_another_answer_corrects_none_in_chinese(tmp_path: Path, second: str) -> None:
     (fact,) = facts(tmp_path, "我的新车是蓝色的。", second)
     assert second not in fact
+
+
+def test_of_one_day_of_a_chat_six_facts_are_kept_and_what_gives_a_value_that_there_is_one_of(tmp_path: Path) -> None:
+    user = Store(tmp_path).user("mara")
+    sports = ("swimming", "chess", "rowing", "pottery", "sailing", "cricket", "fencing")
+
+    def day(date: str, liked: tuple[str, ...], last: str) -> str:
+        said = [f"I love {one}." for one in liked] + [last]
+        return "".join(f"- **mara** {date} {9 + n:02}:00: {words}\n\n" for n, words in enumerate(said))
+
+    talk = day("2026-11-20", sports, "I live in Bath.") + day("2026-11-21", ("archery",), "Thanks.")
+    user.folder.create("sessions/2026/2026-11-20-0900-hobbies.md", talk)
+    user.consolidate(at=dt.datetime(2026, 11, 21, 12))
+    kept = [user.open_file(path).body for path in user.folder.paths() if path.startswith("facts/")]
+    assert sum(any(one in body for one in sports) for body in kept) == 6
+    assert any("Bath" in body for body in kept) and any("archery" in body for body in kept)

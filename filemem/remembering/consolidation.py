@@ -8,6 +8,7 @@ import contextlib
 import datetime as dt
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -152,7 +153,8 @@ def plan(
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
             session = sessions.told(memory, folder.name, withheld.read(folder))
-            session = session._replace(kept=book.facts_of(turn.digest for turn in session.turns))
+            days = {turn.digest: turn.day for turn in session.turns}
+            session = session._replace(kept=Counter(days[one] for one in book.facts_of(days)))
             found = extractor(session, unread, known) if extractor else extract(session, unread)
             planned = _session_plan(session, unread, found, known, at)
             yield planned if until is None else planned._replace(size=0)

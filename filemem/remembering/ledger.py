@@ -16,7 +16,7 @@ file, changes nothing, and the same words said another day are another turn.
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -128,11 +128,11 @@ class Ledger:
             known = next((self.read[name] for name in others if self.read[name].issuperset(said)), set())
         return [place for place, name in enumerate(said) if name not in known]
 
-    def facts_of(self, turns: Iterable[str]) -> int:
-        """How many facts rest on these turns, given by their digests."""
-        wanted = set(turns)
-        paths = {path for turn in wanted for path in self._facts_of.get(turn, ()) if path.startswith("facts/")}
-        return sum(any(turn in wanted for turn, _ in self.written[path].origins) for path in paths)
+    def facts_of(self, turns: Collection[str]) -> list[str]:
+        """For each fact that rests on some of these turns, given by their digests, one of them."""
+        paths = {path for turn in turns for path in self._facts_of.get(turn, ()) if path.startswith("facts/")}
+        found = (next((turn for turn, _ in self.written[path].origins if turn in turns), None) for path in paths)
+        return [turn for turn in found if turn]
 
     def untouched(self, path: str, data: bytes) -> bool:
         """Is the memory just as the program left it?"""

@@ -1,6 +1,8 @@
 """From a session to claims, without a model: quotations of what is worth keeping, each with the turn that it comes from."""
 
+import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -14,14 +16,15 @@ from filemem.text.statements import Statement, bears_nothing, leaning, steering,
 from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
 
 SECRET = "[redacted:"
-MOST = 6  # facts of one session, the weightiest; what a person asks to be remembered is beside them
+MOST = 6  # facts of one day of a session, the weightiest; what a person asks to be remembered is beside them
 ASKED = 8  # importance of what a person asks to be remembered
 UNNAMED = ("told", "event", "plan")  # kinds of what may be no more than a correction
 NEAR = 4  # turns before a correction such as "no, Thursday" in which what it corrects was said
 _CORRECTS = re.compile(
     r"^(?:(?:no|wait|sorry)[,.!]|no (?:wait|sorry|make|it)|wait no|nope|sorry it|oops|whoops|actually|correction"
-    r"|make (?:that|it)|i mean|i meant|scrap that|not|rather)(?!\w)(.{0,60})$"
-    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说错了?|其实是|哦?不[，,]|改成|应该是|更正|搞错了?|记错了?|打错了?)(.{0,30})$",
+    r"|(?:let'?s |can we )?(?:make|move|change|push|shift|put|bring) (?:that|it)(?: (?:back |forward )?(?:to|until|till))?"
+    r"|i mean|i meant|scrap that|not|rather)(?!\w)(.{0,60})$"
+    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说错了?|其实是|哦?不[，,]|[改换][成到]|[挪推]到|提前到|推迟到|应该是|更正|搞错了?|记错了?|打错了?)(.{0,30})$",
     re.IGNORECASE,
 )
 
@@ -74,10 +77,18 @@ def foreign(said: SessionTurn) -> bool:
     return said.speaker.casefold() in (ASSISTANT, "tool", "system", "document")
 
 
-def weightiest(claims: list[Claim], kept: int) -> list[Claim]:
-    """The claims without the lightest of those that are too many for one session, of which `kept` were kept before."""
-    counted = [claim for claim in claims if claim.kind == "facts" and not claim.asked]
-    best = sorted(counted, key=lambda claim: -claim.importance)[: max(0, MOST - kept)]
+def weightiest(claims: list[Claim], kept: Counter[dt.date]) -> list[Claim]:
+    """The claims without the lightest of those that are too many for one day of a session, of which `kept` were kept before.
+
+    What replaces something older, or gives a value that there is one of at a time, is never too many.
+    """
+    counted = [
+        claim for claim in claims if claim.kind == "facts" and not (claim.asked or claim.states or claim.changes)
+    ]
+    best: list[Claim] = []
+    for claim in sorted(counted, key=lambda claim: -claim.importance):
+        if kept[claim.day] + sum(one.day == claim.day for one in best) < MOST:
+            best.append(claim)
     return [claim for claim in claims if claim not in counted or claim in best]
 
 

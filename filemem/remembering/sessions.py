@@ -44,7 +44,7 @@ class SessionTurn(NamedTuple):
 class Session(NamedTuple):
     """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes.
 
-    `user` is the name of the one whose memory this is; `kept` is how many facts were made of the session before.
+    `user` is the name of the one whose memory this is; `kept` is how many facts were made of each of its days before.
     """
 
     path: str
@@ -52,7 +52,7 @@ class Session(NamedTuple):
     memory: Memory
     turns: tuple[SessionTurn, ...]
     user: str
-    kept: int = 0
+    kept: Counter[dt.date] = Counter()
 
     @property
     def speakers(self) -> list[str]:
