@@ -24,6 +24,7 @@ class File:
     def __init__(self, path: str, date: int, first: int, count: int) -> None:
         self.path, self.date, self.first, self.count = path, date, first, count
         self.days = [date] if date else []
+        self.layout = None
 
     def day(self, number: int) -> int:
         return self.date

@@ -38,7 +38,7 @@ class IndexedFile:
     """A file: `date` is an ordinal (0: none), `first` the number of the first of its `count` passages; `particulars` are
     well-formed values of the front matter (`gathering.RANKED`), dates in ISO form, and where in it other days begin."""
 
-    __slots__ = ("archived", "count", "date", "days", "first", "particulars", "path")
+    __slots__ = ("archived", "count", "date", "days", "first", "layout", "particulars", "path")
 
     def __init__(
         self, path: str, date: int, first: int, count: int, archived: bool, particulars: dict[str, Any]
@@ -49,6 +49,7 @@ class IndexedFile:
         self.count = count
         self.archived = archived
         self.particulars = particulars
+        self.layout: Any = None  # what ranking keeps of it
         days = [date, *(day for _, day in particulars.get("days", ()))] if particulars else [date]
         self.days = [*filter(None, dict.fromkeys(days))]
         """The file's day and those of its turns that were said on others, as ordinals; none where it has no date."""

@@ -7,9 +7,10 @@ words stand close together.
 import difflib
 import functools
 import heapq
+import itertools
 import math
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
@@ -34,12 +35,13 @@ _STEPS = REACH[::2]  # by whole steps
 
 class RankedFile(Protocol):
     """A file: the number of its first passage, how many it has, its date as an ordinal (0 where it has none); `days`
-    are all of its passages'."""
+    are all of its passages'. `layout` is what ranking keeps of it from one question to the next, None at first."""
 
     path: str
     date: int
     first: int
     count: int
+    layout: Any
 
     @property
     def days(self) -> Sequence[int]: ...
@@ -128,51 +130,22 @@ def _respelt(corpus: RankedCorpus, word: str) -> list[str]:
     return sorted({terms.stem(token) for token in alike})
 
 
-class Spans:
-    """Ranges of passage numbers, each from its first to before its end, ascending and apart."""
-
-    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
-        self._firsts: list[int] = []
-        self._ends: list[int] = []
-        for first, end in ranges:
-            self._firsts.append(first)
-            self._ends.append(end)
-
-    def places(self, numbers: Sequence[int]) -> list[int]:
-        """Where in ascending numbers those stand that lie in a range."""
-        found: list[int] = []
-        if numbers:
-            start = 0
-            for n in range(bisect_right(self._ends, numbers[0]), bisect_right(self._firsts, numbers[-1])):
-                start = bisect_left(numbers, self._firsts[n], start)
-                stop = bisect_left(numbers, self._ends[n], start)
-                found += range(start, stop)
-                start = stop
-        return found
-
-
-def held(
-    corpus: RankedCorpus, found: list[Term], words: int, spans: Spans | None
-) -> dict[int, list[tuple[int, float]]]:
-    """By passage number which words of a question it holds, by any of their terms, and what each counts; within `spans` where
-    given."""
-    values: list[dict[int, float]] = [{} for _ in range(words)]
+def values(corpus: RankedCorpus, found: list[Term], words: int, asked: bytes | None) -> list[dict[int, float]]:
+    """For each word of a question what it counts, by the number of the passage that holds it, by any of its terms; only in the
+    passages that are `asked` for, where given."""
+    out: list[dict[int, float]] = [{} for _ in range(words)]
     for term in found:
-        known, more = values[term.word], _values(corpus, term, spans)
+        known, more = out[term.word], _values(corpus, term, asked)
         for number in known.keys() & more.keys():
             more[number] = max(more[number], known[number])
         known.update(more)
-    by_passage: dict[int, list[tuple[int, float]]] = {number: [] for known in values for number in known}
-    for word, known in enumerate(values):
-        for number, value in known.items():
-            by_passage[number].append((word, value))
-    return by_passage
+    return out
 
 
-def _values(corpus: RankedCorpus, term: Term, spans: Spans | None) -> dict[int, float]:
+def _values(corpus: RankedCorpus, term: Term, asked: bytes | None) -> dict[int, float]:
     """What a term counts, by passage number."""
-    counts = _counts(corpus, term, spans)
-    for number in corpus.citing & counts.keys():
+    counts = _counts(corpus, term, asked)
+    for number in corpus.citing & counts.keys() if corpus.citing else ():
         counts[number] *= CITING
     weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
     return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
@@ -195,17 +168,17 @@ class _Saturation(dict[float, list[float]]):
         return self[count]
 
 
-def _counts(corpus: RankedCorpus, term: Term, spans: Spans | None) -> dict[int, float]:
+def _counts(corpus: RankedCorpus, term: Term, asked: bytes | None) -> dict[int, float]:
     """Passage number -> how often it has the term, a caption's words counting less."""
     counts: dict[int, float] = {}
     for token in term.tokens:
         worth = CAPTION if token.startswith("[") else 1.0
         for numbers, times in corpus.postings(token):
-            if spans:
-                places = spans.places(numbers)
-                numbers, times = [numbers[place] for place in places], [times[place] for place in places]
+            if asked:
+                inside = bytes(map(asked.__getitem__, numbers))
+                numbers, times = list(itertools.compress(numbers, inside)), list(itertools.compress(times, inside))
             found = dict(zip(numbers, times if worth == 1.0 else [count * worth for count in times], strict=True))
-            for number in counts.keys() & found.keys():
+            for number in counts.keys() & found.keys() if counts else ():
                 found[number] += counts[number]
             counts.update(found)
     return counts
@@ -214,8 +187,9 @@ def _counts(corpus: RankedCorpus, term: Term, spans: Spans | None) -> dict[int, 
 # -- the files that promise most ---------------------------------------------------------------------------------
 
 
-def promising(corpus: RankedCorpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> Spans:
-    """The passages of the FILES files where the words stand closest together; ties go to the newest, then by path."""
+def promising(corpus: RankedCorpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> bytes:
+    """A mark, by passage number, for those of the FILES files where the words stand closest together; ties go to the newest,
+    then by path."""
     best: list[tuple[float, int, str, RankedFile]] = []
     values: list[float] = []  # the FILES highest, as a heap
     for closeness, number in _descending(list(_closeness(corpus.firsts, _presence(corpus, found, words)))):
@@ -227,8 +201,10 @@ def promising(corpus: RankedCorpus, found: list[Term], words: int, worth: Callab
             value = round(factor * closeness, 6)
             best.append((-value, -entry.date, entry.path, entry))
             (heapq.heappush if len(values) < FILES else heapq.heappushpop)(values, value)
-    chosen = (entry for *_, entry in sorted(best)[:FILES])
-    return Spans(sorted((entry.first, entry.first + entry.count) for entry in chosen))
+    marked = bytearray(len(corpus.flags))
+    for *_, entry in sorted(best)[:FILES]:
+        marked[entry.first : entry.first + entry.count] = b"\1" * entry.count
+    return bytes(marked)
 
 
 def _descending(found: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:

@@ -5,7 +5,8 @@ import itertools
 import math
 import sys
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 from filemem.search.lookup import REACH
 
@@ -16,22 +17,15 @@ _MOST = (1 << 32) // sum(_SHARES) - 2
 _LEAST = 1e-9  # as little as a word ever counts; less would overflow the scale
 
 
-def around(places: Sequence[int], at: int) -> Iterator[tuple[int, float]]:
-    """The passages in reach of the one `at` in a file, itself too, each with what its words count there."""
-    for before in range(at - 1, -1, -1):
-        away = places[at] - places[before]
-        if away >= len(REACH):
-            break
-        yield before, REACH[away]
-    for place in range(at, len(places)):
-        away = places[place] - places[at]
-        if away >= len(REACH):
-            break
-        yield place, REACH[away]
+def around(places: Sequence[int], at: int) -> tuple[int, tuple[float, ...]]:
+    """The first passage in reach of the one `at` in a file, and what the words of each from there on count for it."""
+    here = places[at]
+    first, end = bisect_right(places, here - len(REACH)), bisect_left(places, here + len(REACH))
+    return first, tuple([REACH[abs(place - here)] for place in places[first:end]])
 
 
-def totals(files: Sequence[tuple[Sequence[int], Mapping[int, float]]]) -> Iterator[list[float]]:
-    """For each file, given the places of its passages and what some hold, what all those in reach of each passage give
+def totals(files: Sequence[tuple[Sequence[int], Sequence[float]]]) -> Iterator[list[float]]:
+    """For each file, given the places of its passages and what each holds, what all those in reach of each passage give
     it, or a little more.
 
     One multiplication of two large numbers finds them all: with what passages hold as the digits of the one, and the shares by
@@ -39,11 +33,12 @@ def totals(files: Sequence[tuple[Sequence[int], Mapping[int, float]]]) -> Iterat
     """
     sizes = [places[-1] + len(REACH) for places, _ in files]  # so far apart no file reaches the next
     starts = list(itertools.accumulate(sizes, initial=0))
-    scale = _MOST / max((value for _, held in files for value in held.values() if value > _LEAST), default=_LEAST)
+    scale = _MOST / max(_LEAST, max((max(held) for _, held in files), default=_LEAST))
     digits = array("I", bytes(4 * starts[-1]))
     for start, (places, held) in zip(starts, files, strict=False):
-        for place, value in held.items():
-            digits[start + places[place]] = math.ceil(value * scale)
+        for place, value in zip(places, held, strict=True):
+            if value:
+                digits[start + place] = math.ceil(value * scale)
     product = int.from_bytes(digits.tobytes(), sys.byteorder) * _KERNEL
     sums = array("I", product.to_bytes(4 * (len(digits) + len(_SHARES) - 1), sys.byteorder))
     unit = 1 / (scale * _FINE)

@@ -12,11 +12,11 @@ import heapq
 import itertools
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.search import evidence, lookup, nearby
-from filemem.search.lookup import CITING, FILES, REACH, RankedCorpus, RankedFile, Spans, Term
+from filemem.search.lookup import CITING, FILES, REACH, RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
 
@@ -72,38 +72,67 @@ def rank(
     """
     scorer = _Scorer(query, corpus, worth)
     best = scorer.best(limit, speakers, days)
-    return _Explainer(scorer, [number for _, _, _, number, _, _ in best]).explained(best)
+    return _Explainer(scorer, [number for *_, number, _ in best]).explained(best)
 
 
 # -- within a file -------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=8192)
-def _layout(flags: bytes, speakers: tuple[int, ...]) -> tuple[list[int], list[int]]:
-    """Of a file's passages the places, in half steps from the first, and the marks, as flags that `_marks` knows."""
-    places = [0] if speakers else []
-    for flag, (last, speaker) in zip(flags[1:], itertools.pairwise(speakers), strict=True):
-        step = NOTES if not (speaker or last) else 1 if speaker == last else 2
-        places.append(places[-1] + (len(REACH) if flag & terms.APART else step))
-    return places, [_mark(flags, speakers, place) for place in range(len(speakers))]
+class _Layout:
+    """Of a file's passages the places, in half steps from the first, the marks, as flags that `_marks` knows, and who
+    speaks: what is the same for every question; and what was worked out for some."""
+
+    def __init__(self, flags: bytes, speakers: tuple[int, ...], lengths: bytes) -> None:
+        self.places = [0] if speakers else []
+        for flag, (last, speaker) in zip(flags[1:], itertools.pairwise(speakers), strict=True):
+            step = NOTES if not (speaker or last) else 1 if speaker == last else 2
+            self.places.append(self.places[-1] + (len(REACH) if flag & terms.APART else step))
+        self.marks = [_mark(flags, speakers, place) for place in range(len(speakers))]
+        self.speakers = frozenset(speakers)
+        self._rows = list(zip(self.marks, speakers, lengths, strict=True))
+        self._shares: dict[_Marks, list[float]] = {}
+        self._around: dict[int, tuple[int, tuple[float, ...]]] = {}
+
+    def shares(self, asked: "_Marks") -> list[float]:
+        """The most that marks and lengths count for each passage, as shares of the question's weight."""
+        known = self._shares.get(asked)
+        if known is None:
+            known = self._shares[asked] = [_most_share(*row, asked) for row in self._rows]
+        return known
+
+    def around(self, at: int) -> tuple[int, tuple[float, ...]]:
+        """As `nearby.around` has it."""
+        known = self._around.get(at)
+        if known is None:
+            known = self._around[at] = nearby.around(self.places, at)
+        return known
 
 
-class _File(NamedTuple):
-    """A file that holds words of the question, what it counts, what it adds as a whole to each of its passages, the most that
-    its dates give, which of its passages hold words, and the layout of all."""
+class _File:
+    """A file that holds words of the question: what it counts, the most that its dates give, its layout, the most that what
+    marks an answer counts for each of its passages, its date aside, and what all words count in each."""
 
-    entry: RankedFile
-    worth: float
-    session: float
-    dated: tuple[Share, ...]
-    held: dict[int, float]  # by place in the file: what all words count in it
-    places: list[int]
-    marks: list[int]
-    shares: list[float]  # the most that what marks an answer counts for each, its date aside
+    def __init__(
+        self,
+        entry: RankedFile,
+        worth: float,
+        dated: tuple[Share, ...],
+        layout: _Layout,
+        shares: list[float],
+        totals: list[float],
+    ) -> None:
+        self.entry, self.worth, self.dated, self.layout, self.shares, self.totals = (
+            entry, worth, dated, layout, shares, totals,
+        )  # fmt: skip
+        self.near: list[float] = []  # what `nearby` makes of the totals
+        self.held: list[
+            tuple[tuple[int, float], ...]
+        ] = []  # which words stand in each passage, and what they count there
+        self.session = 0.0  # what the file as a whole adds to each
 
 
 _Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
-_Ranked = tuple[float, int, str, int, _File, _Words]  # in order, the best first; the number tells any two apart
+_Ranked = tuple[float, int, str, int, _File]  # in order, the best first; the number tells any two apart
 
 
 # -- what marks an answer ----------------------------------------------------------------------------------------
@@ -118,9 +147,7 @@ def _named(query: Query, corpus: RankedCorpus) -> _Named:
     found = [numbers for name in sorted(names) for numbers, _ in corpus.postings(name)]
 
     def test(number: int) -> bool:
-        return any(
-            number in numbers[place : place + 1] for numbers in found for place in [bisect_left(numbers, number)]
-        )
+        return any(_stands(number, numbers) for numbers in found)
 
     return test
 
@@ -169,15 +196,11 @@ class _Marks(NamedTuple):
     bare: bool
 
 
-@functools.lru_cache(maxsize=8192)
-def _most_shares(marks: tuple[int, ...], speakers: tuple[int, ...], lengths: bytes, asked: _Marks) -> list[float]:
-    """The most that these marks and lengths count for each passage of a file, as shares of the question's weight."""
-    found = []
-    for mark, speaker, length in zip(marks, speakers, lengths, strict=True):
-        named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
-        shares = _marks(named, mark, asked.when) + _LENGTHS[asked.bare][length]
-        found.append(sum([share for _, share in shares]))
-    return found
+@functools.lru_cache(maxsize=65536)
+def _most_share(mark: int, speaker: int, length: int, asked: _Marks) -> float:
+    """The most that a passage's marks and length count, as a share of the question's weight."""
+    named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
+    return sum([share for _, share in _marks(named, mark, asked.when) + _LENGTHS[asked.bare][length]])
 
 
 def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
@@ -213,63 +236,71 @@ class _Scorer:
         self._worth = worth
         found, self.weights = lookup.lookups(query, corpus)
         large = bool(found) and corpus.count > lookup.EXACT
-        spans = lookup.promising(corpus, found, len(query.words), worth) if large else None
-        self._held = lookup.held(corpus, found, len(query.words), spans)
+        chosen = lookup.promising(corpus, found, len(query.words), worth) if large else None
+        self._values = lookup.values(corpus, found, len(query.words), chosen)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
         self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
+        self._numbers = self._candidates()
 
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
     def best(self, limit: int, speakers: frozenset[int] | None, days: tuple[int, int] | None) -> list[_Ranked]:
         """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of
-        `speakers` and of `days` if given. Those that can score most are looked at first, until no other can be among the best."""
+        `speakers` and of `days` if given. What can score most is looked at first, files and then their passages, until
+        nothing else can be among the best."""
         found: list[_Ranked] = []
         highest: list[float] = []  # scores, as a heap
-        for most, number, file in self._by_bound():
-            if len(highest) == limit and most < highest[0] - 1e-6:
+        waiting = [(-most, file.entry.first, -1, file) for most, file in self._bounded()]
+        heapq.heapify(waiting)
+        while waiting:
+            most, first, at, file = heapq.heappop(waiting)
+            least = highest[0] - 1e-6 if len(highest) == limit else -math.inf
+            if -most < least:
                 break
-            if speakers is not None and self.corpus.speakers[number] not in speakers:
+            if at < 0:
+                bounds = enumerate(self._bounds(self._opened(file)))
+                for entry in [(-bound, first, place, file) for place, bound in bounds if bound and bound >= least]:
+                    heapq.heappush(waiting, entry)
                 continue
-            if days and not days[0] <= file.entry.day(number) <= days[1]:
+            if speakers is not None and self.corpus.speakers[first + at] not in speakers:
                 continue
-            words = self._words(file, number)
-            if words or (self._bare and number - file.entry.first in file.held):
-                score = round(self._score(file, words, number), 6)
-                found.append((-score, -file.entry.date, file.entry.path, number, file, words))
+            if days and not days[0] <= file.entry.day(first + at) <= days[1]:
+                continue
+            words = self.words(file, first + at)
+            if words or (self._bare and _stands(first + at, self._numbers)):
+                score = round(self._score(file, words, first + at), 6)
+                found.append((-score, -file.entry.date, file.entry.path, first + at, file))
                 (heapq.heappush if len(highest) < limit else heapq.heappushpop)(highest, score)
         return sorted(found)[:limit]
 
     def _files(self) -> Iterator[_File]:
         """The files with passages that hold words of the question, but for those not asked for; to a bare one also the newest
         files of the days it names."""
-        corpus, numbers, start = self.corpus, self._candidates(), 0
+        corpus, numbers, start = self.corpus, self._numbers, 0
+        totals = [0.0] * len(corpus.flags)
+        for known in self._values:
+            for number, value in known.items():
+                totals[number] += value
         while start < len(numbers):
             entry = corpus.file(numbers[start])
             first, end = entry.first, entry.first + entry.count
-            stop = bisect_left(numbers, end, start)
+            start = bisect_left(numbers, end, start)
             worth = self._worth(entry) if corpus.alive(first) else 0.0
             if worth:
-                best: dict[int, float] = {}
-                held: dict[int, float] = {}
-                for number in numbers[start:stop]:
-                    total = 0.0
-                    for word, value in self._held.get(number, ()):
-                        total += value
-                        if value > best.get(word, 0.0):
-                            best[word] = value
-                    held[number - first] = total
                 dated = max((_dated(self.query, day, self._bare) for day in entry.days), default=())
-                places, marks = _layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]))
-                shares = self._shares(first, end, marks)
-                yield _File(entry, worth, SESSION * sum(best.values()), dated, held, places, marks, shares)
-            start = stop
+                layout = entry.layout
+                if layout is None:
+                    lengths = bytes(corpus.lengths[first:end])
+                    layout = _Layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]), lengths)
+                    entry.layout = layout
+                yield _File(entry, worth, dated, layout, self._shares(layout), totals[first:end])
 
     def _candidates(self) -> list[int]:
         """The passages that hold words of the question; of a bare one also all of the newest files of the days it names."""
-        found = set(self._held)
+        found = set[int]().union(*self._values)
         for first, last in self.query.spans if self._bare else ():
             dated = self.corpus.dated(first, last)
             for entry in heapq.nlargest(FILES, dated, key=lambda entry: (entry.date, entry.path)):
@@ -277,28 +308,37 @@ class _Scorer:
                 found.update(number for number in numbers if first <= entry.day(number) <= last)
         return sorted(found)
 
-    def _by_bound(self) -> Iterator[tuple[float, int, _File]]:
-        """The passages that may score, each with the most that it can, and its file; the highest first."""
+    def _bounded(self) -> Iterator[tuple[float, _File]]:
+        """The files, each with the most that a passage of it can score."""
         files = list(self._files())
-        bounds: list[float] = []
-        found: list[tuple[int, _File]] = []
-        totals = nearby.totals([(file.places, file.held) for file in files])
-        for file, near in zip(files, totals, strict=True):
-            bounds += self._bounds(file, near)
-            found += zip(range(file.entry.first, file.entry.first + file.entry.count), itertools.repeat(file))
-        order = sorted(range(len(bounds)), key=bounds.__getitem__, reverse=True)
-        return ((bounds[place], *found[place]) for place in order if bounds[place])
+        session = sum(max(known.values(), default=0.0) for known in self._values)
+        near = nearby.totals([(file.layout.places, file.totals) for file in files])
+        for file, totals in zip(files, near, strict=True):
+            file.near = totals
+            share = max(file.shares) + sum(share for _, share in file.dated)
+            most = max(totals) + SESSION * min(session, sum(file.totals)) + FLOOR
+            yield file.worth * (most + max(share, 0.0) * self.mass), file
 
-    def _bounds(self, file: _File, totals: list[float]) -> list[float]:
-        """The most that each passage of a file can score, 0 for one that cannot; `totals` is what `nearby` makes of its words."""
+    def _opened(self, file: _File) -> _File:
+        """The file with what its passages hold word by word."""
+        best: dict[int, float] = {}
+        words = [(word, known) for word, known in enumerate(self._values) if known]
+        for number, total in enumerate(file.totals, file.entry.first):
+            held = tuple([(word, known[number]) for word, known in words if number in known]) if total else ()
+            for word, value in held:
+                if value > best.get(word, 0.0):
+                    best[word] = value
+            file.held.append(held)
+        file.session = SESSION * sum(best[word] for word in sorted(best))
+        return file
+
+    def _bounds(self, file: _File) -> list[float]:
+        """The most that each passage of a file can score, 0 for one that cannot."""
         scale, loose, more = file.worth * self.mass, 1 - ONCE, file.session + FLOOR
         whole = 0.0 if self._bare else LEAST * self.mass  # that much a passage's words must give
         best, dated = ONCE * file.session / SESSION, sum(share for _, share in file.dated)
-        held = [0.0] * len(totals)
-        for place, value in file.held.items():
-            held[place] = value
         bounds: list[float] = []
-        for total, share, own in zip(totals, file.shares, held, strict=True):
+        for total, share, own in zip(file.near, file.shares, file.totals, strict=True):
             if not total and not self._bare:
                 bounds.append(0.0)
                 continue
@@ -311,21 +351,20 @@ class _Scorer:
             bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
         return bounds
 
-    def _shares(self, first: int, end: int, marks: list[int]) -> list[float]:
+    def _shares(self, layout: _Layout) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
-        query, speakers = self.query, tuple(self.corpus.speakers[first:end])
+        query, speakers = self.query, layout.speakers
         # What nobody speaks may be told of the person asked about.
-        about = query.about.union((0,)).intersection(speakers) if query.about else query.about
-        asked = _Marks(about, query.others.intersection(speakers), query.asks_when or self._bare, self._bare)
-        return _most_shares(tuple(marks), speakers, bytes(self.corpus.lengths[first:end]), asked)
+        about = query.about.union((0,)) & speakers if query.about else query.about
+        return layout.shares(_Marks(about, query.others & speakers, query.asks_when or self._bare, self._bare))
 
-    def _words(self, file: _File, number: int) -> _Words:
+    def words(self, file: _File, number: int) -> _Words:
         """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
         best: dict[int, float] = {}
         total: dict[int, float] = {}
-        first = file.entry.first
-        for place, share in nearby.around(file.places, number - first):
-            for word, value in self._held.get(first + place, ()):
+        first, shares = file.layout.around(number - file.entry.first)
+        for share, held in zip(shares, file.held[first:], strict=False):
+            for word, value in held:
                 part = value * share
                 if word not in best:
                     best[word] = total[word] = part
@@ -341,7 +380,7 @@ class _Scorer:
             share = file.shares[number - file.entry.first] + (file.dated[0][1] if file.dated else 0.0)
         else:
             share = sum([share for _, share in self._signs(file, number)])
-        return max(total + file.session + self._sure(total) * share, FLOOR) * file.worth * self.own(number)
+        return max(total + file.session + self._sure(total) * share, FLOOR) * file.worth * self.own(file, number)
 
     def _sure(self, words: float) -> float:
         """The question's weight as far as it counts beside a passage's words. What marks an answer counts for little where
@@ -354,11 +393,11 @@ class _Scorer:
         speaker = corpus.speakers[number]
         about = speaker in query.about or (not speaker and self.names(number))
         named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
-        marks = _marks(named, file.marks[number - entry.first], query.asks_when or self._bare)
+        marks = _marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
         dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
         return marks + _LENGTHS[self._bare][corpus.lengths[number]] + dated
 
-    def own(self, number: int) -> float:
+    def own(self, file: _File, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
         flags = self.corpus.flags[number]
         if not flags & (terms.CITES | terms.IS_QUESTION) or not self.corpus.speakers[number]:
@@ -366,18 +405,19 @@ class _Scorer:
         if flags & terms.CITES:
             return CITING
         words = len(self.query.words)
-        asked = len(self._held.get(number, ()))
+        asked = len(file.held[number - file.entry.first])
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
 
-    def parts(self, file: _File, words: _Words, number: int) -> Iterator[Share]:
+    def parts(self, file: _File, number: int) -> Iterator[Share]:
         """What made a passage's score."""
+        words = self.words(file, number)
         for word, value in words.items():
             yield self.query.words[word].text, value
         yield "session", file.session
         weight = self._sure(sum(words.values()))
         for name, share in self._signs(file, number):
             yield name, weight * share
-        factor = file.worth * self.own(number)
+        factor = file.worth * self.own(file, number)
         if factor != 1.0:
             yield "times", factor
 
@@ -390,9 +430,8 @@ class _Explainer:
 
     def __init__(self, scorer: _Scorer, numbers: list[int]) -> None:
         query, corpus = scorer.query, scorer.corpus
-        spans = Spans((number, number + 1) for number in sorted(numbers))
         self._scorer = scorer
-        self._standing = [_standing(corpus, word, set(numbers), spans) for word in query.words]
+        self._standing = [_standing(corpus, word, set(numbers)) for word in query.words]
         unknown = lookup.idf(corpus, 0)
         self._units = evidence.units(query, scorer.weights, unknown, corpus.frequency)
         words = zip(query.words, scorer.weights, strict=True)
@@ -402,8 +441,8 @@ class _Explainer:
         """The passages with what they have, and what made their scores."""
         held, parts, partial = self._held, self._scorer.parts, functools.partial
         return [
-            Scored(number, -score, partial(held, words, number), partial(parts, file, words, number))
-            for score, _, _, number, file, words in ranked
+            Scored(number, -score, partial(held, file, number), partial(parts, file, number))
+            for score, _, _, number, file in ranked
         ]
 
     def _of_another(self, number: int) -> bool:
@@ -415,7 +454,8 @@ class _Explainer:
             return speaker not in about
         return bool(corpus.flags[number] & terms.IS_DERIVED) and not self._scorer.names(number)
 
-    def _held(self, words: _Words, number: int) -> evidence.TermCoverage:
+    def _held(self, file: _File, number: int) -> evidence.TermCoverage:
+        words = self._scorer.words(file, number)
         shares = [
             1.0 if number in standing else min(evidence.NEAR, words.get(word, 0.0) / self._weights[word])
             for word, standing in enumerate(self._standing)
@@ -423,13 +463,17 @@ class _Explainer:
         return evidence.held(self._units, shares, ANOTHER if self._of_another(number) else 1.0)
 
 
-def _standing(corpus: RankedCorpus, word: Word, numbers: set[int], spans: Spans) -> set[int]:
-    """Those of the passages that hold a form of the word itself; `spans` are the same passages."""
+def _standing(corpus: RankedCorpus, word: Word, numbers: set[int]) -> set[int]:
+    """Those of the passages that hold a form of the word itself."""
     found: set[int] = set()
     for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
         for places, _ in corpus.postings(token):
-            if len(places) < MANY * len(numbers):
-                found |= numbers.intersection(places)
-            else:
-                found.update(places[at] for at in spans.places(places))
+            few = len(places) < MANY * len(numbers)
+            found |= numbers.intersection(places) if few else {number for number in numbers if _stands(number, places)}
     return found
+
+
+def _stands(number: int, places: Sequence[int]) -> bool:
+    """Is a number among these, which ascend?"""
+    at = bisect_left(places, number)
+    return at < len(places) and places[at] == number
