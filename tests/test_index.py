@@ -19,12 +19,12 @@ from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.passages import Passage, pauses
-from filemem.grep.expression import fold
 from filemem.index import Index
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.segments import Builder, Segment
 from filemem.text import terms
+from filemem.text.expression import fold
 
 TURNS = "- **Ann** 09:30: I tried oolong tea.\n- **Bob** 09:31: Which oolong? [image: a tea pot]\n"
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem.files.child import MATCHER, MEMORY, Child
-from filemem.grep.expression import cost, fold, longest_line, parse
 from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
+from filemem.text.expression import cost, fold, longest_line, parse
 
 
 def matching(pattern: str, *lines: str) -> list[str]:

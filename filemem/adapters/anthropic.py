@@ -97,7 +97,8 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def _without_secrets(self, text: str) -> str:
-        return redact(text)[0] if config.of(self._folder).redact else text
+        settings = config.of(self._folder)
+        return redact(text, settings.own)[0] if settings.redact else text
 
     def _notes(self) -> dict[str, int]:
         """The size of every note in bytes."""

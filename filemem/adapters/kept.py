@@ -34,7 +34,8 @@ class KeptSession:
         """Keep what the `user` or the `assistant` said, secrets taken out unless the store is set otherwise."""
         at = dt.datetime.now().astimezone()
         speaker = self.folder.name if role == "user" else transcript.ASSISTANT
-        text = redact(text)[0] if config.of(self.folder).redact else text
+        settings = config.of(self.folder)
+        text = redact(text, settings.own)[0] if settings.redact else text
         with self.folder.locked():
             session = self._session()
             if session is None:

@@ -161,8 +161,9 @@ class Conversation:
 
     def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
         """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
-        if config.of(self.user).redact:
-            text, found = redact(text)
+        settings = config.of(self.user)
+        if settings.redact:
+            text, found = redact(text, settings.own)
             if found:
                 listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
         line = self.transcript.add(speaker, text, self.now())

@@ -34,7 +34,7 @@ from filemem.cli.screen import (
 from filemem.cli.telling import BackgroundConsolidation, remembered
 from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError, NotFound, in_words
-from filemem.files import disk, transcript
+from filemem.files import config, disk, transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, LARGEST, when_of
 from filemem.files.places import Place
@@ -45,6 +45,7 @@ from filemem.forgetting.wording import Wording
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE
 from filemem.text import tokens
+from filemem.text.own_patterns import Own
 from filemem.text.plain import counted, escape_controls, few, one_line
 from filemem.text.redaction import redact
 from filemem.tools.toolbox import Toolbox
@@ -117,7 +118,8 @@ class Chat:
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         self._greet()
-        with _history(self._talk.user.bookkeeping("history"), self._completions):
+        user = self._talk.user
+        with _history(user.bookkeeping("history"), self._completions, config.of(user).own):
             while (message := self._read()) is not None:
                 if message.split()[:1] == ["/quit"]:
                     break
@@ -376,17 +378,17 @@ def _drop_typed(count: int) -> None:
             readline.remove_history_item(readline.get_current_history_length() - 1)
 
 
-def _redact_typed() -> None:
+def _redact_typed(own: Own) -> None:
     """Take secrets out of the lines that were typed, in earlier sessions too."""
     for number in range(readline.get_current_history_length()):
         line = readline.get_history_item(number + 1) or ""
-        clean, found = redact(line)
+        clean, found = redact(line, own)
         if found:
             readline.replace_history_item(number, clean)
 
 
 @contextlib.contextmanager
-def _history(place: Place, completions: Callable[[str, str], list[str]]) -> Iterator[None]:
+def _history(place: Place, completions: Callable[[str, str], list[str]], own: Own) -> Iterator[None]:
     """Keep what was typed for the next session, and complete words, where readline is there."""
     if "readline" not in globals():
         yield
@@ -410,7 +412,7 @@ def _history(place: Place, completions: Callable[[str, str], list[str]]) -> Iter
         readline.set_completer(None)
         with contextlib.suppress(OSError, FilememError):
             if path and disk.exists(path.folder):
-                _redact_typed()
+                _redact_typed(own)
                 disk.write(path, _typed().encode("utf-8", "replace"))
 
 

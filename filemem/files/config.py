@@ -18,6 +18,7 @@ from filemem.errors import FilememError
 from filemem.files import disk, front
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
+from filemem.text.own_patterns import Own, own, wrong
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"
@@ -32,6 +33,8 @@ PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
     "redact": "keys, passwords and card numbers stay in what is kept of conversations",
+    "redact_also": "what it matches is not kept of what you say",
+    "redact_never": "what it matches is kept, a secret or not",
     "imports": "filemem maintain reads what lies there, and keeps it",
 }  # the settings that only a person may decide, and what each does
 
@@ -69,8 +72,15 @@ class Config:
     review: bool = False  # only propose memories, for filemem review to decide
     steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
+    redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
+    redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
+
+    @property
+    def own(self) -> Own:
+        """The person's own patterns of what is a secret and what is none."""
+        return own(tuple(self.redact_also), tuple(self.redact_never))
 
 
 _of: "weakref.WeakKeyDictionary[Folder, Config]" = weakref.WeakKeyDictionary()
@@ -121,8 +131,8 @@ def persons(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def spelt(value: Any) -> str:
     """A setting's value as one writes it, in a sentence."""
-    if isinstance(value, list):
-        value = "; ".join(", ".join(map(": ".join, entry.items())) for entry in value)
+    if isinstance(value, list | tuple):
+        value = "; ".join(one if isinstance(one, str) else ", ".join(map(": ".join, one.items())) for one in value)
     return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
 
 
@@ -175,6 +185,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if key in ("redact_also", "redact_never"):
+        return _patterns(f"{path}:{line}: {key}", value)
     if key == "imports":
         return _entries(f"{path}:{line}", value) or default
     if type(value) is not type(default):
@@ -184,6 +196,17 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
     if value not in CHOICES.get(key, (value,)):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
+    return value
+
+
+def _patterns(where: str, value: Any) -> list[str]:
+    """Regular expressions of a person's own; raises ConfigError for one that is none or may take long."""
+    if not isinstance(value, list):
+        raise ConfigError(f"{where} is a list; put each pattern on a line of its own behind a hyphen.")
+    for pattern in value:
+        why = wrong(pattern) if isinstance(pattern, str) and pattern else "is no text; put it into quotation marks"
+        if why:
+            raise ConfigError(f"{where}: {one_line(repr(pattern), 80)} {why}.")
     return value
 
 

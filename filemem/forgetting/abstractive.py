@@ -9,6 +9,7 @@ from filemem.forgetting.extractive import CJK_PER_WORD, day_of, length
 from filemem.models import Model, ModelError, prompt
 from filemem.text import bounded, redaction
 from filemem.text.bounded import DatedText
+from filemem.text.own_patterns import Own
 from filemem.text.plain import one_line
 from filemem.text.statements.sentences import is_chinese
 
@@ -21,12 +22,12 @@ TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
 LEAST = 60  # words
 
 
-def bullets(model: Model, memories: Sequence[Memory], share: float) -> tuple[list[Bullet], list[str]]:
+def bullets(model: Model, memories: Sequence[Memory], share: float, own: Own) -> tuple[list[Bullet], list[str]]:
     """The model's statements on some conversations, none where it has failed twice; and a sentence for each failure.
 
     A statement's first line of the sources decides which conversation it belongs to.
     """
-    told = [_told(number, memory) for number, memory in enumerate(memories, 1)]
+    told = [_told(number, memory, own) for number, memory in enumerate(memories, 1)]
     ask = [
         {"role": "system", "content": prompt.template("compact").replace("{room}", _room(memories, share))},
         {"role": "user", "content": "\n".join(told)},
@@ -37,7 +38,7 @@ def bullets(model: Model, memories: Sequence[Memory], share: float) -> tuple[lis
             reply = model.ask(ask, [], lambda _: None)
         except ModelError as error:
             return [], [*failures, f"no summary from the model: {error}"]
-        found = _parsed(reply.text, memories)
+        found = _parsed(reply.text, memories, own)
         wrong = _wrong(found, memories, reply.finish)
         if not wrong:
             return found, failures
@@ -57,18 +58,18 @@ def _room(memories: Sequence[Memory], share: float) -> str:
     return f"{max(LEAST, round(room * CJK_PER_WORD if chinese else room))} {'characters' if chinese else 'words'}"
 
 
-def _told(number: int, memory: Memory) -> str:
+def _told(number: int, memory: Memory, own: Own) -> str:
     """One conversation as the model reads it, secrets taken out, each turn with its label."""
     lines = [
         f"[{number}:{p.line}] {p.speaker + ': ' if p.speaker else ''}{' '.join(p.text.split())}"
         for p in memory.passages
     ]
     day = day_of(memory)
-    text = redaction.redact("\n".join(lines))[0]
+    text = redaction.redact("\n".join(lines), own)[0]
     return f"Conversation {number}{f', of {day:%A %d %B %Y}' if day else ''}:\n{prompt.data(memory.path, text)}"
 
 
-def _parsed(answer: str, memories: Sequence[Memory]) -> list[Bullet]:
+def _parsed(answer: str, memories: Sequence[Memory], own: Own) -> list[Bullet]:
     """The statements in an answer whose every label is a line of a turn; all else is passed over."""
     turns = [{p.line for p in memory.passages} for memory in memories]
     found = []
@@ -78,7 +79,7 @@ def _parsed(answer: str, memories: Sequence[Memory]) -> list[Bullet]:
         if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in labels):
             first = labels[0][0]
             lines = tuple(dict.fromkeys(at for number, at in labels if number == first))
-            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST))[0]
+            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST), own)[0]
             found.append(Bullet("", text, memories[first - 1].path, lines))
     return found
 

@@ -27,6 +27,7 @@ from filemem.models import Model
 from filemem.search import search_files
 from filemem.text import bounded, tokens
 from filemem.text.bounded import DatedText
+from filemem.text.own_patterns import Own
 from filemem.text.statements.sentences import Utterance
 
 FOUND = 10  # hits among which a probe must find its source
@@ -103,15 +104,15 @@ def plan(
             due.append(source)
     progress(len(sessions), len(sessions))
     months = list(_months(folder, summaries.values(), known, today))
-    short = {source.path: source for source in [*due, *months] if not _fits(source)}
+    short = {source.path: source for source in [*due, *months] if not _fits(source, config.of(folder).own)}
     due, months = ([source for source in found if source.path not in short] for found in (due, months))
     batches = _batches(folder, due, {path: memory.data for path, memory in summaries.items()})
     return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()))
 
 
-def _fits(source: Source) -> bool:
+def _fits(source: Source, own: Own) -> bool:
     """Would any turn alone make a section that is under half of its source?"""
-    return any(bullet.tokens <= source.room for _, bullet in _told(source.memory))
+    return any(bullet.tokens <= source.room for _, bullet in _told(source.memory, own))
 
 
 def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
@@ -199,7 +200,8 @@ def _months(
         if month is None or month.toordinal() >= last or (source.old and source.old.digest == source.digest):
             continue
         by_hand = memory.archived and not source.old  # put there by a person, unless a run was cut off
-        if _told(memory) and not (by_hand and not any(sections.find(one.data, source.path) for one in summaries)):
+        lost = by_hand and not any(sections.find(one.data, source.path) for one in summaries)
+        if not lost and _told(memory, config.of(folder).own):
             yield source
 
 
@@ -242,7 +244,8 @@ def _unchanged(folder: Folder, source: Source) -> bool:
 
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
-    turns = extractive.weighed(((source.memory, _told(source.memory)) for source in batch.sources), _rarity(folder))
+    own = config.of(folder).own
+    turns = extractive.weighed(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
     probes = extractive.probes(turns)
     today = at.date()
     before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
@@ -264,16 +267,16 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
         before=sum(len(source.memory.data) for source in kept),
         after=sum(len(made[source.path]) for source in kept),
         by=by,
-        archive_only=_archive_only(kept, made),
+        archive_only=_archive_only(kept, made, own),
         taken_back=back,
         notes=notes,
     )
 
 
-def _told(memory: Memory) -> list[tuple[Utterance, Bullet]]:
+def _told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
     if memory.kind == "sessions":
-        return extractive.told(memory)
+        return extractive.told(memory, own)
     parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
     return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
@@ -311,7 +314,7 @@ def _sections(
     bullets: dict[str, list[Bullet]] = {}
     talks = [source.memory for source in wanted if source.memory.kind == "sessions"]
     if model is not None and model.name != "offline":
-        bullets, notes = _asked(model, talks, share)
+        bullets, notes = _asked(model, talks, share, config.of(folder).own)
         room = {source.path: source.room for source in wanted}
         bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
     left = [source for source in wanted if source.path not in bullets]
@@ -321,7 +324,7 @@ def _sections(
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
 
-def _asked(model: Model, memories: list[Memory], share: float) -> tuple[dict[str, list[Bullet]], list[str]]:
+def _asked(model: Model, memories: list[Memory], share: float, own: Own) -> tuple[dict[str, list[Bullet]], list[str]]:
     """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
     found: dict[str, list[Bullet]] = {}
     notes: list[str] = []
@@ -330,7 +333,7 @@ def _asked(model: Model, memories: list[Memory], share: float) -> tuple[dict[str
         while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
             spent += tokens.count(memories[count].text)
             count += 1
-        bullets, failures = abstractive.bullets(model, memories[:count], share)
+        bullets, failures = abstractive.bullets(model, memories[:count], share, own)
         notes += failures
         for bullet in bullets:
             path = archive.live(bullet.path)
@@ -390,9 +393,9 @@ def _read(folder: Folder, path: str) -> bytes:
     return disk.read(where) if disk.exists(where) else b""
 
 
-def _archive_only(sources: list[Source], made: dict[str, bytes]) -> list[str]:
+def _archive_only(sources: list[Source], made: dict[str, bytes], own: Own) -> list[str]:
     """The details of the sources that only the archive has now; links to lines are none."""
-    texts = [DatedText(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory)]
+    texts = [DatedText(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory, own)]
     kept = [
         DatedText(sections.unlinked(made[source.path].decode(errors="replace")), day_of(source.memory))
         for source in sources

@@ -19,6 +19,7 @@ from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import OPENINGS
 from filemem.text import dates, redaction, terms
+from filemem.text.own_patterns import Own
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.statements import table
 from filemem.text.statements import told as heard
@@ -99,14 +100,14 @@ def trimmed(text: str) -> str:
     return " ".join(filter(None, kept)) or " ".join(text.split())
 
 
-def told(memory: Memory) -> list[tuple[Utterance, Bullet]]:
+def told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
     path, day, found = archive.live(memory.path), day_of(memory), []
     for passage in memory.passages:
         if passage.text.strip():
-            text = redaction.redact(escape_controls(trimmed(passage.text)))[0]
-            own = passage.day or day
-            text = dates.annotate(text, own) if own else text
+            text = redaction.redact(escape_controls(trimmed(passage.text)), own)[0]
+            said_on = passage.day or day
+            text = dates.annotate(text, said_on) if said_on else text
             bullet = Bullet(one_line(passage.speaker, 80), text, path, (passage.line,))
             found.append((Utterance(passage.speaker, passage.text, passage.line), bullet))
     return found

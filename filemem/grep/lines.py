@@ -14,8 +14,8 @@ from filemem.files.folder import Current, Folder, Stat
 from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.passages import TURN_HEAD, as_shown, texts_as_shown
 from filemem.grep import pattern, reading
-from filemem.grep.expression import fold
 from filemem.grep.pattern import Pattern
+from filemem.text.expression import fold
 
 PAGE = 50  # matching lines in one answer
 EXAMPLE = 20_000  # bytes of a file in which one is looked for

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from filemem.errors import FilememError
 from filemem.files.child import MATCHER, MEMORY, Child
-from filemem.grep import expression
-from filemem.grep.expression import fold
+from filemem.text import expression
+from filemem.text.expression import fold
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not

@@ -23,6 +23,7 @@ from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.text.digests import digest
+from filemem.text.own_patterns import Own
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
@@ -138,7 +139,7 @@ class _Intake:
         self.folder = folder
         self.report = report
         self.dry = dry
-        self.redacts = config.of(folder).redact and not with_secrets
+        self.redacts, self.own = config.of(folder).redact and not with_secrets, config.of(folder).own
         self.origins = Origins(folder)
         self._planned: set[str] = set()  # origins that a dry run would have added
 
@@ -165,7 +166,7 @@ class _Intake:
 
     def _conversation(self, item: ImportedConversation, origin: str) -> None:
         conversation, replaced = cleaned(item, self.folder.name)
-        conversation, secrets = without_secrets(conversation) if self.redacts else (conversation, [])
+        conversation, secrets = without_secrets(conversation, self.own) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
         imported, path = self.origins.of(origin), self.origins.session(origin)
         known = set(imported.parts) if imported else set[str]()
@@ -214,7 +215,7 @@ class _Intake:
     def _note(self, note: ImportedNote, origin: str) -> None:
         imported = self.origins.of(origin)
         if self.redacts:
-            text, secrets = redact(note.text.decode("utf-8", "surrogateescape"))
+            text, secrets = redact(note.text.decode("utf-8", "surrogateescape"), self.own)
             note = note._replace(text=text.encode("utf-8", "surrogateescape"))
             if not imported or imported.parts[-1] != _digest(note.text):
                 self._say_secrets(note.path, secrets)
@@ -345,12 +346,12 @@ def cleaned(conversation: ImportedConversation, person: str) -> tuple[ImportedCo
     return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
 
 
-def without_secrets(conversation: ImportedConversation) -> tuple[ImportedConversation, list[Redaction]]:
+def without_secrets(conversation: ImportedConversation, own: Own) -> tuple[ImportedConversation, list[Redaction]]:
     """The conversation without keys, passwords and the like, and which there were."""
-    title, gone = redact(conversation.title)
+    title, gone = redact(conversation.title, own)
     said = []
     for turn in conversation.turns:
-        text, found = redact(turn.text)
+        text, found = redact(turn.text, own)
         said.append(turn._replace(text=text))
         gone += found
     return conversation._replace(title=title, turns=said), gone

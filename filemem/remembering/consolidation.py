@@ -152,7 +152,7 @@ def plan(
         memory = sessions.load(folder, path)  # anew: somebody may have saved it since
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
-            session = sessions.told(memory, folder.name, withheld.read(folder))
+            session = sessions.told(memory, folder.name, withheld.read(folder), config.of(folder).own)
             days = {turn.digest: turn.day for turn in session.turns}
             session = session._replace(kept=Counter(days[one] for one in book.facts_of(days)))
             found = extractor(session, unread, known) if extractor else extract(session, unread)

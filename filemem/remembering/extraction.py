@@ -178,7 +178,9 @@ class _SessionReading:
         facts = list(memories.values())
         for number, (action, path, text) in self._decisions([claims[number] for number in open_ones], facts).items():
             claim = claims[open_ones[number]]
-            merged = verification.merged(text, memories[path], claim) if text and action == UPDATE else ""
+            merged = (
+                verification.merged(text, memories[path], claim, self.session.own) if text and action == UPDATE else ""
+            )
             claims[open_ones[number]] = claim._replace(meant=(action, path), merged=merged)
         return claims
 
@@ -186,11 +188,12 @@ class _SessionReading:
         """What the model means by the claim's place: an action, a memory's path, its new text; nothing where it fails."""
         new = "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
         old = "\n".join(f"M{number} ({fact.since}): {fact.text}" for number, fact in enumerate(facts, 1))
+        old = redact(old, self.session.own)[0]
         asked = [
             {"role": "system", "content": prompt.template("compare").strip()},
             {
                 "role": "user",
-                "content": f"New facts:\n{prompt.data('new', new)}\nMemories:\n{prompt.data('known', redact(old)[0])}",
+                "content": f"New facts:\n{prompt.data('new', new)}\nMemories:\n{prompt.data('known', old)}",
             },
         ]
         decide = tool("decide", "Say what is to be done about each new fact.", "decisions", _DECISION)

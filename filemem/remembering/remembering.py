@@ -16,6 +16,7 @@ from filemem.remembering import consolidation
 from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, FactIndex, display
 from filemem.remembering.consolidation import Decision, SessionPlan
 from filemem.remembering.ledger import Ledger
+from filemem.text.own_patterns import Own
 from filemem.text.plain import printable
 from filemem.text.redaction import kinds, redact
 from filemem.text.statements import outright
@@ -51,7 +52,9 @@ def remember(
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-    body, notes = (body, []) if with_secrets or not config.of(user).redact else _without_secrets(body)
+    body, notes = (
+        (body, []) if with_secrets or not config.of(user).redact else _without_secrets(body, config.of(user).own)
+    )
     with user.locked():
         left = consolidation.resume(user)  # what a killed run has left is known once it is finished
         book = Ledger(user)
@@ -69,9 +72,9 @@ def remember(
     return Remembered(user.memory(where), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes])
 
 
-def _without_secrets(text: str) -> tuple[str, list[str]]:
+def _without_secrets(text: str, own: Own) -> tuple[str, list[str]]:
     """The text without secrets, and a sentence that says what they were; refused where nothing else was said."""
-    clean, found = redact(text)
+    clean, found = redact(text, own)
     if not found:
         return text, []
     if not re.search(r"\w", re.sub(r"\[redacted: [^]]*\]", "", clean)):

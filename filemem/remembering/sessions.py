@@ -13,6 +13,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.files.withheld import Withheld
 from filemem.remembering.comparison import display
 from filemem.remembering.ledger import turn_digest
+from filemem.text.own_patterns import NONE, Own
 from filemem.text.redaction import redact
 from filemem.text.statements import table
 from filemem.text.statements.sentences import Utterance, plainly
@@ -44,7 +45,8 @@ class SessionTurn(NamedTuple):
 class Session(NamedTuple):
     """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes.
 
-    `user` is the name of the one whose memory this is; `kept` is how many facts were made of each of its days before.
+    `user` is the name of the one whose memory this is; `kept` is how many facts were made of each of its days before,
+    `own` are their patterns of secrets.
     """
 
     path: str
@@ -53,6 +55,7 @@ class Session(NamedTuple):
     turns: tuple[SessionTurn, ...]
     user: str
     kept: Counter[dt.date] = Counter()
+    own: Own = NONE
 
     @property
     def speakers(self) -> list[str]:
@@ -121,11 +124,11 @@ def speaker(memory: Memory, passage: Passage) -> str:
     return ASSISTANT if machine else display(passage.speaker)
 
 
-def told(memory: Memory, user: str, hidden: Withheld) -> Session:
+def told(memory: Memory, user: str, hidden: Withheld, own: Own = NONE) -> Session:
     """What was said in a transcript of the user of that name; a turn that is `hidden` says nothing."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):
-        text, digest = redact(passage.text)[0], turn_digest(memory.path, passage)
+        text, digest = redact(passage.text, own)[0], turn_digest(memory.path, passage)
         text = "" if hidden.hides(memory.path, passage.line) else text
         said.append(SessionTurn(passage.line, speaker(memory, passage), text, passage.day or day, digest))
-    return Session(live(memory.path), len(memory.data), memory, tuple(said), display(user))
+    return Session(live(memory.path), len(memory.data), memory, tuple(said), display(user), own=own)

@@ -14,6 +14,7 @@ from filemem.remembering.rules import SECRET, Dropped, foreign, may_steer
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text import bounded, dates
 from filemem.text.bounded import DatedText
+from filemem.text.own_patterns import Own
 from filemem.text.plain import one_line
 from filemem.text.redaction import redact
 from filemem.text.statements import heading_of
@@ -39,7 +40,7 @@ def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cl
     shown = f"{session.path}:{cited[0] if cited else 0}"
     if not isinstance(text, str) or not text.strip():
         return Dropped(shown, one_line(str(entry), 80), "it has no text")
-    text = " ".join(redact(text)[0].split())
+    text = " ".join(redact(text, session.own)[0].split())
     invented = [line for line in cited if line not in where]
     if not cited or invented:
         return Dropped(shown, text, f"it cites {'a line' if cited else 'no line'} that is no turn of the conversation")
@@ -126,9 +127,9 @@ def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Sessio
     )
 
 
-def merged(text: str, fact: Fact, claim: Claim) -> str:
+def merged(text: str, fact: Fact, claim: Claim, own: Own) -> str:
     """A model's words for a memory and what is new of it, on one line; empty where they have more or less than both."""
-    text = " ".join(redact(text)[0].split())
+    text = " ".join(redact(text, own)[0].split())
     both = [DatedText(fact.text, fact.since), DatedText(claim.text, claim.day)]
     invented = amount(content(plain(text)) - fact.words - content(plain(claim.text))) > 1
     strange = invented or bounded.unsupported_details([text], both)

@@ -9,33 +9,39 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from filemem.text.own_patterns import NONE, Own
 from filemem.text.redaction import issued, listed, near, numbers, told
 from filemem.text.redaction.words import Finder, blanked, shadow
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
 CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
+OWN = "own pattern"
 KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST)
 
-_DONE = rf"\[redacted: (?:{'|'.join(KINDS)})\]"
+_DONE = rf"\[redacted: (?:{'|'.join((*KINDS, OWN))})\]"
 
 Span = tuple[int, int]
 Finds = tuple[str, Callable[[str], Iterator[Span]]]
 
 
 class Redaction(NamedTuple):
-    """What was taken out: its kind, one of KINDS, and where it stood in the text that was given."""
+    """What was taken out: its kind, one of KINDS or OWN, and where it stood in the text that was given."""
 
     kind: str
     start: int
     end: int
 
 
-def redact(text: str) -> tuple[str, list[Redaction]]:
-    """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order."""
+def redact(text: str, own: Own = NONE) -> tuple[str, list[Redaction]]:
+    """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order.
+
+    `own` are patterns that a person has for what else is a secret, and for what is none.
+    """
     seen = shadow(text, _DONE)
-    found: list[Redaction] = []
+    found = [Redaction(OWN, start, end) for start, end in own.spans(blanked(text, _blanks(seen)))]
+    seen = blanked(seen, [(at.start, at.end) for at in found])
     while new := _sweep(seen):
-        found += new
+        found += [at for at in new if not own.allows(text[at.start : at.end])]
         seen = blanked(seen, [(at.start, at.end) for at in new])
     found.sort(key=lambda at: at.start)
     pieces, done = [], 0
@@ -72,6 +78,10 @@ def _finders(seen: str) -> Iterator[Finds]:
     if len(re.findall("[0-9]", seen)) >= numbers.FEWEST_DIGITS:
         yield from numbers.finders()
     yield ON_REQUEST, listed.asked
+
+
+def _blanks(seen: str) -> list[Span]:
+    return [match.span() for match in re.finditer("\0+", seen)]
 
 
 def _beside(finders: tuple[Finder, ...], lower: str) -> Iterator[Finds]:
