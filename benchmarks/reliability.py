@@ -37,7 +37,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion, erasure, journal
+from filemem.forgetting import deletion, erasure
 from filemem.importers import import_file
 from filemem.remembering.remembering import remember
 
@@ -86,10 +86,10 @@ def _imported(user: Folder) -> None:
 
 
 def _forgotten(user: Folder) -> None:
-    left = journal.unfinished(user)
+    left = erasure.unfinished(user)
     if left:
         erasure.erase(user, left, AT)
-        journal.end(user)
+        erasure.end(user)
     erasure.apply(user, deletion.plan(user, deletion.candidates(user, "Hannah"), "Hannah"), AT)
 
 

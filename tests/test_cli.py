@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from filemem.cli import COMMANDS, cli
 from filemem.errors import FilememError
-from filemem.files import config, names
+from filemem.files import config, store
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
@@ -230,7 +230,7 @@ def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
     ],
 )
 def test_what_counts_as_a_slip(name: str, other: str, near: bool) -> None:
-    assert names.mistyped(name, ["quite-another", other]) == (other if near else "")
+    assert store.mistyped(name, ["quite-another", other]) == (other if near else "")
 
 
 def test_help_names_the_store_that_is_meant(here: Path) -> None:

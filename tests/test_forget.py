@@ -21,7 +21,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turns
 from filemem.files.store import StoreFolder
-from filemem.forgetting import cuts, deletion, erasure, journal
+from filemem.forgetting import deletion, erasure, wording
 from filemem.history import History, set_up
 from filemem.importers import import_file
 from filemem.overview.check import problems
@@ -307,7 +307,7 @@ def test_a_cut_changes_the_lines_of_one_turn_alone(
     memory = Memory("sessions/a.md", raw)
     passages = memory.passages
     passage = data.draw(st.sampled_from(passages))
-    after = cuts.apply(raw, [cuts.cut(raw, passage.line, passage.end_line)])
+    after = wording.apply_cuts(raw, [wording.blanked_lines(raw, passage.line, passage.end_line)])
     codec = "utf-16" if encoding == "utf-16" else "latin-1"  # which tells every byte from every other
     old, new = raw.decode(codec).split("\n"), after.decode(codec).split("\n")
     assert len(new) == len(old)
@@ -350,9 +350,9 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
         cut_off += process.exitcode is None
         process.kill()
         process.join()
-        begun = journal.unfinished(mara) is not None or path not in mara.paths()
+        begun = erasure.unfinished(mara) is not None or path not in mara.paths()
         run(mara, *(["--about", "no such thing anywhere"] if begun else [path]), "--yes")
-        assert holding(mara.store) == [] and journal.unfinished(mara) is None
+        assert holding(mara.store) == [] and erasure.unfinished(mara) is None
     assert cut_off
 
 

@@ -13,7 +13,7 @@ from filemem import Store, User
 from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
-from filemem.forgetting.objects import every as objects
+from filemem.forgetting.rewriting import all_objects as objects
 from filemem.history import History, set_up
 
 WORD = "zyzzyva"

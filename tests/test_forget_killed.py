@@ -21,8 +21,8 @@ from repositories import SETTINGS, START, git, named, plain_git  # noqa: F401
 from filemem import FilememError, Store
 from filemem.cli import cli
 from filemem.files.passages import format_turn
-from filemem.forgetting import deletion, erasure, journal
-from filemem.forgetting.journal import DeletionJob
+from filemem.forgetting import deletion, erasure
+from filemem.forgetting.erasure import DeletionJob
 from filemem.history import History, set_up
 from filemem.history.git import Git
 
@@ -102,7 +102,7 @@ def sweep(folder: Path, points: Iterator[int]) -> int:
         result = run(store)
         assert saying(store) == [], (limit, result.output)
         assert result.exit_code == 0 or result.output == "Nothing was found.\n", (limit, result.output)
-        assert journal.unfinished(Store(store).user("mara").folder) is None
+        assert erasure.unfinished(Store(store).user("mara").folder) is None
         assert "It rains." in "".join(path.read_text() for path in store.glob("mara/sessions/2026/*.md"))
         assert (store / "mara/facts/2026/2026-11-19-jar.md").read_text() == "The jar is empty.\n"
         git(store, "fsck", "--full", "--strict")
@@ -122,7 +122,7 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = deletion.plan(mara, deletion.candidates(mara, WORD), WORD)
-    journal.begin(mara, DeletionJob(plan))
+    erasure.begin(mara, DeletionJob(plan), START)
     with pytest.raises(FilememError, match="cut off"):
         erasure.apply(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")

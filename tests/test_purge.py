@@ -17,7 +17,7 @@ from filemem.cli import cli
 from filemem.files import recalls
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
-from filemem.forgetting.objects import every as objects
+from filemem.forgetting.rewriting import all_objects as objects
 from filemem.history import History, set_up
 from filemem.history.sync import sync
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from filemem import index
 from filemem.api import User
 from filemem.files import config
-from filemem.models import blocks, prompt
+from filemem.models import prompt
 
 
 class MemoryFunction(NamedTuple):
@@ -39,6 +39,6 @@ def functions(user: User) -> list[MemoryFunction]:
 def standing(user: User) -> str:
     """What stands in every prompt of the chat, such as the profile: blocks, as data between marks; empty without any."""
     settings = config.of(user.folder)
-    paths = [entry.path for entry in index.of(user.folder).corpus().entries() if entry.path.startswith(blocks.FOLDER)]
-    found = blocks.read(user.folder, paths, settings)
+    paths = [entry.path for entry in index.of(user.folder).corpus().entries() if entry.path.startswith(prompt.BLOCKS)]
+    found = prompt.read_blocks(user.folder, paths, settings)
     return "\n\n".join(part.text for part in prompt.standing(found, settings.block_tokens))

@@ -9,7 +9,7 @@ from filemem.files import config, transcript
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, slug
 from filemem.files.passages import Passage, format_turn, needed_day
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 from filemem.text.redaction import redact
 
 HEAD = 8192  # bytes of a session in which its front matter is looked for

@@ -7,8 +7,8 @@ from filemem import index
 from filemem.chat import wishes
 from filemem.files import config
 from filemem.files.folder import Folder
-from filemem.models import blocks
-from filemem.models.blocks import Block
+from filemem.models import prompt
+from filemem.models.prompt import Block
 
 
 class StandingMemory(NamedTuple):
@@ -22,6 +22,6 @@ class StandingMemory(NamedTuple):
 def standing(folder: Folder, today: dt.date) -> StandingMemory:
     """What stands as the files are now; wishes only where the person follows what this folder says of them."""
     corpus = index.of(folder).corpus()
-    kept = [entry.path for entry in corpus.entries() if entry.path.startswith(blocks.FOLDER)]
+    kept = [entry.path for entry in corpus.entries() if entry.path.startswith(prompt.BLOCKS)]
     said = wishes.wishes(folder, corpus, today) if wishes.followed(folder) else []
-    return StandingMemory(said, blocks.read(folder, kept, config.of(folder)), blocks.outside(corpus))
+    return StandingMemory(said, prompt.read_blocks(folder, kept, config.of(folder)), prompt.outside(corpus))

@@ -17,6 +17,7 @@ from filemem.chat.conversation import Called, Conversation, Event, Notice, Text,
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.screen import (
+    Wrapper,
     aside,
     colours,
     confirmed,
@@ -30,9 +31,9 @@ from filemem.cli.screen import (
     say_dim,
     say_json,
     tell,
+    wrapped,
 )
 from filemem.cli.telling import BackgroundConsolidation, remembered
-from filemem.cli.wrapping import Wrapper, wrapped
 from filemem.errors import FilememError, NotFound, in_words
 from filemem.files import config, disk, transcript
 from filemem.files.folder import Folder
@@ -40,7 +41,7 @@ from filemem.files.memory import ARCHIVE, LARGEST, when_of
 from filemem.files.places import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion, erasure
-from filemem.forgetting.telling import planned, report
+from filemem.forgetting.erasure import planned, report
 from filemem.forgetting.wording import Wording
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE

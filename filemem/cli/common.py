@@ -18,8 +18,7 @@ from filemem.cli.screen import confirmed, put, say_dim
 from filemem.errors import FilememError
 from filemem.files import disk, trust
 from filemem.files.folder import Folder
-from filemem.files.names import mistyped
-from filemem.files.store import StoreFolder
+from filemem.files.store import StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
 from filemem.text.plain import escape_controls, few, one_line
 

@@ -13,13 +13,11 @@ from filemem.cli.screen import ask, confirmed, for_script, progress, say, say_as
 from filemem.errors import FilememError, NotFound
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.forgetting import deletion, erasure, journal, purge
+from filemem.forgetting import deletion, erasure, purge
 from filemem.forgetting.deletion import DeletionPlan, Item
-from filemem.forgetting.erasure import Erased
-from filemem.forgetting.journal import DeletionJob
+from filemem.forgetting.erasure import DeletionJob, Erased, planned, report
 from filemem.forgetting.purge import StillHeld
 from filemem.forgetting.rewriting import Target
-from filemem.forgetting.telling import planned, report
 from filemem.forgetting.wording import SENTENCE, Wording
 from filemem.history import Before, History
 from filemem.text.plain import few, one_line
@@ -76,7 +74,7 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
 
 def _finish_earlier(folder: Folder, how: dict[str, bool]) -> int | None:
     """Finish what was cut off, as it had been confirmed; the exit code of that, None where there was nothing."""
-    job = journal.unfinished(folder)
+    job = erasure.unfinished(folder)
     if job is None:
         return None
     if how["dry_run"]:
@@ -173,7 +171,7 @@ def _do(folder: Folder, job: DeletionJob, before: Before | None) -> int:
         said = purge.remembers(history, wording, job.paths, everything=job.all)
         said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
     still = erasure.remaining(folder, wording)
-    (erasure.end_user if job.all else journal.end)(folder)
+    (erasure.end_user if job.all else erasure.end)(folder)
     _report(done, still, said, held)
     say_aside(done.note)
     return 1 if done.stayed or (held and held.own) else 0

@@ -8,8 +8,7 @@ import click
 
 from filemem.cli.common import complete_path, now, the_user
 from filemem.cli.options import json_option, shared_options
-from filemem.cli.screen import colours, put, say, say_aside, say_working, tell
-from filemem.cli.wrapping import wrapped
+from filemem.cli.screen import colours, put, say, say_aside, say_working, tell, wrapped
 from filemem.errors import FilememError, NotFound
 from filemem.history import History, log, undo
 from filemem.history.git import GitError

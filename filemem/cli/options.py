@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from filemem.files import names
+from filemem.files import store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,7 +65,7 @@ def _kept(*names: str, **how: Any) -> Callable[[F], F]:
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The users whose names begin so."""
     root = os.path.abspath(os.path.expanduser(store_path(ctx.ensure_object(dict).get("store"))))
-    return [name for name in names.users(root) if name.startswith(incomplete)]
+    return [name for name in store.users(root) if name.startswith(incomplete)]
 
 
 _SHARED = (

@@ -18,8 +18,7 @@ from filemem.files import disk
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, is_archived, live
 from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.files.trust import Trust
-from filemem.text.digests import digest
-from filemem.text.plain import escape_controls, nearest, one_line
+from filemem.text.plain import digest, escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet

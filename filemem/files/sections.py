@@ -19,7 +19,7 @@ from filemem.errors import FilememError
 from filemem.files import disk
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.text import digests, tokens
+from filemem.text import plain, tokens
 
 LOG = "compacted.log"
 DONE, KEPT = "done", "kept"
@@ -71,7 +71,7 @@ def parse(line: str, path: str, number: int) -> Bullet | None:
 
 def digest(data: bytes) -> str:
     """The first half of a SHA-256, in hexadecimal: enough to tell whether something was changed."""
-    return digests.digest(data, 32)
+    return plain.digest(data, 32)
 
 
 def title(path: str) -> str:

@@ -21,8 +21,8 @@ from filemem.files.archive import Progress, unwatched
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
-from filemem.forgetting import abstractive, extractive
-from filemem.forgetting.extractive import SourceTurn, day_of
+from filemem.forgetting import condensing
+from filemem.forgetting.condensing import SourceTurn, day_of
 from filemem.models import Model
 from filemem.search import search_files
 from filemem.text import bounded, tokens
@@ -245,8 +245,8 @@ def _unchanged(folder: Folder, source: Source) -> bool:
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
     own = config.of(folder).own
-    turns = extractive.weighed(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
-    probes = extractive.probes(turns)
+    turns = condensing.weighed(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
+    probes = condensing.probes(turns)
     today = at.date()
     before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
     made, by, notes = _sections(folder, batch, turns, model)
@@ -276,7 +276,7 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
 def _told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
     if memory.kind == "sessions":
-        return extractive.told(memory, own)
+        return condensing.told(memory, own)
     parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
     return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
@@ -333,7 +333,7 @@ def _asked(model: Model, memories: list[Memory], share: float, own: Own) -> tupl
         while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
             spent += tokens.count(memories[count].text)
             count += 1
-        bullets, failures = abstractive.bullets(model, memories[:count], share, own)
+        bullets, failures = condensing.bullets(model, memories[:count], share, own)
         notes += failures
         for bullet in bullets:
             path = archive.live(bullet.path)
@@ -347,7 +347,7 @@ def _extracted(sources: list[Source], turns: list[SourceTurn], share: float) -> 
     room = {source.path: source.room for source in sources}
     budget = share * sum(len(source.memory.data) for source in sources)
     budget -= sum(1 + len(sections.section(path, [])) for path in room)
-    return {path: [] for path in room} | extractive.chosen([turn for turn in turns if turn.path in room], budget, room)
+    return {path: [] for path in room} | condensing.chosen([turn for turn in turns if turn.path in room], budget, room)
 
 
 def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:

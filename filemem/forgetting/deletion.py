@@ -18,9 +18,18 @@ from filemem.files.memory import LARGEST, Memory, slug
 from filemem.files.passages import Passage
 from filemem.files.places import files
 from filemem.files.transcript import ASSISTANT, first_words
-from filemem.forgetting import cuts
-from filemem.forgetting.cuts import Cut
-from filemem.forgetting.wording import FORGOTTEN, LINE, NAMELESS, SENTENCE, Wording, lines_named, words
+from filemem.forgetting.wording import (
+    FORGOTTEN,
+    LINE,
+    NAMELESS,
+    SENTENCE,
+    Cut,
+    Wording,
+    blanked_lines,
+    blanked_value,
+    lines_named,
+    words,
+)
 from filemem.text.plain import one_line
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
@@ -365,8 +374,8 @@ class _Gathering:
 def cut(memory: Memory, item: Item) -> Cut:
     """How an item's lines go: of front matter the value, of a summary all, else all but what shows what they were."""
     if item.line < memory.front_end:
-        return cuts.key_cut(memory.data, max(2, item.line), NAMELESS)
-    return cuts.cut(memory.data, item.line, item.end, gone=memory.kind == "summaries")
+        return blanked_value(memory.data, max(2, item.line), NAMELESS)
+    return blanked_lines(memory.data, item.line, item.end, gone=memory.kind == "summaries")
 
 
 def _stem(path: str) -> str:

@@ -1,6 +1,7 @@
-"""Deletion on request, second half: what `forget.plan` found goes, and with it all that filemem keeps beside the memories.
+"""Deletion on request, second half: what `deletion.plan` found goes, and with it all that filemem keeps beside the memories.
 
-The journal says what is under way, and each step may be taken twice: a forgetting that was cut off is carried out again.
+What a forgetting has set out to do is written down before it begins, in a journal that is the last file to go and lies where
+git never looks. Each step may be taken twice, so one that is cut off is finished by the next.
 """
 
 import contextlib
@@ -8,7 +9,7 @@ import datetime as dt
 import json
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem import index as indexes
@@ -17,12 +18,55 @@ from filemem.files import archive, disk, origins, recalls, trace
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, Memory, kind_of
 from filemem.files.places import Place, files, names_in, remove, spot
-from filemem.forgetting import cuts, journal
 from filemem.forgetting.deletion import DeletionPlan, digest, other_files
-from filemem.forgetting.journal import DeletionJob
-from filemem.forgetting.wording import MARK, Wording
+from filemem.forgetting.wording import MARK, Cut, Wording, apply_cuts
 from filemem.history import POSTPONED, Before, History, asof
 from filemem.text.plain import counted, one_line
+
+
+class DeletionJob(NamedTuple):
+    """A plan; whether it is about everything of a user (`all`), whether all that holds the words asked for goes (`every`) or
+    only what was chosen of it, whether git's history is rewritten; and the files in which a person had uncommitted changes.
+    """
+
+    plan: DeletionPlan
+    all: bool = False
+    every: bool = False
+    purge: bool = False
+    edited: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> list[str]:
+        """Every path that the plan touches, new names too."""
+        return [*self.plan.whole, *self.plan.lines, *self.plan.moved, *self.plan.moved.values()]
+
+
+def unfinished(folder: Folder) -> DeletionJob | None:
+    """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
+    must not say what is deleted here."""
+    try:
+        data = disk.read(folder.bookkeeping(MARK))
+    except NotFound:
+        return None
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        kept = json.loads(data)
+        if kept["folder"] != os.stat(folder.root).st_ino:
+            raise Refused(
+                f"{folder.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
+            )
+        plan = kept["plan"]
+        lines = {path: [Cut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()}
+        found = DeletionPlan([], plan["whole"], lines, plan["moved"], Wording.of(plan["wording"]), [])
+        return DeletionJob(found, kept["all"], kept["every"], kept["purge"], tuple(kept["edited"]))
+    raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
+
+
+def end(folder: Folder) -> None:
+    """Forget the job, which has come to its end."""
+    with contextlib.suppress(NotFound):
+        disk.delete(folder.bookkeeping(MARK))
+        disk.sync_folder(folder.bookkeeping())
+
 
 _CACHES = (indexes.FOLDER, asof.FOLDER)
 _PACKED = (
@@ -47,16 +91,25 @@ def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> Erased:
     """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
     job, edits = begin(folder, DeletionJob(found), at)
     done = erase(folder, job, at, edits)
-    journal.end(folder)
+    end(folder)
     return done
 
 
 def begin(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, Before]:
-    """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these."""
+    """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these.
+
+    Raises Refused where another has not come to its end.
+    """
     edits = History(folder).before(at).edits
     edits = {path: data for path, data in edits.items() if path not in job.plan.whole}
     job = job._replace(edited=tuple(edits))
-    journal.begin(folder, job)
+    if disk.exists(folder.bookkeeping(MARK)):
+        raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
+    plan = job.plan
+    kept = {"whole": plan.whole, "lines": plan.lines, "moved": plan.moved, "wording": plan.wording.state()}
+    folder.make()
+    where = os.stat(folder.root).st_ino
+    disk.write(folder.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
     return job, Before(edits)
 
 
@@ -104,7 +157,7 @@ def _redact(folder: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
     stayed: list[str] = []
     for path, wanted in found.lines.items():
         try:
-            if folder.edit(path, lambda data, wanted=wanted: cuts.apply(data, wanted)):  # type: ignore[misc]
+            if folder.edit(path, lambda data, wanted=wanted: apply_cuts(data, wanted)):  # type: ignore[misc]
                 redacted += [f"{path}:{cut.line}" for cut in wanted]
             if kind_of(path) == "summaries" and not any(_said(path, folder.read(path))):
                 disk.delete(folder.place / path)
@@ -302,7 +355,7 @@ def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
 
 def end_user(folder: Folder) -> None:
     """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
-    journal.end(folder)
+    end(folder)
     with contextlib.suppress(FilememError, OSError):
         remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
     if not names_in(folder.place):
@@ -356,3 +409,36 @@ def _line_of(where: Place, wording: Wording) -> str:
         return ""
     except (Refused, OSError):
         return "cannot be read, so nobody knows what it says"
+
+
+NOWHERE = "No file of the store says it any more."
+TOO_SHORT = "It is too short to be looked for elsewhere; other files may say it."
+
+
+def planned(found: DeletionPlan) -> Iterable[str]:
+    """What would go, a line each."""
+    whole = [item for item in found.items if not item.line]
+    lines = [item for item in found.items if item.line]
+    for heading, items in (("These files go:", whole), ("These passages go, their lines stay:", lines)):
+        if items:
+            yield heading
+        for item in items:
+            text = f"  {one_line(item.text, 80)}" if item.text else ""
+            yield f"  {item.place}{text}  ({item.why})"
+    for old, new in found.moved.items():
+        yield f"  {old} is renamed {new}, as its name told of it"
+    yield from found.notes
+
+
+def report(done: Erased, still: list[str]) -> Iterable[str]:
+    """Sentences on what was deleted, and what of it is still to be found."""
+    yield from (f"Deleted {path}." for path in done.deleted)
+    if done.redacted:
+        yield f"Redacted {', '.join(done.redacted)}."
+    if done.beside:
+        yield f"Cleared {', '.join(done.beside)}."
+    yield from done.stayed
+    for line in still:
+        yield f"Still says it: {line}"
+    if not still:
+        yield NOWHERE if done.sought else TOO_SHORT

@@ -16,9 +16,8 @@ from filemem.errors import FilememError
 from filemem.files.archive import archived, live
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory
-from filemem.forgetting import deletion, erasure, objects
-from filemem.forgetting.objects import LONG
-from filemem.forgetting.rewriting import Rewriting, Target
+from filemem.forgetting import deletion, erasure
+from filemem.forgetting.rewriting import LONG, Rewriting, Target, all_objects, opened
 from filemem.forgetting.wording import LINE, SENTENCE, Wording
 from filemem.history import History
 from filemem.history.git import GitError, fields, nul, spec
@@ -117,7 +116,7 @@ def learn(target: Target, gone: str = "") -> set[str]:
     history, wording = target.history, target.wording
     found: set[str] = set()
     here = {live(path) for path in history.folder.paths()}
-    with objects.opened(history.repository) as read:
+    with opened(history.repository) as read:
         for path, oid in _all_versions(target):
             data = read.read(oid).data
             memory = Memory(history.own(path), data)
@@ -144,7 +143,7 @@ def learn(target: Target, gone: str = "") -> set[str]:
 
 def learn_all(target: Target) -> None:
     """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
-    with objects.opened(target.history.repository) as read:
+    with opened(target.history.repository) as read:
         for path, oid in _all_versions(target):
             data = read.read(oid).data
             for passage in Memory(target.history.own(path), data).passages if len(data) <= LARGEST else ():
@@ -179,7 +178,7 @@ def purge(target: Target) -> Purged:
     """
     repository = require(target.history)
     with target.history.alone():
-        with objects.opened(repository) as read:
+        with opened(repository) as read:
             rewriting = Rewriting(target, read)
             for commit in repository.text("rev-list", "--topo-order", "--reverse", "--all").split():
                 rewriting.commit(commit)
@@ -260,7 +259,7 @@ def search(target: Target) -> StillHeld:
     today is left out: it is for a search of the store to name."""
     repository, wording = target.history.repository, target.wording
     count, told = 0, dict[str, str]()
-    for oid, kind, data in objects.every(repository):
+    for oid, kind, data in all_objects(repository):
         count += 1
         if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
             told[oid] = kind

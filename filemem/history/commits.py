@@ -22,8 +22,7 @@ from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
 from filemem.history.git import GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, GitFile, Repository, find, merge_file
 from filemem.history.sealed import Declined
-from filemem.text.digests import digest
-from filemem.text.plain import counted, few, one_line
+from filemem.text.plain import counted, digest, few, one_line
 
 COMMIT = "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it

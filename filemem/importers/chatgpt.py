@@ -23,7 +23,7 @@ from filemem.importers.exports import (
     moment,
     words,
 )
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 
 SPEAKERS = {"user": "", "assistant": "ChatGPT", "tool": "ChatGPT"}  # a tool shows pictures on ChatGPT's behalf
 _UNSPOKEN = (  # machinery that the person never saw as a message

@@ -22,9 +22,8 @@ from filemem.files.places import folder_of
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
-from filemem.text.digests import digest
 from filemem.text.own_patterns import Own
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
 FORMATS = {

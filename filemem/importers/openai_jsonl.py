@@ -28,7 +28,7 @@ from filemem.importers.exports import (
     moment,
     words,
 )
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 
 SPEAKERS = {"user": ""}
 _UNSPOKEN = ("system", "developer", "tool", "function")

@@ -23,7 +23,7 @@ from filemem.files.store import StoreFolder
 from filemem.mcp import resources, writing
 from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing
-from filemem.models import blocks, prompt
+from filemem.models import prompt
 from filemem.remembering.comparison import display
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
@@ -78,8 +78,8 @@ class ServedUser:
     def profile(self) -> str:
         """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
         settings = config.of(self.folder)
-        paths = [path for path in self.folder.paths() if path.startswith(blocks.FOLDER)]
-        found = prompt.standing(blocks.read(self.folder, paths, settings), settings.block_tokens)
+        paths = [path for path in self.folder.paths() if path.startswith(prompt.BLOCKS)]
+        found = prompt.standing(prompt.read_blocks(self.folder, paths, settings), settings.block_tokens)
         return "\n\n".join(part.text for part in found) or f"Nothing is known of {display(self.folder.name)} yet."
 
 

@@ -12,7 +12,7 @@ import secrets
 
 from filemem.errors import FilememError
 from filemem.files import disk, trust
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 
 NAME = "mcp-tokens.json"
 PREFIX = "filemem-"

@@ -11,7 +11,7 @@ from typing import Any
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.folder import Folder
-from filemem.forgetting import deletion, erasure, telling
+from filemem.forgetting import deletion, erasure
 from filemem.history import History
 from filemem.remembering import remembering
 from filemem.remembering.comparison import display
@@ -97,14 +97,14 @@ class Writing:
             if until <= at:
                 raise FilememError("that token is none that waits; call forget with path or about to get one.")
             found = self._plan(path, about)
-            if list(telling.planned(found)) == shown:
+            if list(erasure.planned(found)) == shown:
                 done = erasure.apply(self._folder, found, at)
-                return "\n".join([*telling.report(done, erasure.remaining(self._folder, found.wording)), *self._past()])
+                return "\n".join([*erasure.report(done, erasure.remaining(self._folder, found.wording)), *self._past()])
         if bool(path) == bool(about):
             raise FilememError(
                 "forget takes either a path or what it is about; or the token that it answered with, alone."
             )
-        shown, token = list(telling.planned(self._plan(path, about))), secrets.token_hex(8)
+        shown, token = list(erasure.planned(self._plan(path, about))), secrets.token_hex(8)
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
             del self._waiting[oldest]

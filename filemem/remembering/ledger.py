@@ -25,7 +25,7 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import when_of
 from filemem.files.passages import Passage
-from filemem.text import digests
+from filemem.text import plain
 
 NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it
@@ -40,7 +40,7 @@ class Written(NamedTuple):
 
 def digest(text: str | bytes) -> str:
     """Twelve hexadecimal digits that name these words."""
-    return digests.digest(text, 12)
+    return plain.digest(text, 12)
 
 
 def turn_digest(session: str, turn: Passage) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from filemem.search.question import Query
-from filemem.text import terms, words_zh
+from filemem.text import chinese, terms
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
 STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
@@ -66,7 +66,7 @@ def _parts(run: str) -> list[str]:
 def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
     """The words of a text without spaces, by the dictionary; what it does not know cut by the memories."""
     pieces: list[str] = []
-    for alone, group in itertools.groupby(words_zh.segments(text), lambda word: len(word) == 1):
+    for alone, group in itertools.groupby(chinese.segments(text), lambda word: len(word) == 1):
         words = list(group)
         pieces += _unlisted("".join(words), frequency) if alone else words
     return pieces

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.text import terms, words_zh
+from filemem.text import chinese, terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
@@ -107,7 +107,7 @@ class Query(NamedTuple):
     def content_words(self) -> int:
         """How many words it has to look for, beside those of dates, names and the like."""
         spelt = [word for word in self.words if not (word.is_context_word or is_light(word) or terms.is_cjk(word.text))]
-        return len(spelt) + sum(len(words_zh.segments(run)) for run in self.runs)
+        return len(spelt) + sum(len(chinese.segments(run)) for run in self.runs)
 
     @property
     def has_no_content_words(self) -> bool:
@@ -131,7 +131,7 @@ def parse(
         rest = rest.replace(date, " ")
     rest = _EXCEPT.sub(" ", rest)
     written = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
-    runs = [piece for run in written for piece in (words_zh.content(run) if terms.is_cjk(run) else [run])]
+    runs = [piece for run in written for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         cjk = terms.is_cjk(run)
@@ -159,7 +159,7 @@ def parse(
 
 def _weighed(run: str) -> Iterator[tuple[str, float]]:
     """The tokens of a Chinese run with what each counts: a character less, as most words have two."""
-    ends = {0, *itertools.accumulate(map(len, words_zh.segments(run)))}
+    ends = {0, *itertools.accumulate(map(len, chinese.segments(run)))}
     for place, token in enumerate(terms.cjk_tokens(run)):
         at = place // 2
         word = len(token) > 1 or len(run) == 1

@@ -23,7 +23,7 @@ from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
 from filemem.importers import intake
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
 from filemem.serve.wire import ChatRequest
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"
 LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older half goes

@@ -12,7 +12,7 @@ from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk, trust
-from filemem.text.digests import digest
+from filemem.text.plain import digest
 
 NAME = "keys.json"
 PREFIX = "fm-"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from filemem.text import dates, names_zh, terms
+from filemem.text import chinese, dates, terms
 from filemem.text.dates.datewords import values
 from filemem.text.dates.spans import Span, one_day
 from filemem.text.plain import LINK
@@ -56,7 +56,7 @@ def details(texts: Iterable[DatedText]) -> Details:
         found.titles.update({_folded(title): title for title in _titles(rest)})
         found.names.update({_folded(name): name for name, _ in LINK.findall(rest)})
         found.names.update({_folded(name): name for name in _CHINESE_NAME.findall(rest)})
-        found.names.update({name: name for name in names_zh.names(rest)})
+        found.names.update({name: name for name in chinese.names(rest)})
         pieces, at = list[str](), 0
         for mention in dates.mentioned(_BRACKETS.sub(lambda m: " " * len(m[0]), rest), day or dt.date(1, 1, 1)):
             if day or not mention.relative:
@@ -158,7 +158,7 @@ def unsupported_details(summary: Iterable[str], sources: Iterable[DatedText]) ->
             if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
                 wrong.append(written)
         wrong += [name for name in _CHINESE_NAME.findall(rest) if _folded(name) not in source]
-        wrong += [name for name in names_zh.names(rest) if not any(pair in source for pair in _pairs(name))]
+        wrong += [name for name in chinese.names(rest) if not any(pair in source for pair in _pairs(name))]
     return list(dict.fromkeys(wrong))
 
 

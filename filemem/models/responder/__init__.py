@@ -12,7 +12,7 @@ from filemem.files.folder import Current, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
-from filemem.models.responder import ages, evidence, people, ranking, topics, wording
+from filemem.models.responder import evidence, people, ranking, topics, wording
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
 from filemem.search import Hit
@@ -117,7 +117,7 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     stems = frozenset(stem for unit in asked.units for stem, _ in unit.stems)
     opening = wording.FOUND if sure else wording.WEAK
     old, born = ranking.telling("age", asked, best), ranking.telling("birthday", asked, found)
-    if (age := ages.now(old, born, memories.now.date())) is not None:
+    if (age := people.now(old, born, memories.now.date())) is not None:
         opening = (
             f"{opening[0]}\n\n{wording.BY_NOW[0].format(age)}",
             f"{opening[1]}\n\n{wording.BY_NOW[1].format(age)}",

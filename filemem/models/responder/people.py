@@ -1,12 +1,18 @@
-"""Whom a question is about: kin by any of their words, and people by the names that the memories give them. Pure functions."""
+"""Whom a question is about: kin by any of their words, people by the names that the memories give them; and how old they are.
 
+Pure functions.
+"""
+
+import datetime as dt
 import functools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.models.responder import topics
-from filemem.text import names_zh, terms
+from filemem.models.responder.evidence import Evidence
+from filemem.text import chinese, dates, terms
+from filemem.text.statements.sentences import plainly
 from filemem.text.statements.table import in_standard_words
 
 _PRONOUN = re.compile(
@@ -102,7 +108,7 @@ class People:
         for row in topics.table_rows("person"):
             if self._pattern(row["name"]).search(said):
                 found.append(self._person(row))
-        for name in self.every_name | frozenset(_capitals(said)) | frozenset(names_zh.names(said)):
+        for name in self.every_name | frozenset(_capitals(said)) | frozenset(chinese.names(said)):
             if _has_name(said, name):
                 found.append(Person(name, re.compile(_name_pattern(name), re.IGNORECASE)))
         return found
@@ -167,7 +173,7 @@ def _names_behind(after: str, before: str) -> list[str]:
         return [match[1] + match[2]]
     if match := re.match(r"(?:的名字|[小大]名)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
         found = (
-            name for name in names_zh.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
+            name for name in chinese.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
         )
         whole = re.match(
             rf"(?:的名字|[小大]名)?(?:名?叫|是)?([{_SURNAMES}][\u4e00-\u9fff]{{1,2}}(?=$|[^\u4e00-\u9fff]|[今在是跟和读的])"
@@ -204,3 +210,62 @@ def _folded(text: str) -> str:
 def _name_pattern(name: str) -> str:
     name = terms.fold(name)
     return re.escape(name) if not name.isascii() else rf"\b{re.escape(name)}(?:s\b|\b)"
+
+
+_TELLS = r"\b(?:is|am|i'm|im|turn(?:s|ed|ing)?|aged?|be|he's|she's|just)\b|,|\("
+_AGE = re.compile(
+    rf"(?:{_TELLS})\s?(?:now |just |only |nearly )?(\d{{1,3}})(?=$|[.,;!)]| (?:years|and|now|today|this))"
+    r"|\b(\d{1,3}) (?:years old|today|now)"
+    r"|(?:今年|现在|满|快|刚|都|[，, ]|我|^)(\d{1,3}|[一二三四五六七八九十]{1,3})(?:岁|[啦了]|(?=$|[，。, ]))",
+    re.IGNORECASE,
+)
+_DIGITS = {sign: value for value, sign in enumerate("一二三四五六七八九", 1)}
+
+
+class Birthday(NamedTuple):
+    """A day of birth, whose year is 0 where it is not known."""
+
+    month: int
+    date: int
+    year: int
+
+
+def now(told: Iterable[tuple[Evidence, str]], born: Iterable[tuple[Evidence, str]], today: dt.date) -> int | None:
+    """The age on a day by sentences that tell it and by sentences that tell a birthday, the best first.
+
+    None where no birthday is known, or no birthday has gone by since the age was told.
+    """
+    birthday = next((found for one, sentence in born if one.day and (found := _birthday(sentence, one.day))), None)
+    if birthday is None:
+        return None
+    if birthday.year:
+        return _years(birthday.year, birthday, today)
+    age = next(((value, one.day) for one, sentence in told if one.day and (value := _age(sentence))), None)
+    if age is None:
+        return None
+    value, day = age
+    passed = _years(day.year - value, birthday, today) - _years(day.year - value, birthday, day)
+    return value + passed if passed > 0 else None
+
+
+def _years(year: int, birthday: Birthday, day: dt.date) -> int:
+    return day.year - year - ((day.month, day.day) < (birthday.month, birthday.date))
+
+
+def _birthday(sentence: str, day: dt.date) -> Birthday | None:
+    said = plainly(sentence)
+    for mention in dates.mentioned(said, day):
+        start, end = mention.span.start, mention.span.end
+        if start == end:
+            year = start.year if re.search(r"\d{4}", said[mention.start : mention.end]) and start.year < day.year else 0
+            return Birthday(start.month, start.day, year)
+    return None
+
+
+def _age(sentence: str) -> int | None:
+    match = _AGE.search(plainly(sentence))
+    value = next(filter(None, match.groups())) if match else ""
+    if value.isascii():
+        return int(value) if value else None
+    tens, _, ones = value.rpartition("十")
+    return (10 * _DIGITS.get(tens, 1) if "十" in value else 0) + _DIGITS.get(ones, 0)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.index.corpus import Corpus
-from filemem.models.responder import people, topics, words
+from filemem.models.responder import people, topics
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
-from filemem.models.responder.topics import Sort, Topic
+from filemem.models.responder.topics import AskedWord, Sort, Topic
 from filemem.search import evidence, question
-from filemem.text import dates, names_zh, terms
+from filemem.text import chinese, dates, terms
 from filemem.text.statements import relations, table, whose
 from filemem.text.statements.sentences import Sentence, plainly
 
@@ -80,7 +80,7 @@ class Understood(NamedTuple):
     names: frozenset[str]
     spans: list[dates.Span]
     bare: bool
-    units: list[words.AskedWord]
+    units: list[AskedWord]
 
     @property
     def unknown(self) -> float:
@@ -95,7 +95,7 @@ class Understood(NamedTuple):
         return bool(most) and not self.still and not any(topic.name for topic in self.topics)
 
     @property
-    def rarest(self) -> words.AskedWord | None:
+    def rarest(self) -> AskedWord | None:
         """The weightiest of its words that stand in the memories."""
         return max((unit for unit in self.units if unit.known), key=lambda unit: unit.weight, default=None)
 
@@ -120,7 +120,7 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
     ).has_no_content_words
     wanted = topics.relations_asked(text, about)
     wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
-    units = words.units_of(parsed, corpus)
+    units = topics.units_of(parsed, corpus)
     wanted = wanted if who or len(units) <= FEW or people.is_about_self(text) else []  # it is somebody else's
     return Understood(
         text,
@@ -218,7 +218,7 @@ def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
 
 def _about(asked: Understood, one: Evidence) -> frozenset[str]:
     """Which topics and weighty words of a question a passage holds."""
-    held = [unit.text for unit in asked.units if unit.known and words.stands(unit, one.text)]
+    held = [unit.text for unit in asked.units if unit.known and topics.stands(unit, one.text)]
     return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
 
 
@@ -246,14 +246,14 @@ def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
         common = sum(topic.hold.search(one.text) is not None for one in found) / len(found)
         return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
 
-    forms = [words.forms(one.titled_text) for one in found]
-    units = [unit._replace(known=any(words.held(unit, *form) > words.HALF for form in forms)) for unit in asked.units]
+    forms = [topics.forms(one.titled_text) for one in found]
+    units = [unit._replace(known=any(topics.held(unit, *form) > topics.HALF for form in forms)) for unit in asked.units]
     return asked._replace(topics=[weighed(topic) for topic in asked.topics], units=units)
 
 
 def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     """What `Scored` says of a passage."""
-    own = words.share(asked.units, one.titled_text)
+    own = topics.share(asked.units, one.titled_text)
     lexical = own + RELATED * max(0.0, one.strength - own)
     states = _states(asked, one)
     answers = max(states, _holds(asked, one))
@@ -284,14 +284,14 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     sure = sure and not (
         one.title and asked.of_self and any(topic.own for topic in asked.topics)
     )  # a note is of another
-    named = people if asked.people else bool(asked.rarest and words.stands(asked.rarest, one.titled_text))
+    named = people if asked.people else bool(asked.rarest and topics.stands(asked.rarest, one.titled_text))
     return total, answers, sure and not (asked.people and not people), named
 
 
 def _says_more(asked: Understood, one: Evidence) -> bool:
     """Does a passage itself hold a word of the question, beside what the title of its note holds?"""
-    rest = [unit for unit in asked.units if not (one.title and words.held(unit, *words.forms(one.title)))]
-    return not rest or words.share(rest, one.text) > 0
+    rest = [unit for unit in asked.units if not (one.title and topics.held(unit, *topics.forms(one.title)))]
+    return not rest or topics.share(rest, one.text) > 0
 
 
 def _was_asked(asked: Understood, one: Evidence) -> bool:
@@ -343,7 +343,7 @@ def _counting(noun: str) -> re.Pattern[str]:
 def concerns(asked: Understood, text: str) -> bool:
     """Has a text anything to do with a question, at a glance?"""
     return (
-        bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or words.share(asked.units, text) > LEAST
+        bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or topics.share(asked.units, text) > LEAST
     )
 
 
@@ -424,7 +424,7 @@ def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
     before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
     others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]
-    for name in (*(name for name in names_zh.names(before) if asked.owner not in name), *others):
+    for name in (*(name for name in chinese.names(before) if asked.owner not in name), *others):
         pattern = rf"(?<![{_NO_SUBJECT}])(?<!我是){re.escape(name)}" if terms.is_cjk(name) else rf"\b{name}(?:'?s)?\b"
         found += [(one.start(), "other") for one in re.finditer(pattern, before, re.IGNORECASE)]
     if not found and topic.hold.match(_OPENING.sub("", before)):

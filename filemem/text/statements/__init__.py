@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from filemem.text import dates, names_zh
+from filemem.text import chinese, dates
 from filemem.text.statements import relations, table
 from filemem.text.statements.relations import Stated, Topic
 from filemem.text.statements.sentences import (
@@ -376,7 +376,7 @@ def _about(group: list[Sentence]) -> str:
         for name, match in (("kin", kin), ("self", first), ("other", other))
         if match
     ]
-    if not found and any(said.startswith(name) for name in names_zh.names(said)):
+    if not found and any(said.startswith(name) for name in chinese.names(said)):
         return "other"
     return min(found)[2] if found else "self"
 
