@@ -11,7 +11,7 @@ import pytest
 from scripted_server import STREAM, ScriptedServer, Step, calls, flood, raw, say, sent_on
 from test_model import MESSAGES, TOOLS
 
-from filemem.models import ModelError, OpenAIModel, endpoint, reply
+from filemem.endpoint import ModelError, OpenAIModel, connection, reply
 
 CHUNK = b'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -50,7 +50,7 @@ def test_an_answer_ends_after_its_time_however_it_comes(step: Step) -> None:
 
 @pytest.mark.parametrize("head", [STREAM, HEAD + b"\r\n"], ids=["a stream", "one body"])
 def test_an_answer_ends_at_its_bytes(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "BIGGEST_ANSWER", 3_000_000)
+    monkeypatch.setattr(connection, "BIGGEST_ANSWER", 3_000_000)
     stopped(flood(head, b"x" * 100_000))
 
 

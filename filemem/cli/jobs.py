@@ -11,13 +11,13 @@ from filemem.cli.common import complete_path, now, split_line, the_store, the_us
 from filemem.cli.options import all_users_option, chosen, json_option, kept, model_option, shared_options
 from filemem.cli.screen import for_script, progress, put, say, tell
 from filemem.cli.talk import the_model
+from filemem.endpoint.completions import FailFastModel
 from filemem.errors import FilememError, in_words
 from filemem.files import said
 from filemem.files.folder import Folder
 from filemem.forgetting import fading, maintenance
 from filemem.forgetting.maintenance import JobDone
 from filemem.models import Model
-from filemem.models.endpoint import FailFastModel
 from filemem.overview import status
 
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")

@@ -1,6 +1,6 @@
 """The models that answer: any OpenAI-compatible endpoint, and none at all."""
 
-from filemem.models.endpoint import (
+from filemem.endpoint import (
     Model,
     ModelError,
     OpenAIModel,

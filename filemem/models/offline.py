@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from filemem import index
+from filemem.endpoint import ModelError, Reply, ToolCall, Usage
 from filemem.files.folder import Current, Folder
 from filemem.models import responder
-from filemem.models.endpoint import ModelError, Reply, ToolCall, Usage
 from filemem.models.responder import wording
 from filemem.models.responder.wording import OPENINGS
 from filemem.tools.toolbox import Toolbox

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem.models.failures import Failure
+from filemem.endpoint.failures import Failure
 
 LONGEST_REPLY = (
     1_000_000  # characters that are taken of one reply, thoughts and arguments with them: some 250,000 tokens
