@@ -37,7 +37,7 @@ from filemem.cli.telling import BackgroundConsolidation, remembered
 from filemem.errors import FilememError, NotFound, in_words
 from filemem.files import config, disk, transcript
 from filemem.files.folder import Folder
-from filemem.files.memory import ARCHIVE, LARGEST, when_of
+from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.places import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion, erasure
@@ -71,7 +71,6 @@ Ctrl-C stops an answer. Tab completes a command or a path."""
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
 LISTED = 10  # sessions that /sessions shows
-_KINDS = ("sessions/", f"{ARCHIVE}/sessions/")
 _NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
 
 
@@ -424,16 +423,6 @@ def _typed() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _newest(folder: Folder) -> list[str]:
-    """The paths of all sessions, those in the archive last, and of each the one that began last first."""
-    begun = []
-    for stat in folder.files():
-        when = when_of(stat.path)
-        if when and stat.path.startswith(_KINDS) and stat.path.endswith(".md"):
-            begun.append((stat.path.startswith(_KINDS[0]), when.date, when.time or "", stat.changed, stat.path))
-    return [path for *_, path in sorted(begun, reverse=True)]
-
-
 def resumed(folder: Folder, name: str | None) -> Transcript | None:
     """The session to go on with: by its path or a part of its name, the latest for ""; None for None.
 
@@ -443,12 +432,12 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
         return None
     if not name.strip():
         return transcript.latest(folder)
-    paths, (path, _) = _newest(folder), split_line(folder, name)
+    paths, (path, _) = transcript.newest(folder), split_line(folder, name)
     if path in paths:
         return Transcript(folder, path)
     wanted = path.removesuffix(".md").casefold()
     exact = [path for path in paths if _name(path) == wanted]
-    live = [path for path in paths if wanted in path.casefold() and path.startswith(_KINDS[0])]
+    live = [path for path in paths if wanted in path.casefold() and not is_archived(path)]
     found = exact or live or [path for path in paths if wanted in path.casefold()]
     if not found:
         known = f"the latest are {few(paths)}" if paths else "there is none yet; start one with: filemem chat"
@@ -461,7 +450,7 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
 def _sessions(folder: Folder) -> list[str]:
     """A line each for the latest sessions: when, how many turns, where."""
     lines = []
-    for path in _newest(folder)[:LISTED]:
+    for path in transcript.newest(folder)[:LISTED]:
         when, turns = when_of(path), len(Transcript(folder, path).turns())
         began = f"{when.date} {when.time or '':5}" if when else ""
         lines.append(f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.files import disk, recalls
 from filemem.files.folder import Folder
-from filemem.files.memory import ARCHIVE
+from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
 from filemem.files.places import Place
 
@@ -24,11 +24,6 @@ Progress = Callable[[int, int], None]
 
 def unwatched(done: int, total: int) -> None:
     """Progress that nobody looks at."""
-
-
-def archived(path: str) -> str:
-    """The path of a memory when it is in the archive."""
-    return f"{ARCHIVE}/{live(path)}"
 
 
 @contextlib.contextmanager

@@ -10,7 +10,6 @@ from filemem.text.plain import LINK, printable
 from filemem.text.statements.sentences import is_chinese
 from filemem.text.terms import LETTER
 
-IMPORTANCE = 5  # of a memory that does not say
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
 _TURN_HEAD = re.compile(r"^(- \*\*.+?\*\*):", re.MULTILINE)  # of a turn without a date
 _PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")

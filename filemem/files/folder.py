@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
-from filemem.files.memory import ARCHIVE, LARGEST, Memory, is_archived, live
+from filemem.files.memory import LARGEST, Memory, twin
 from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
@@ -148,7 +148,7 @@ class Folder:
         A name in another Unicode normal form than the file's, as macOS writes them, is the same name.
         """
         path = path.removeprefix("./")
-        both = (path, _twin(path))
+        both = (path, twin(path))
         for candidate in both:
             where = self.absolute(candidate)
             if os.path.isdir(where):
@@ -232,7 +232,7 @@ class Folder:
 
     def _taken(self, path: str) -> bool:
         """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
-        return any(os.path.lexists(self._named(candidate)) for candidate in (path, _twin(path)))
+        return any(os.path.lexists(self._named(candidate)) for candidate in (path, twin(path)))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
@@ -308,11 +308,6 @@ class Folder:
     def bookkeeping(self, name: str = "") -> Place:
         """The place on disk of a bookkeeping file, or of the folder that holds them."""
         return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
-
-
-def _twin(path: str) -> str:
-    """The path's place in the archive, or out of it."""
-    return live(path) if is_archived(path) else f"{ARCHIVE}/{path}"
 
 
 def _nearest(path: str, paths: list[str], count: int = 3) -> list[str]:

@@ -317,6 +317,16 @@ def live(path: str) -> str:
     return path.removeprefix(f"{ARCHIVE}/")
 
 
+def archived(path: str) -> str:
+    """The path of a memory when it is in the archive."""
+    return f"{ARCHIVE}/{live(path)}"
+
+
+def twin(path: str) -> str:
+    """The path's place in the archive, or out of it."""
+    return live(path) if is_archived(path) else archived(path)
+
+
 def words_of_name(path: str) -> str:
     """The words of a file's name, without its date."""
     name = path.rpartition("/")[2]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import disk
 from filemem.files.folder import Folder
-from filemem.files.memory import ARCHIVE, Memory, live
+from filemem.files.memory import Memory, archived, live
 
 RECORD = "imports.jsonl"
 HEAD = 8192  # bytes of a session in which its front matter is looked for
@@ -72,7 +72,7 @@ class Origins:
         name = live(path)
         if not name:
             return None
-        return next((p for p in (name, f"{ARCHIVE}/{name}") if os.path.lexists(self.folder.absolute(p))), None)
+        return next((p for p in (name, archived(name)) if os.path.lexists(self.folder.absolute(p))), None)
 
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from filemem.errors import FilememError
 from filemem.files import disk
 from filemem.files.folder import Folder
-from filemem.files.memory import ARCHIVE
+from filemem.files.memory import live
 
 NAME = "recalls.log"
 OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
@@ -43,7 +43,7 @@ def note(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
 
 def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
-    lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path.removeprefix(ARCHIVE + '/')}\n" for path in paths)
+    lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{live(path)}\n" for path in paths)
     with folder.locked(wait):
         log, data = folder.bookkeeping(NAME), lines.encode("utf-8", "replace")
         (disk.log if len(data) <= disk.PAGE else _append_many)(log, data)

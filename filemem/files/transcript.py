@@ -8,7 +8,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import disk, said
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, encoding_of, live, slug, when_of
+from filemem.files.memory import Memory, encoding_of, is_archived, kind_of, live, slug, when_of
 from filemem.files.passages import Passage, format_turn, needed_day
 
 ASSISTANT = "assistant"
@@ -110,16 +110,22 @@ def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], ext
     return folder.create(f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md", front + "".join(turns))
 
 
-def latest(folder: Folder) -> Transcript:
-    """The session that began last; raises NotFound where there is none."""
+def newest(folder: Folder) -> list[str]:
+    """The paths of all sessions, those in the archive last, and of each the one that began last first."""
     begun = []
     for stat in folder.files():
         when = when_of(stat.path)
-        if when and stat.path.startswith("sessions/") and stat.path.endswith(".md"):
-            begun.append((when.date, when.time, stat.changed, stat.path))
-    if not begun:
+        if when and kind_of(stat.path) == "sessions" and stat.path.endswith(".md"):
+            begun.append((not is_archived(stat.path), when.date, when.time, stat.changed, stat.path))
+    return [path for *_, path in sorted(begun, reverse=True)]
+
+
+def latest(folder: Folder) -> Transcript:
+    """The live session that began last; raises NotFound where there is none."""
+    path = next(iter(newest(folder)), "archive/")
+    if is_archived(path):
         raise NotFound(f"{folder.name} has no session to resume; start one with: filemem chat.")
-    return Transcript(folder, max(begun)[-1])
+    return Transcript(folder, path)
 
 
 def first_words(text: str) -> str:

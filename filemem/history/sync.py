@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config, disk
-from filemem.files.archive import archived, live
+from filemem.files.memory import twin
 from filemem.files.store import StoreFolder
 from filemem.history import weaving, worktree
 from filemem.history.beginning import ATTRIBUTES, message
@@ -363,7 +363,7 @@ def _other_place(history: History, path: str) -> str:
     for one in history.everyone():
         own = one.own(path)
         if one.path(own) == path:
-            return one.path(live(own) if own != live(own) else archived(own))
+            return one.path(twin(own))
     return ""
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import recalls
-from filemem.files.archive import archived, live
+from filemem.files.memory import archived, twin
 from filemem.history import log, worktree
 from filemem.history.commits import History, Recorded
 from filemem.history.git import fields, spec
@@ -141,7 +141,7 @@ def _changes(history: History, commit: Commit) -> list[_CommittedChange]:
     told = list(_told(history, commit))
     gone = {old: change for change in told if (old := change.old) and old != change.new}
     new = {path: change for change in told if (path := change.new) and path != change.old}
-    twins = [(path, other) for path in gone for other in (live(path), archived(path))]
+    twins = [(path, twin(path)) for path in gone]
     alike = [(change.old, change.new) for change in told if change.old and change.new]
     found = [change for change in told if change.old == change.new]
     for old, path in [*twins, *alike]:

@@ -43,6 +43,7 @@ from filemem.remembering.ledger import Ledger
 from filemem.remembering.rules import Extracted, extract
 from filemem.remembering.sessions import Session
 from filemem.remembering.upkeep import Settled
+from filemem.text import retention
 from filemem.text.statements.words import content
 
 JOURNAL = "consolidating.json"
@@ -74,7 +75,7 @@ class Decision(NamedTuple):
         claim = self.claim
         front = {
             "source": facts.reference(claim.sources) if claim.sources else "",
-            "importance": str(claim.importance) if claim.importance != facts.IMPORTANCE else "",
+            "importance": str(claim.importance) if claim.importance != retention.IMPORTANCE else "",
             "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
             "pinned": "true" if claim.pinned else "",
             "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",

@@ -51,13 +51,13 @@ class Topic(NamedTuple):
     name: str
     ask: re.Pattern[str]
     hold: Held
-    own: bool
-    sure: bool
-    relations: tuple[str, ...]
-    kinds: tuple[str, ...]
-    words: str
-    person: str  # the person whom it is about by itself, empty for none
-    worth: float
+    own: bool = False
+    sure: bool = False
+    relations: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    words: str = ""
+    person: str = ""  # the person whom it is about by itself, empty for none
+    worth: float = 1.0
 
     def holds(self, sentence: str) -> bool:
         """Does a sentence hold what answers a question about this?"""
@@ -101,25 +101,12 @@ def table() -> dict[str, Any]:
 
 @functools.cache
 def _topics() -> list[Topic]:
-    return (
-        [
-            Topic(
-                row["name"],
-                _compiled(row.get("ask", row["hold"])),
-                Held(row["hold"]),
-                row.get("own", False),
-                row.get("sure", False),
-                tuple(row.get("relations", ())),
-                tuple(row.get("kinds", ())),
-                row.get("words", ""),
-                row.get("person", ""),
-                1.0,
-            )
-            for row in table_rows("topic")
-        ]
-        + [_alike(pattern, pattern) for pattern in [*table()["alike"]]]
-        + [*_fields()]
-    )
+    rows = [
+        {**row, **{key: tuple(row.get(key, ())) for key in ("relations", "kinds")}, "hold": Held(row["hold"])}
+        for row in table_rows("topic")
+    ]
+    named = [Topic(**{**row, "ask": _compiled(row.get("ask", row["hold"].pattern))}) for row in rows]
+    return [*named, *(_alike(pattern, pattern) for pattern in table()["alike"]), *_fields()]
 
 
 class Sort(NamedTuple):
@@ -167,18 +154,7 @@ def _one_word(word: str) -> str:
 
 
 def _alike(asked: str, held: str) -> Topic:
-    return Topic(
-        "",
-        _compiled(asked),
-        Held(held),
-        own=False,
-        sure=False,
-        relations=(),
-        kinds=(),
-        words="",
-        person="",
-        worth=ALIKE,
-    )
+    return Topic("", _compiled(asked), Held(held), worth=ALIKE)
 
 
 _SAYS_NOTHING = frozenset(
