@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from filemem import index
 from filemem.chat.conversation import Conversation
+from filemem.endpoint.traced import traced
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
 from filemem.files.folder import Folder
@@ -102,7 +103,9 @@ class User:
 
         Without a model they are quotations. Raises Busy while another job works on these memories.
         """
-        listen = listener(self._model(model), lambda notice: None)
+        listen = listener(
+            traced(self._model(model), self.folder, lambda: _local(at), "consolidation"), lambda notice: None
+        )
         done: list[Applied] = []
         with archive.job_lock(self.folder):
             done += [applied for _, applied in consolidation.run(self.folder, _local(at), listen)]

@@ -23,7 +23,10 @@ SCHEMAS = Path(memory.__file__).parents[1] / "schemas"
 TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
 MORE: dict[str, dict[str, Any]] = {
     "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
-    **{key: {"default": [], "items": {"type": "string", "minLength": 1}} for key in ("redact_also", "redact_never")},
+    **{
+        key: {"default": [], "items": {"type": "string", "minLength": 1}}
+        for key in ("redact_also", "redact_never", "prices")
+    },
     "threshold": {"exclusiveMaximum": 1},
     **{key: {"enum": [*words, None]} for key, words in config.CHOICES.items()},
 }

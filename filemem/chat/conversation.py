@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem.chat import recalling
+from filemem.chat.seen import Sight
 from filemem.chat.standing import StandingMemory, standing
+from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
 from filemem.files import config, recalls, withheld
 from filemem.files.folder import Current, Folder
+from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
@@ -89,6 +92,8 @@ class Conversation:
             int, recalling.Recalled
         ] = {}  # what a search for the last message found, by the tokens that it may have
         self._stands: StandingMemory | None = None  # what stands in the prompt while a message is answered
+        self._sight = Sight(user)
+        self._seen: list[list[str]] = []  # what the last request showed, by reference
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
     def ask_from_now_on(self, model: Model) -> None:
@@ -219,6 +224,8 @@ class Conversation:
         if room not in self._recalled:
             texts, today = [turn.text for turn in said], self.now().date()
             self._recalled[room] = recalling.recall(self.user, texts, today, self.tools.current, room, weak=alone)
+            if self._stands:
+                self._note("recall", places=self._recalled[room].places)
         found = self._recalled[room].text
         return [prompt.Section("recalled", prompt.data("search_files", found))] if found else []
 
@@ -268,7 +275,7 @@ class Conversation:
             },
         ]
         try:
-            reply = self.model.ask(ask, [], lambda _: None)
+            reply = noted(self.model, self._note, ask, [], purpose="summary")
         except ModelError as error:
             self._note("notice", text=f"summary without the model: {error}")
             return ""
@@ -311,6 +318,7 @@ class Conversation:
         while True:
             system, turns = self.view()
             messages = prompt.messages(system, turns) + worked
+            self._see(system, turns, worked)
             try:
                 return self._ask(messages, listen, self.offered if with_tools else [])
             except ToolsRefused:
@@ -327,18 +335,15 @@ class Conversation:
             listen(Notice(f"{self.model.name}: {what}."))
 
     def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
-        start = time.perf_counter()
-        reply = self.model.ask(messages, tools, lambda text: listen(Text(text)))
-        self._note(
-            "model",
-            model=self.model.name,
-            milliseconds=_since(start),
-            tokens_in=reply.usage.tokens_in,
-            tokens_out=reply.usage.tokens_out,
-            calls=len(reply.calls),
-            finish=reply.finish,
-        )
-        return reply
+        return noted(self.model, self._note, messages, tools, lambda text: listen(Text(text)), saw=self._seen)
+
+    def _see(self, system: list[prompt.Section], turns: list[Passage], worked: list[prompt.Message]) -> None:
+        """Note what the model is about to see, by reference."""
+        if self.kept:
+            lessons = self._stands.lessons if self._stands else []
+            new, self._seen = self._sight.steps(self.transcript.path, system, turns, worked, [PROFILE, *lessons])
+            for step in new:
+                self._note("saw", **step)
 
     def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
         """Make one call; its answer as a message."""
@@ -354,6 +359,7 @@ class Conversation:
             answer=brief,
             characters=len(answer),
             hits=self.tools.hits,
+            strength=self.tools.strength,
             milliseconds=spent,
         )
         return {"role": "tool", "tool_call_id": call.id, "content": answer}

@@ -12,9 +12,10 @@ from filemem.models.prompt import Block
 
 
 class StandingMemory(NamedTuple):
-    """How the person wishes to be talked with, the blocks, and a line on what lies outside."""
+    """How the person wishes to be talked with, the paths of their `lessons`, the blocks, and a line on what lies outside."""
 
     wishes: list[str]
+    lessons: list[str]
     blocks: list[Block]
     outside: str
 
@@ -22,6 +23,7 @@ class StandingMemory(NamedTuple):
 def standing(folder: Folder, today: dt.date) -> StandingMemory:
     """What stands as the files are now; wishes only where the person follows what this folder says of them."""
     corpus = index.of(folder).corpus()
+    lessons = [entry.path for entry in corpus.entries() if entry.kind == "lessons" and not entry.archived]
     kept = [entry.path for entry in corpus.entries() if entry.path.startswith(prompt.BLOCKS)]
     said = wishes.wishes(folder, corpus, today) if wishes.followed(folder) else []
-    return StandingMemory(said, prompt.read_blocks(folder, kept, config.of(folder)), prompt.outside(corpus))
+    return StandingMemory(said, lessons, prompt.read_blocks(folder, kept, config.of(folder)), prompt.outside(corpus))

@@ -20,6 +20,7 @@ from filemem.cli.screen import choose, dim, for_script, progress, put, say, say_
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, consolidated, lines, remembered, waiting
+from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive
 from filemem.files.folder import Folder
@@ -94,7 +95,9 @@ def consolidate_command(all_users: bool, model: str | None, **how: bool) -> int:
 
 
 def _consolidate(folder: Folder, model: str | None, *, dry_run: bool, review: bool, named: bool) -> None:
-    listen = listener(the_model(folder, model), lambda sentence: put(sentence, err=True))
+    listen = listener(
+        traced(the_model(folder, model), folder, now, "consolidation"), lambda sentence: put(sentence, err=True)
+    )
     whose, before = ({"user": folder.name}, f"{folder.name}: ") if named else ({}, "")
     with (
         contextlib.nullcontext() if dry_run else archive.job_lock(folder),

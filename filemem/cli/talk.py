@@ -1,6 +1,7 @@
 """Commands that talk: chat, prompt, trace."""
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from filemem import index
-from filemem.chat import wishes
+from filemem.chat import seen, wishes
 from filemem.chat.conversation import Conversation
 from filemem.cli.chat import Chat, resumed
 from filemem.cli.common import a_user, clock, now, settled, the_store, the_user, welcome
@@ -146,41 +147,54 @@ def prompt_command(message: str, model: str | None, resume: str | None) -> int:
 
 @click.command("trace")
 @click.argument("session", required=False)
+@click.option(
+    "--replay", type=int, metavar="N", help="Rebuild what the model saw of request N, from the files as they are."
+)
 @click.option("--totals", is_flag=True, help="What all chats that have a trace cost and found, in numbers.")
 @json_option_that("The steps as they were written, one JSON object a line.")
 @shared_options
-def trace_command(session: str | None, totals: bool) -> int:
+def trace_command(session: str | None, totals: bool, replay: int | None) -> int:
     """Show what happened behind the answers of a chat.
 
-    SESSION is the name of its file; the chat that went on last where none is named.
+    SESSION is the name of its file; the chat that went on last where none is named. What the model saw is kept by reference,
+    not copied: --replay says so of each part that is not as it was. What jobs asked of models has traces named jobs-YYYY-MM.
 
-    Example: filemem trace
+    Example: filemem trace --replay 1
     """
     user = the_user()
-    known = trace.sessions(user)
     if totals:
-        found = trace.totals(user, [session] if session else known)
+        found = trace.totals(user, [session] if session else trace.written(user), config.of(user).costs)
         tell(found._asdict(), *_totals(found))
         return 0
-    steps = trace.read(user, session or (known[-1] if known else "any session"))
-    for step in steps:
-        tell(step, _step(step))
+    known = trace.sessions(user)
+    session = session or (known[-1] if known else "any session")
+    if replay is not None:
+        for part in seen.replay(user, session, replay):
+            since = "" if part.same else " (not as it was: the files have changed since)"
+            tell(part._asdict(), f"== {part.name or part.role}{since}\n{part.text}\n")
+        return 0
+    requests = itertools.count(1)
+    for step in trace.read(user, session):
+        number = f"{next(requests)} " if step.get("saw") else ""
+        tell(step, *([] if step.get("kind") == "saw" else [_step(step, number)]))
     return 0
 
 
 def _totals(found: trace.Totals) -> list[str]:
     """The sums of traces, a line each."""
-    hits = f" ({found.hits / found.searches:.0%})" if found.searches else ""
+    hits = f" ({found.hits / found.searches:.0%}, mean strength {found.strength:.2f})" if found.searches else ""
+    purposes = "".join(f"; {count:,} of them for {what}" for what, count in found.purposes.items())
     spent = f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out, {found.milliseconds / 1000:,.1f} s"
     return [
         f"chats      {found.chats:,}, {found.messages:,} messages",
-        f"requests   {found.requests:,}: {spent}",
+        f"requests   {found.requests:,}: {spent}{purposes}",
         f"tool calls {found.calls:,}, of {found.searches:,} searches {found.hits:,} found something{hits}",
         f"errors     {found.errors:,}",
+        *([f"money      {found.money:,.4f} for {found.priced:,} of them"] if found.priced else []),
     ]
 
 
-def _step(step: dict[str, Any]) -> str:
+def _step(step: dict[str, Any], number: str) -> str:
     """One step of a trace on one line."""
     at, kind = str(step.get("at", ""))[11:], step.get("kind")
     match kind:
@@ -189,7 +203,9 @@ def _step(step: dict[str, Any]) -> str:
             return f"{at}  {step.get('name')} {step.get('arguments')} -> {step.get('answer')} ({size})"
         case "model":
             spent = f"{step.get('tokens_in')} tokens in, {step.get('tokens_out')} out, {step.get('milliseconds')} ms"
-            return f"{at}  {step.get('model')}: {step.get('finish')}, {_calls(step.get('calls'))} ({spent})"
+            return f"{at}  {number}{step.get('model')}: {step.get('finish')}, {_calls(step.get('calls'))} ({spent})"
+        case "recall":
+            return f"{at}  recall: {', '.join(map(str, step.get('places') or [])) or 'nothing strong'}"
         case _:
             return f"{at}  {kind}: {step.get('text')}"
 

@@ -12,6 +12,7 @@ from typing import Any
 from filemem.chat.conversation import Conversation
 from filemem.cli.common import clock
 from filemem.cli.screen import aside, say_aside, say_dim, tell
+from filemem.endpoint.traced import traced
 from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
@@ -86,9 +87,10 @@ def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
     return [*remembering.said(done.decision), *done.notes]
 
 
-def _apart(model: Model) -> Model:
+def _apart(model: Model, user: Folder, now: Callable[[], dt.datetime]) -> Model | None:
     """The model for work beside the chat, which shows nothing of what this one thinks."""
-    return model.apart() if isinstance(model, OpenAIModel) else model
+    apart = model.apart() if isinstance(model, OpenAIModel) else model
+    return traced(apart, user, now, "consolidation")
 
 
 def after_talk(talk: Conversation) -> None:
@@ -98,7 +100,9 @@ def after_talk(talk: Conversation) -> None:
         return
     try:
         with archive.job_lock(user):
-            for done in consolidated(user, listener(_apart(talk.model), aside), consolidation.interrupted(user)):
+            for done in consolidated(
+                user, listener(_apart(talk.model, user, clock), aside), consolidation.interrupted(user)
+            ):
                 show(done)
                 staged += len(done.decisions) * done.staged
         if staged:
@@ -162,7 +166,7 @@ class BackgroundConsolidation:
             with archive.job_lock(user):
                 before = History(user).before(at)
                 for session, done in consolidation.run(
-                    user, at, listener(_apart(self._talk.model), self._say), [path], until=line
+                    user, at, listener(_apart(self._talk.model, user, lambda: at), self._say), [path], until=line
                 ):
                     self._done.put(self._shown(session, done, before))
         except Busy:

@@ -7,6 +7,7 @@ person has agreed to it (`trust`) or said it themselves, in the environment.
 import dataclasses
 import math
 import os
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -74,8 +75,14 @@ class Config:
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
+    prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
+
+    @property
+    def costs(self) -> dict[str, tuple[float, float]]:
+        """What a million tokens cost, in and out, by model."""
+        return {name: (float(given), float(taken)) for name, given, taken in map(str.split, self.prices)}
 
     @property
     def own(self) -> Own:
@@ -187,6 +194,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         value = float(value)
     if key in ("redact_also", "redact_never"):
         return _patterns(f"{path}:{line}: {key}", value)
+    if key == "prices":
+        return _prices(f"{path}:{line}", value)
     if key == "imports":
         return _entries(f"{path}:{line}", value) or default
     if type(value) is not type(default):
@@ -197,6 +206,16 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if value not in CHOICES.get(key, (value,)):
         raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
     return value
+
+
+def _prices(where: str, value: Any) -> list[str]:
+    """Models with two numbers each; raises ConfigError for anything else."""
+    told: list[Any] = value if isinstance(value, list) else [None]
+    if not all(isinstance(one, str) and _PRICE.fullmatch(one) for one in told):
+        raise ConfigError(
+            f"{where}: prices is a list of what a million tokens cost, in and out: `- gpt-4o-mini 0.15 0.60`."
+        )
+    return told
 
 
 def _patterns(where: str, value: Any) -> list[str]:
@@ -223,4 +242,5 @@ def _entries(where: str, value: Any) -> list[dict[str, str]]:
     return value
 
 
+_PRICE = re.compile(r"\S+(?: \d{1,6}(?:\.\d{1,6})?){2}", re.ASCII)
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from filemem import importers, index
+from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive, config, recalls, withheld
 from filemem.files.archive import Progress, live, unwatched
@@ -142,7 +143,8 @@ def _plan_consolidate(folder: Folder, at: dt.datetime, model: Model | None, prog
     """What would be made of what was said."""
     notes: list[str] = []
     made: list[Decision] = []
-    for found in consolidation.plan(folder, at, listener(model, notes.append), None, progress):
+    listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
+    for found in consolidation.plan(folder, at, listen, None, progress):
         made += found.decisions
         notes += found.notes
     return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
@@ -153,7 +155,8 @@ def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress:
     notes: list[str] = []
     paths: list[str] = []
     made: list[tuple[Decision, str]] = []
-    for _, done in consolidation.run(folder, at, listener(model, notes.append), None, progress):
+    listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
+    for _, done in consolidation.run(folder, at, listen, None, progress):
         expect("consolidate", done.paths)
         made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
         paths += done.paths
@@ -188,6 +191,7 @@ def _compact(
     folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
 ) -> JobDone:
     made: list[Compaction] = []
+    model = traced(model, folder, lambda: at, "summaries")
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
         found = compaction.plan(folder, at.date(), older_than)

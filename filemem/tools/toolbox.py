@@ -44,11 +44,12 @@ class Toolbox:
         self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
+        self.strength: float | None = None  # of the best of them, 0 to 1, where it was search_files
         self.found: list[Found] = []  # what the last two searches found, for a responder that quotes passages
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
-        self.hits = None
+        self.hits = self.strength = None
         try:
             return escape_controls(self._answer(name, _check(name, arguments)))
         except FilememError as error:
@@ -74,6 +75,7 @@ class Toolbox:
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)
         self.hits, self.found = len(found.hits), [*self.found[-1:], found]
+        self.strength = max((hit.strength for hit in found.hits), default=None)
         return answers.searched(found, {"query": query, **filters})
 
     def open(self, path: str, line: int = 1, lines: int | None = None) -> str:
