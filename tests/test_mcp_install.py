@@ -2,6 +2,7 @@
 extra each command of `filemem mcp` says in a sentence what is missing, and a token is kept as a hash outside the store.
 """
 
+import datetime as dt
 import json
 import os
 import re
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from terminal import Terminal
 
 from filemem.errors import FilememError
-from filemem.mcp import clients, tokens
+from filemem.mcp import clients
+from filemem.serve import keys
 
 PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 SETTINGS = {
@@ -139,17 +141,19 @@ def test_any_folder_s_name_is_what_codex_reads(folder: str) -> None:
 
 def test_a_token_is_kept_as_a_hash_outside_the_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    root = str(home / "memory_store")
-    token, other = tokens.issue(root, "mara"), tokens.issue(root, "zoe")
-    assert (tokens.user_of(root, token), tokens.user_of(root, other)) == ("mara", "zoe")
-    assert tokens.user_of(root, "") is None and tokens.user_of(str(home), token) is None
+    root, day, ring = str(home / "memory_store"), dt.date(2026, 11, 22), keys.MCP
+    token, other = ring.add(root, "mara", day), ring.add(root, "zoe", day)
+    assert (ring.user_of(root, token), ring.user_of(root, other)) == ("mara", "zoe")
+    assert ring.user_of(root, "") is None and ring.user_of(str(home), token) is None
+    assert keys.CHAT.user_of(root, token) is None
     kept = home / "config/filemem/mcp-tokens.json"
     assert token not in kept.read_text() and kept.stat().st_mode & 0o77 == 0
     assert not [path for path in (home / "memory_store").rglob("*") if path.is_file()]
-    assert tokens.issue(root, "mara") != token and tokens.user_of(root, token) is None
-    assert tokens.revoke(root, "zoe") and not tokens.revoke(root, "zoe") and tokens.user_of(root, other) is None
+    assert ring.remove(root, "zoe") == 1 and ring.remove(root, "zoe") == 0 and ring.user_of(root, other) is None
     kept.write_text("broken")
-    assert tokens.user_of(root, token) is None
+    assert ring.user_of(root, token) is None
+    with pytest.raises(FilememError, match="no list of keys"):
+        ring.add(root, "mara", day)
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None:

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem import index
 from filemem.api import User
 from filemem.files import config
+from filemem.files.folder import Folder
 from filemem.models import prompt
 
 
@@ -36,9 +36,8 @@ def functions(user: User) -> list[MemoryFunction]:
     ]
 
 
-def standing(user: User) -> str:
+def standing(folder: Folder) -> str:
     """What stands in every prompt of the chat, such as the profile: blocks, as data between marks; empty without any."""
-    settings = config.of(user.folder)
-    paths = [entry.path for entry in index.of(user.folder).corpus().entries() if entry.path.startswith(prompt.BLOCKS)]
-    found = prompt.read_blocks(user.folder, paths, settings)
+    settings = config.of(folder)
+    found = prompt.read_blocks(folder, [path for path in folder.paths() if path.startswith(prompt.BLOCKS)], settings)
     return "\n\n".join(part.text for part in prompt.standing(found, settings.block_tokens))

@@ -35,7 +35,7 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
         )
 
     def _recalled(self, said: str) -> str:
-        parts = [standing(self.user)]
+        parts = [standing(self.user.folder)]
         if said.strip():
             found = self.user.tools().call("search_files", {"query": said[:LONGEST_QUERY]})
             parts.append(prompt.data("search_files", tokens.clip(found, self.passage_tokens)))

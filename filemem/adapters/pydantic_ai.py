@@ -31,7 +31,7 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
 
 
 def _instructions(user: User) -> str:
-    return "\n\n".join(filter(None, [prompt.template("tools").strip(), standing(user)]))
+    return "\n\n".join(filter(None, [prompt.template("tools").strip(), standing(user.folder)]))
 
 
 def _tool(function: MemoryFunction) -> Tool[Any]:

@@ -12,15 +12,15 @@ import sys
 
 import click
 
-from filemem.cli.common import a_user, clock, the_store, the_user
+from filemem.cli.common import a_user, clock, now, the_store, the_user
 from filemem.cli.options import chosen, new_user_option, shared_options
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.errors import FilememError
 from filemem.files import disk
-from filemem.mcp import clients, tokens
+from filemem.mcp import clients
+from filemem.serve import keys
 
 HOOKS = {"claude-code": "~/.claude/settings.json"}  # where the hooks of a client are set
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
 _write_option = click.option("--write", is_flag=True, help="Offer remember and forget as well, which write.")
 
@@ -53,7 +53,7 @@ def hook_command(client: str) -> int:
 @click.option(
     "--http", is_flag=True, help="Serve over HTTP those who have a token, rather than one client over a pipe."
 )
-@click.option("--host", default=LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
+@click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
 @click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
 @_write_option
 @shared_options
@@ -70,25 +70,25 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
         return 0
     if not _installed():
         raise FilememError(MISSING)
+    store = the_store()
+    user = None if http else the_user(must_exist=False).name
+    if http and not keys.MCP.of(store.root):
+        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
+    if not http and sys.stdin.isatty():
+        say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
     from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need
 
-    def now() -> dt.datetime:
+    def time() -> dt.datetime:
         with context.scope(cleanup=False):  # of the thread that asks
             return clock()
 
-    store = the_store()
-    user = None if http else the_user(must_exist=False).name
-    built = server.MemoryServer(store, user, now, write=write).build(importlib.metadata.version("filemem"))
-    if not http:
-        if sys.stdin.isatty():
-            say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
+    built = server.MemoryServer(store, user, time, write=write).build(importlib.metadata.version("filemem"))
+    if http:
+        if host not in keys.LOOPBACK:
+            say_dim(keys.EXPOSED)
+        transports.over_http(built, store.root, chosen("user"), host, port, _serving)
+    else:
         transports.over_stdio(built)
-        return 0
-    if not tokens.holders(store.root):
-        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
-    if host not in LOOPBACK:
-        say_dim("Others on this network can reach this, and read what passes, tokens too: put TLS in front of it.")
-    transports.over_http(built, store.root, chosen("user"), host, port, _serving)
     return 0
 
 
@@ -110,11 +110,12 @@ def token_command(revoke: bool) -> int:
     Example: filemem mcp token --user mara
     """
     user = the_user()
+    had = keys.MCP.remove(user.store, user.name)
     if revoke:
-        say(f"{user.name} had {'a' if tokens.revoke(user.store, user.name) else 'no'} token.")
+        say(f"{user.name} had {'a' if had else 'no'} token{'; it counts no more' if had else ''}.")
         return 0
-    say_dim(f"The token of {user.name}, who had {'another' if user.name in tokens.holders(user.store) else 'none'}:")
-    say(tokens.issue(user.store, user.name))
+    say_dim(f"The token of {user.name}, shown only now{'; the one before counts no more' if had else ''}:")
+    say(keys.MCP.add(user.store, user.name, now()))
     return 0
 
 

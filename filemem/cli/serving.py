@@ -6,15 +6,15 @@ from filemem.cli.common import now, the_store, ticking
 from filemem.cli.options import chosen, model_option, shared_options
 from filemem.cli.screen import put, say, say_dim
 from filemem.cli.talk import the_model
-from filemem.errors import FilememError
+from filemem.errors import FilememError, NotFound
 from filemem.files.store import StoreFolder
 from filemem.models import Model, OpenAIModel
-from filemem.models.offline import OfflineModel
+from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
 
 
 @click.group("serve", invoke_without_command=True)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="The address to listen on.")
 @click.option(
     "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes a free one."
 )
@@ -48,21 +48,22 @@ def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -
     def log(line: str) -> None:
         say_dim(f"{clock():%H:%M:%S} {line}")
 
-    with running.bound(host, port) as listening:
-        address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/v1"
+    with running.bound(host, port) as (listening, where):
+        for note in [keys.EXPOSED] * (host not in keys.LOOPBACK) + [NOTICE] * isinstance(asked, OfflineModel):
+            say_dim(note)
         who = f"{open_to} without a key" if open_to else "whoever has a key"
-        say(f"Serving {who} at {address}, answered by {asked.name}. End with Ctrl-C.")
+        say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
         running.run(app.Service(store, chats, asked.name, log, open_to).app(), listening)
 
 
 def _open_to(store: StoreFolder, host: str) -> str:
     """The user who needs no key, empty where everybody does; raises FilememError where nobody could ask anything."""
     name = store.folder(chosen("user")).name if chosen("user") else ""
-    if name and host not in ("127.0.0.1", "localhost", "::1"):
+    if name and host not in keys.LOOPBACK:
         raise FilememError(
             f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
         )
-    if not name and not keys.of(store.root):
+    if not name and not keys.CHAT.of(store.root):
         raise FilememError(
             "nobody has a key yet; make one with filemem serve keys add NAME, or serve one user here with --user NAME."
         )
@@ -84,7 +85,7 @@ def add_command(name: str) -> None:
     """
     store = the_store()
     user = store.folder(name).name
-    put(keys.add(store.root, user, now()))
+    put(keys.CHAT.add(store.root, user, now()))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
@@ -92,7 +93,7 @@ def add_command(name: str) -> None:
 @shared_options
 def list_command() -> None:
     """Show who has a key, and since when."""
-    for one in sorted(keys.of(the_store().root).values(), key=lambda one: (one["user"], one["made"])):
+    for one in sorted(keys.CHAT.of(the_store().root).values(), key=lambda one: (one["user"], one["made"])):
         say(f"{one['user']}  since {one['made']}")
 
 
@@ -101,5 +102,7 @@ def list_command() -> None:
 @shared_options
 def remove_command(name: str) -> None:
     """Take all keys of a user away; the next request with one is refused."""
-    gone = keys.remove(the_store().root, name)
+    gone = keys.CHAT.remove(the_store().root, name)
+    if not gone:
+        raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
     say(f"Took {gone} key{'s' * (gone != 1)} of {name} away.")

@@ -78,6 +78,7 @@ class Following:
     async def _name(self, uris: list[str]) -> None:
         for uri in uris:
             path = path_of(self._folder, uri)
+            self._folder.absolute(path)  # refuses one that leads out
             self._named.pop(uri, None)
             self._named[uri] = path
         for oldest in list(self._named)[:-MOST]:

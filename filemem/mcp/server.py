@@ -16,8 +16,8 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from filemem.adapters.functions import standing
 from filemem.errors import FilememError, in_words
-from filemem.files import config
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.mcp import resources, writing
@@ -77,10 +77,7 @@ class ServedUser:
 
     def profile(self) -> str:
         """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
-        settings = config.of(self.folder)
-        paths = [path for path in self.folder.paths() if path.startswith(prompt.BLOCKS)]
-        found = prompt.standing(prompt.read_blocks(self.folder, paths, settings), settings.block_tokens)
-        return "\n\n".join(part.text for part in found) or f"Nothing is known of {display(self.folder.name)} yet."
+        return standing(self.folder) or f"Nothing is known of {display(self.folder.name)} yet."
 
 
 class MemoryServer:

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
-import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -12,23 +12,20 @@ from typing import Any, BinaryIO
 
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from filemem.mcp import tokens
+from filemem.serve import keys, running
 
 LARGEST = 16_000_000  # bytes of one message
 PATH = "/mcp"
 SESSIONS = 256  # over HTTP at a time
 IDLE = 1800.0  # seconds after which a session ends that nobody uses
-CONNECTIONS = 512  # at a time; beyond them a request is told to come again
-WAITS = 2  # seconds for answers under way when the server ends
 UNREAD = 16  # messages that wait to be read
-BROKEN = "this is no JSON-RPC message of at most 16 MB on a line; send one JSON object a line."
+BROKEN = "this is no JSON-RPC message of at most 16 MB; send one JSON object, over a pipe on a line of its own."
 
 
 def over_stdio(server: Server[Any]) -> None:
@@ -90,7 +87,7 @@ class TokenCheck:
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """The user of a token; None where it is nobody's, or not of those served here."""
-        user = await asyncio.to_thread(tokens.user_of, self._root, token)
+        user = await asyncio.to_thread(keys.MCP.user_of, self._root, token)
         if user is None or user != (self._only or user):
             return None
         return AccessToken(
@@ -98,14 +95,46 @@ class TokenCheck:
         )  # what is kept of a request tells no token
 
 
+class OneSentence:
+    """An application that answers what is no message as over a pipe, where the SDK tells the insides of its checks."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        start: dict[str, Any] = {}
+
+        async def say(event: dict[str, Any]) -> None:
+            if event.get("status") == 400:
+                start.update(event)
+                return
+            if start:
+                body = _in_a_sentence(event.get("body", b""))
+                headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+                await send({**start, "headers": [*headers, (b"content-length", str(len(body)).encode())]})
+                event = {**event, "body": body}
+                start.clear()
+            await send(event)
+
+        await self._app(scope, receive, say)
+
+
+def _in_a_sentence(body: bytes) -> bytes:
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        said = json.loads(body)
+        if said["error"]["code"] == types.PARSE_ERROR or "\n" in said["error"]["message"]:
+            said["error"] = {"code": types.PARSE_ERROR, "message": BROKEN}
+        return json.dumps(said).encode()
+    return body
+
+
 def over_http(
     server: Server[Any], root: str, only: str | None, host: str, port: int, told: Callable[[str], None]
 ) -> None:
     """Serve at `host` and `port` (0: any that is free) until a signal ends it; `told` hears the address."""
     _quiet()
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=128) as listening:
-        where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    with running.bound(host, port) as (listening, where):
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=LARGEST,
@@ -116,15 +145,7 @@ def over_http(
             token_verifier=TokenCheck(root, only),
         )
         told(where + PATH)
-        setup = uvicorn.Config(
-            app,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=WAITS,
-        )
-        uvicorn.Server(setup).run(sockets=[listening])
+        running.run(OneSentence(app), listening)
 
 
 def _quiet() -> None:

@@ -31,7 +31,6 @@ LARGEST = 20_000_000  # bytes of a request
 SLOWEST = 30.0  # seconds in which its body must come
 LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 DETAILS = "x-filemem-details"
 Log = Callable[[str], None]
 
@@ -128,14 +127,14 @@ class Service:
         """Whose memories these are; raises Wrong for a request that may see nobody's."""
         scheme, _, key = request.headers.get("authorization", "").partition(" ")
         key = key.strip() if scheme.lower() == "bearer" else ""
-        user = await asyncio.to_thread(keys.user_of, self._store.root, key)
+        user = await asyncio.to_thread(keys.CHAT.user_of, self._store.root, key)
         if user:
             return user
         if not self._open_to:
             self._log(f"refused: {'an unknown key' if key else 'no key'}")
             what = "that key is not known here" if key else "a key is needed, as Authorization: Bearer fm-…"
             raise Wrong(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
-        if _host(request.headers.get("host", "")) not in LOOPBACK or not _own_page(request.headers.get("origin", "")):
+        if not _local(request.headers.get("host", ""), request.headers.get("origin", "://localhost")):
             raise Wrong(403, "without a key only this machine is answered, and no other site's page; add a key.")
         return self._open_to
 
@@ -335,11 +334,7 @@ def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "filemem"}
 
 
-def _host(header: str) -> str:
-    """The name in a Host header, without its port."""
-    return header if header.endswith("]") else header.rpartition(":")[0] or header
-
-
-def _own_page(origin: str) -> bool:
-    """Does a request come from no page, or from one of this machine?"""
-    return not origin or _host(origin.partition("://")[2]) in LOOPBACK
+def _local(host: str, origin: str) -> bool:
+    """Is a request meant for this machine, and not from another site's page? Without their ports, both name this machine."""
+    names = (one if one.endswith("]") else one.rpartition(":")[0] or one for one in (host, origin.partition("://")[2]))
+    return all(name.strip("[]") in keys.LOOPBACK for name in names)

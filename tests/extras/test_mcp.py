@@ -4,6 +4,7 @@ here wrote, many at once, one that dies, one that means ill. Needs the extra `fi
 
 import asyncio
 import contextlib
+import datetime as dt
 import http.client
 import json
 import os
@@ -28,7 +29,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from filemem.mcp import tokens
+from filemem.serve import keys
 from filemem.tools.toolbox import Toolbox
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +54,7 @@ class Place:
         self.env = {**kept, "XDG_CONFIG_HOME": str(root / "config"), "HOME": str(root)}
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_CONFIG_HOME", self.env["XDG_CONFIG_HOME"])
-            self.tokens = {name: tokens.issue(str(self.store), name) for name in ("mara", "zoe")}
+            self.tokens = {name: keys.MCP.add(str(self.store), name, dt.date(2026, 11, 20)) for name in ("mara", "zoe")}
         self.url = ""
         self.log = root / "log"
 
@@ -64,6 +65,16 @@ class Place:
     def started(self, *words: str, **how: Any) -> subprocess.Popen[bytes]:
         call = [*PROGRAM, "mcp", *words, "--store", str(self.store), *DAY]
         return subprocess.Popen(call, env=self.env, **how)
+
+    @contextlib.contextmanager
+    def raw(self) -> Iterator["Raw"]:
+        """A server over a pipe for a client that writes its messages by hand, and has been greeted."""
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        with self.started("--user", "mara", **pipes) as process:
+            raw = Raw(process)
+            raw.say(hello(), b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+            raw.heard()
+            yield raw
 
     def http(self, user: str, mode: str = "auto") -> Any:
         return self.client_at(streamable_http_client(self.url, http_client=self.session(user)), mode)
@@ -88,6 +99,21 @@ class Place:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
+
+
+class Raw:
+    """The pipe to a server."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin and process.stdout and process.stderr
+        self.process, self.into, self.out, self.errors = process, process.stdin, process.stdout, process.stderr
+
+    def say(self, *lines: bytes) -> None:
+        self.into.write(b"".join(lines))
+        self.into.flush()
+
+    def heard(self) -> Any:
+        return json.loads(self.out.readline())
 
 
 @pytest.fixture(scope="module")
@@ -302,13 +328,11 @@ def call(number: int, name: str, **arguments: Any) -> bytes:
 
 
 def test_a_client_that_dies_in_the_middle_ends_its_own_server_and_no_other_s(place: Place) -> None:
-    with place.started("--user", "mara", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(hello() + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-        process.stdin.write(call(1, "search_files", query="tea") + call(2, "grep", pattern="a")[:20])
-        process.stdin.close()
-        process.stdout.close()
-        assert process.wait(60) is not None
+    with place.raw() as raw:
+        raw.say(call(1, "search_files", query="tea"), call(2, "grep", pattern="a")[:20])
+        raw.into.close()
+        raw.out.close()
+        assert raw.process.wait(60) is not None
 
     where = urllib.parse.urlsplit(place.url)
     head = f"POST {where.path} HTTP/1.1\r\nHost: {where.netloc}\r\nAuthorization: Bearer {place.tokens['mara']}\r\n"
@@ -352,16 +376,10 @@ def test_a_subscriber_that_is_gone_keeps_no_other_from_hearing(place: Place) -> 
 
 def test_sigterm_and_an_interrupt_end_a_server_whose_client_says_nothing(place: Place) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
-        with place.started(
-            "--user", "mara", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            assert process.stdin and process.stdout and process.stderr
-            process.stdin.write(hello())
-            process.stdin.flush()
-            process.stdout.readline()
-            process.send_signal(number)
-            assert process.wait(60) in (130, 143)
-            assert b"Traceback" not in process.stderr.read()
+        with place.raw() as raw:
+            raw.process.send_signal(number)
+            assert raw.process.wait(60) in (130, 143)
+            assert b"Traceback" not in raw.errors.read()
 
 
 @WAYS
@@ -375,35 +393,30 @@ def test_ten_megabytes_are_answered_in_a_sentence(place: Place, way: str, mode: 
     asyncio.run(talk())
 
 
+NO_MESSAGES = [
+    b"no json", b"[1, 2]", b'{"jsonrpc": "1.0"}', b"[" * 100_000, b"\xff\xfe", b'{"jsonrpc": "2.0", "id": 1, "method": 5}',
+    b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "open", "arguments": {"path": "\\ud800"}}}',
+]  # fmt: skip
+
+
 def test_what_is_no_message_is_refused_in_one_line_and_the_next_is_answered(place: Place) -> None:
-    with place.started(
-        "--user", "mara", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdin and process.stdout and process.stderr
-        process.stdin.write(hello())
-        process.stdin.flush()
-        process.stdout.readline()
-        wrong = [
-            b"no json",
-            b"[1, 2]",
-            b'{"jsonrpc": "1.0"}',
-            b"[" * 100_000,
-            b"\xff\xfe",
-            b'"' + b"x" * 40_000_000 + b'"',
-        ]
-        for line in wrong:
-            process.stdin.write(line + b"\n")
-            process.stdin.flush()
-            answer = json.loads(process.stdout.readline())
-            assert answer["error"]["code"] == -32700 and "no JSON-RPC message" in answer["error"]["message"]
-        process.stdin.write(
-            b'{"jsonrpc": "2.0", "id": 5, "method": "resources/purge"}\n' + call(6, "grep", pattern="oolong")
-        )
-        process.stdin.flush()
-        answers = {found["id"]: found for found in (json.loads(process.stdout.readline()) for _ in range(2))}
+    with place.raw() as raw:
+        for line in (*NO_MESSAGES, b'"' + b"x" * 40_000_000 + b'"'):
+            raw.say(line + b"\n")
+            refused(raw.heard())
+        raw.say(b'{"jsonrpc": "2.0", "id": 5, "method": "resources/purge"}\n', call(6, "grep", pattern="oolong"))
+        answers = {found["id"]: found for found in (raw.heard() for _ in range(2))}
         assert answers[5]["error"]["code"] == -32601 and "oolong" in str(answers[6]["result"])
-        process.stdin.close()
-        assert process.wait(60) == 0 and process.stderr.read() == b""
+        raw.into.close()
+        assert raw.process.wait(60) == 0 and raw.errors.read() == b""
+
+
+def refused(answer: dict[str, Any]) -> None:
+    """What is no message is told so in the same sentence over a pipe and over HTTP."""
+    assert answer["error"]["code"] == -32700
+    assert (
+        answer["error"]["message"].startswith("this is no JSON-RPC message") and "\n" not in answer["error"]["message"]
+    )
 
 
 def test_over_http_what_is_no_message_or_too_large_or_has_no_token_is_refused(place: Place) -> None:
@@ -411,8 +424,10 @@ def test_over_http_what_is_no_message_or_too_large_or_has_no_token_is_refused(pl
     for token in ("", "Bearer ", "Bearer filemem-wrong", f"Basic {place.tokens['mara']}", "Bearer " + "x" * 30_000):
         status, said = place.post(hello(), **({"Authorization": token} if token else {}))
         assert status in (400, 401) and "filemem-" not in said and "mara" not in said
-    assert place.post(b"no json", **mine)[0] == 400
-    assert place.post(b"[" * 100_000, **mine)[0] == 400
+    for body in NO_MESSAGES:
+        status, said = place.post(body, **mine)
+        assert status == 400
+        refused(json.loads(said))
     where = urllib.parse.urlsplit(place.url)
     large = http.client.HTTPConnection(where.netloc, timeout=60)
     large.putrequest("POST", where.path)
@@ -480,6 +495,11 @@ def test_no_trick_in_a_resource_s_name_leads_out(place: Place, tail: str) -> Non
             with pytest.raises(MCPError) as told:
                 await client.read_resource(f"filemem://mara/{tail}")
             assert "\n" not in str(told.value) and "Setubal" not in str(told.value) and len(str(told.value)) < 1100
+            if ".." in urllib.parse.unquote(tail).split("/"):
+                with pytest.raises(MCPError) as told:
+                    async with client.listen(resource_subscriptions=[f"filemem://mara/{tail}"]):
+                        pass
+                assert "no path inside" in str(told.value)
 
     asyncio.run(talk())
 
@@ -508,7 +528,7 @@ def test_of_a_token_only_a_hash_is_kept_and_a_new_one_ends_the_old(place: Place)
     place.tokens["zoe"] = place.run("mcp", "token", "--user", "zoe").stdout.strip()
     assert place.post(hello(), Authorization=f"Bearer {old}")[0] == 401
     assert place.post(hello(), Authorization=f"Bearer {place.tokens['zoe']}")[0] == 200
-    assert "had a token" in place.run("mcp", "token", "--revoke", "--user", "zoe").stdout
+    assert "counts no more" in place.run("mcp", "token", "--revoke", "--user", "zoe").stdout
     assert place.post(hello(), Authorization=f"Bearer {place.tokens['zoe']}")[0] == 401
     place.tokens["zoe"] = place.run("mcp", "token", "--user", "zoe").stdout.strip()
 

@@ -452,7 +452,7 @@ def test_a_served_store_without_a_model_answers_with_quotations(tmp_path: Path) 
     with ScriptedServer() as model:
         served = Served(tmp_path, model, "--user", "mara", "--model", "offline")
         try:
-            assert "answered by offline" in served.hello
+            assert "answered by offline" in served.hello and "No model is configured" in served.log.read_text()
             served.user().remember("My cat is called Parafuso.")
             assert "Parafuso" in ask(served.client(), "What is my cat called?").choices[0].message.content
         finally:
@@ -473,10 +473,11 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
     served.model.default = echo
     names = [f"user{number}" for number in range(50)]
     made = Store(served.root / "store")
-    sys.path.insert(0, str(served.root))
-    for name in names:
-        served.keys[name] = _key(served, name)
-        made.user(name).folder.make()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", served.environment["XDG_CONFIG_HOME"])
+        for name in names:
+            served.keys[name] = keys.CHAT.add(str(served.root / "store"), name, dt.date(2026, 11, 22))
+            made.user(name).folder.make()
     barrier = threading.Barrier(50)
 
     def chat(name: str) -> list[str]:
@@ -497,12 +498,3 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
         others = set(re.findall(r"user\d+", " ".join(said)))
         assert others == {name}
     served.model.default = fail(400, "the script has run out")
-
-
-def _key(served: Served, name: str) -> str:
-    before = os.environ["XDG_CONFIG_HOME"]
-    os.environ["XDG_CONFIG_HOME"] = served.environment["XDG_CONFIG_HOME"]
-    try:
-        return keys.add(str(served.root / "store"), name, dt.datetime(2026, 11, 22))
-    finally:
-        os.environ["XDG_CONFIG_HOME"] = before
