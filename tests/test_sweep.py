@@ -85,15 +85,16 @@ def test_what_is_never_swept(user, path, text):
     [
         ("kind: event", "2026-04-28"),  # 208 days after 2 October 2025
         ("kind: plan\nvalid_from: 2025-12-24", "2026-07-20"),
-        ("kind: plan\nvalid_from: 2025-12-24\nvalid_until: 2026-01-02", "2026-07-29"),
+        ("kind: plan\nvalid_from: 2025-12-24\nvalid_until: 2026-01-02", "2026-01-03"),
         ("importance: 3", "2026-02-04"),  # 125 days
         ("importance: 3\nkind: standing", "2026-02-04"),
-        ("valid_until: 2026-01-02", "2026-07-29"),
+        ("valid_until: 2026-01-02", "2026-01-03"),
+        ("valid_until: 2026-01-02\nimportance: 9", "2026-01-03"),
         ("superseded_by: facts/2026-01-01-x.md", "2026-04-28"),
     ],
 )
 def test_what_was_fades_from_the_last_day_that_it_names(user, front, gone):
-    """Events, plans, trifles and what has ended are archived 2.3 times their stability after their day, and not a day before."""
+    """Events, plans and trifles are archived 2.3 times their stability after their day, what has expired on the day after."""
     write(user, "facts/2025/2025-10-02-x.md", f"---\n{front}\n---\nWent to Ely.\n")
     day = dt.date.fromisoformat(gone)
     assert going(user, day - dt.timedelta(1)) == []

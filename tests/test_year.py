@@ -104,9 +104,10 @@ MEMORY = st.tuples(st.sampled_from(["facts", "lessons", "notes", "sessions"]), D
 
 def stands(kind, front, on_profile, today):
     """Is this what tells how things stand, so that no job may put it away?"""
-    if front.get("pinned") or front.get("importance", 5) >= 8 or on_profile or kind in ("notes", "sessions"):
+    ended = "valid_until" in front and front["valid_until"] < today and kind in ("facts", "lessons")
+    important = front.get("importance", 5) >= 8 and not ended
+    if front.get("pinned") or important or on_profile or kind in ("notes", "sessions"):
         return True
-    ended = "valid_until" in front and front["valid_until"] < today
     if kind == "lessons":
         return not ended
     ahead = any(front.get(key, today) > today for key in ("valid_from", "valid_until"))

@@ -54,8 +54,13 @@ def _passed(entry: IndexedFile, known: References) -> bool:
     told = entry.particulars
     if entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING):
         return True
-    over = bool(told.get("superseded_by")) or "" < told.get("valid_until", "") < known.today
-    return over and entry.kind in ("facts", "lessons")
+    replaced = bool(told.get("superseded_by")) and entry.kind in ("facts", "lessons")
+    return replaced or expired(entry, known.today)
+
+
+def expired(entry: IndexedFile, today: str) -> bool:
+    """Is it a fact or lesson past the last day on which it holds?"""
+    return entry.kind in ("facts", "lessons") and "" < entry.particulars.get("valid_until", "") < today
 
 
 LASTS: dict[str, tuple[Test, str]] = {
@@ -64,7 +69,10 @@ LASTS: dict[str, tuple[Test, str]] = {
     "summaries": (lambda e, _: e.kind == "summaries", "It is a summary, which is gathered into that of its year."),
     "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
     "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
-    "important": (lambda e, _: _importance(e) >= LASTING, f"Its importance is {LASTING} or more."),
+    "important": (
+        lambda e, k: _importance(e) >= LASTING and not expired(e, k.today),
+        f"Its importance is {LASTING} or more.",
+    ),
     "not summarised": (
         lambda e, k: e.kind == "sessions" and archive.live(e.path) not in k.summarised,
         "It is a conversation that no summary stands for.",
@@ -147,6 +155,7 @@ class Standing(NamedTuple):
     """A memory of the index, its recalls, and how it stands where it has a date.
 
     `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
+    What is `over` is swept, whatever its strength.
     """
 
     entry: IndexedFile
@@ -154,6 +163,7 @@ class Standing(NamedTuple):
     reason: str
     strength: Strength | None
     trail: Trail
+    over: bool
 
 
 def standings(folder: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
@@ -165,14 +175,17 @@ def standings(folder: Folder, today: dt.date, progress: Progress = unwatched) ->
     for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
         trail = trails.get(archive.live(entry.path), _NO_TRAIL)
         strength = rule.strength(entry, trail, today) if entry.date else None
+        over = expired(entry, ground.today)
         if entry.archived:
-            reason = _returns(entry, trail, strength, lasts(entry, ground), rule.curve) or ARCHIVE
+            lasting = lasts(entry, ground)
+            reason = _returns(entry, trail, strength, lasting, rule.curve) or ARCHIVE
+            reason = ARCHIVE if over and not lasting else reason
         elif entry.path in unread or stat.size > LARGEST:
             reason = "unreadable or too large"
         else:
             young = entry.date and today.toordinal() - entry.date < rule.grace
-            reason = lasts(entry, ground) or (YOUNG if young else "")
-        yield Standing(entry, stat.size, reason, strength, trail)
+            reason = lasts(entry, ground) or (YOUNG if young and not over else "")
+        yield Standing(entry, stat.size, reason, strength, trail, over)
 
 
 def _returns(entry: IndexedFile, trail: Trail, strength: Strength | None, lasting: str, curve: Curve) -> str:
@@ -209,6 +222,8 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
     said = [f"{where} is live."]
     if found.reason in LASTS:
         return [*said, f"It does not fade. {LASTS[found.reason][1]}"]
+    if found.over and not found.reason:
+        return [*said, f"It held until {found.entry.particulars['valid_until']}, so the next sweep archives it."]
     if found.strength is None or found.reason not in ("", YOUNG):
         return [*said, f"It does not fade: it is {found.reason}."]
     said += [
@@ -254,6 +269,8 @@ def _in_archive(found: Standing) -> Iterator[str]:
     by = found.entry.particulars.get("superseded_by")
     if by:
         yield f"It tells what was: it is superseded by {by}, so it does not come back by itself."
+    elif found.over:
+        yield f"It tells what was: it held until {found.entry.particulars['valid_until']}, so it does not come back by itself."
     elif found.entry.kind == "summaries":
         yield "The summary of its year stands for it, so it does not come back by itself; filemem restore brings it back."
     elif not found.trail.archived:

@@ -245,7 +245,7 @@ def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
 def _plan_sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     """What would be archived, and what would come back."""
     found = sweeper.plan(folder, at.date(), progress)
-    said = [f"{item.path} would be archived: retention {item.strength.retention:.3f}." for item in found.going]
+    said = [f"{item.path} would be archived: {item.why}." for item in found.going]
     said += [f"{item.path} would come back: {item.why}." for item in found.coming]
     stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
     going, coming = ([item.path for item in items] for items in (found.going, found.coming))
@@ -259,7 +259,8 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, expect: Expect) 
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
-    said += [f"Archived {path}." for path in done.archived]
+    until = {item.path: f": it {item.why}" for item in found.going if item.until}
+    said += [f"Archived {path}{until.get(path, '')}." for path in done.archived]
     said = said or ["Nothing has faded, and nothing comes back from the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}
     both = [*done.archived, *done.restored]

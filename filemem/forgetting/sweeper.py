@@ -20,10 +20,16 @@ CITED = "cited by a memory that stays"
 
 
 class Faded(NamedTuple):
-    """A memory and how it stands."""
+    """A memory and how it stands; `until` is the last day on which it held, where that is why it goes."""
 
     path: str
     strength: Strength
+    until: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why it goes, as a phrase."""
+        return f"held until {self.until}" if self.until else f"retention {self.strength.retention:.3f}"
 
 
 class Returning(NamedTuple):
@@ -60,11 +66,11 @@ def plan(folder: Folder, today: dt.date, progress: Progress = unwatched) -> Swee
     coming: list[Returning] = []
     threshold = fading.curve(config.of(folder)).threshold
     hidden = withheld.read(folder)
-    for entry, _, reason, strength, _ in fading.standings(folder, today, progress):
+    for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
                 coming.append(Returning(entry.path, reason))
-        elif not reason and strength and strength.retention < threshold:
+        elif not reason and strength and (over or strength.retention < threshold):
             going[entry.path] = (entry, strength)
         else:
             staying[reason or "still fresh"] += 1
@@ -72,7 +78,12 @@ def plan(folder: Folder, today: dt.date, progress: Progress = unwatched) -> Swee
     cited = _cited(kept, going)
     if cited:
         staying[CITED] = len(cited)
-    left = [Faded(path, strength) for path, (_, strength) in going.items() if path not in cited]
+    until = {
+        path: str(entry.particulars["valid_until"])
+        for path, (entry, _) in going.items()
+        if fading.expired(entry, f"{today}")
+    }
+    left = [Faded(path, strength, until.get(path, "")) for path, (_, strength) in going.items() if path not in cited]
     return SweepPlan(sorted(left), sorted(coming), staying)
 
 

@@ -44,7 +44,7 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> 
     spread = [0] * BARS
     fading = []
     today, threshold = now.date(), curve(config.of(folder)).threshold
-    for entry, size, reason, strength, _ in standings(folder, today, progress):
+    for entry, size, reason, strength, *_ in standings(folder, today, progress):
         kind = kinds.get(entry.kind, KindCount(0, 0, 0, 0))
         if entry.archived:
             kinds[entry.kind] = kind._replace(archived=kind.archived + 1, archived_bytes=kind.archived_bytes + size)

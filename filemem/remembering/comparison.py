@@ -19,8 +19,8 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering.ledger import Ledger
-from filemem.text.statements import tells_more, whose
-from filemem.text.statements.relations import Topic, stated
+from filemem.text.statements import relations, table, tells_more, whose
+from filemem.text.statements.relations import Stated, Topic, of_somebody, stated
 from filemem.text.statements.sentences import is_chinese
 from filemem.text.statements.words import amount, content
 
@@ -50,11 +50,14 @@ _TIME = content(
 )
 
 _BETWEEN = frozenset(
-    "号日点月年周的了我你他她在到改都也就和每常"
+    "号日点月年周的了我你他她在到改"
 )  # characters with which two of a Chinese text are no word that names anything
 
 
 States = tuple[tuple[Topic, str], ...]  # relations that have one value at a time, with their values
+
+
+_ADDED = _BETWEEN | set("都也就和每常")  # those that may come between two others
 
 
 class Fact(NamedTuple):
@@ -109,10 +112,12 @@ class Claim(NamedTuple):
     states: States = ()
     changes: str = ""
     valid_from: dt.date | None = None
+    valid_until: dt.date | None = None
     said_by: str = ""
     pinned: bool = False
     tags: tuple[str, ...] = ()
     meant: tuple[str, str] | None = None  # an action and a memory's path: what the one who made it says is to be done
+    aliases: tuple[str, ...] = ()  # of whom it says that they changed their name, the old one and the new
     merged: str = ""  # for an UPDATE: that memory and this claim, as a model tells both in one
     body: str = ""
     nature: str = ""
@@ -126,7 +131,7 @@ class Claim(NamedTuple):
 
 def from_json(value: dict[str, Any]) -> Claim:
     """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
-    begun, meant, when = (value.get(key) for key in ("valid_from", "meant", "when"))
+    begun, ended, meant, when = (value.get(key) for key in ("valid_from", "valid_until", "meant", "when"))
     return Claim(**{
         **value,
         "day": dt.date.fromisoformat(value["day"]),
@@ -134,10 +139,17 @@ def from_json(value: dict[str, Any]) -> Claim:
         "origins": tuple((turn, said) for turn, said in value["origins"]),
         "states": tuple(((whose, what), said) for (whose, what), said in value["states"]),
         "valid_from": dt.date.fromisoformat(begun) if begun else None,
+        "valid_until": dt.date.fromisoformat(ended) if ended else None,
         "when": dt.date.fromisoformat(when) if when else None,
         "tags": tuple(value["tags"]),
+        "aliases": tuple(value.get("aliases", ())),
         "meant": (meant[0], meant[1]) if meant else None,
     })  # fmt: skip
+
+
+def single(owner: str, found: Iterable[Stated]) -> States:
+    """Those of the relations of somebody that have one value at a time."""
+    return tuple(((owner.casefold(), one.relation), one.value) for one in found if one.single)
 
 
 def display(name: str) -> str:
@@ -202,11 +214,12 @@ class FactIndex:
     def states(self, text: str, speaker: str = "") -> States:
         """The relations that a text states: of its speaker, else of whom it begins with, else of the user."""
         text = plain(text)
+        if speaker and (found := of_somebody(text))[1]:
+            return single(*found)
         owner = display(speaker) if speaker else next(
             (name for name in self.names if text.casefold().startswith(name.casefold())), display(self.user.name)
         )  # fmt: skip
-        found = stated(text, "" if speaker else owner)
-        return tuple(((owner.casefold(), one.relation), one.value) for one in found if one.single)
+        return single(owner, stated(text, "" if speaker else owner))
 
     def put(self, fact: Fact) -> None:
         """Take in a fact, in the place of the one at its path."""
@@ -284,7 +297,9 @@ def compare(claim: Claim, known: FactIndex) -> Verdict:
     words, numbers, alike = content(plain(claim.text)), _numbers(claim.text), known.similar(claim.text)
     same = next((fact for share, fact in alike if share == 1 and numbers == _numbers(fact.text)), None)
     if claim.changes and not same and (changed := known.meant_by(claim)):
-        return replacing(claim, [changed])
+        named = relations.renamed(claim.text)  # that changes nothing but a name
+        if not named or (relations.renamed(changed.text) or ("", ""))[1] == named[0]:
+            return replacing(claim, [changed])
     for share, fact in alike:
         if kind_of(fact.path) != claim.kind or bool(_NEGATED.search(fact.text)) != bool(_NEGATED.search(claim.text)):
             continue
@@ -314,7 +329,7 @@ def may_grow(fact: Fact, claim: Claim) -> bool:
 
 def _holds_whole(words: set[str], fact: Fact) -> bool:
     """Has a text all words of a fact, but for pairs of Chinese characters that another word came between?"""
-    return all(len(word) == 2 and _BETWEEN & {*word} for word in fact.words - words)
+    return all(len(word) == 2 and _ADDED & {*word} for word in fact.words - words)
 
 
 def _says_as_much(words: set[str], text: str, share: float, fact: Fact) -> bool:
@@ -366,7 +381,8 @@ def tells_more_than(fact: Fact, claim: Claim) -> bool:
     if common := topics & {topic for topic, _ in fact.states}:
         return tells_more(fact.text, min(common)[0], {what for _, what in topics})
     beside = fact.words - content(plain(claim.text)) - _TIME
-    return bool(claim.changes) and amount(word for word in beside if not word.isdigit()) >= BESIDE
+    off = fact.nature == "plan" and table.sign("called off", claim.changes)
+    return bool(claim.changes) and amount(word for word in beside if not word.isdigit()) >= BESIDE * (2 if off else 1)
 
 
 def restated(fact: Fact) -> Verdict:

@@ -79,8 +79,10 @@ class Decision(NamedTuple):
             "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
             "pinned": "true" if claim.pinned else "",
             "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
+            "aliases": f"[{', '.join(map(quoted, claim.aliases))}]" if claim.aliases else "",
             "said_by": claim.said_by,
             "valid_from": str(claim.valid_from or ""),
+            "valid_until": str(claim.valid_until or ""),
             "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
             "kind": claim.nature,
             "day": str(claim.when or ""),
@@ -229,9 +231,11 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
     heading = None if late or claim.said_by else profile.section(claim.heading)
     place = f"{ARCHIVE}/{path}" if late else path
     found = Decision(verdict.action, place, claim, verdict.reason, claim.confidence)
-    # What was true until something else is told was true until that began.
-    until = min(claim.valid_from or claim.day, claim.day) if not late else verdict.facts[0].since
+    # What was true until something else is told was true until that began, and when it was told last.
+    told = max((fact.since for fact in verdict.facts), default=dt.date.min)
+    until = told if late else max(min(claim.valid_from or claim.day, claim.day), min(told, claim.day))
     replaces = tuple(live(fact.path) for fact in verdict.facts)
+    heading = profile.IN_PLACE if heading is None and claim.states and replaces else heading
     if late:
         known.paths.add(found.path)
         return found._replace(replaces=replaces, until=str(until))
@@ -303,7 +307,7 @@ def run(
     if before:
         yield "", before
     book = Ledger(folder)
-    kept = upkeep.sync_profile(folder, book)
+    kept = upkeep.sync_profile(folder, book, at.date())
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
     carry = stage if review or config.of(folder).review else apply
@@ -446,6 +450,9 @@ def _confirm(folder: Folder, one: Decision, book: Ledger) -> Applied:
         after = facts.confirmed(place, data, one.claim.sources, one.confidence)
         if one.retells and book.untouched(place, data):
             return facts.retold(place, after, one.adds, one.claim.retold_by)
+        for key, day in (("valid_from", one.claim.valid_from), ("valid_until", one.claim.valid_until)):
+            if day and not Memory(place, after).particular(key):
+                after = facts.set_front(place, after, key, str(day))
         return facts.appended(place, after, one.adds, one.claim.day) if one.adds and not one.retells else after
 
     with contextlib.suppress(ValueError):

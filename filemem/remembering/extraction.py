@@ -31,6 +31,7 @@ _FACT = {
         "kind": {"type": "string", "enum": ["fact", "lesson"]},
         "importance": {"type": "integer", "minimum": 1, "maximum": 10},
         "valid_from": {"type": "string", "description": "YYYY-MM-DD, where it was said."},
+        "valid_until": {"type": "string", "description": "YYYY-MM-DD, where it was said."},
     },
     "required": ["text", "lines"],
 }

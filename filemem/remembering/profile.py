@@ -25,6 +25,9 @@ _MARK = re.compile(f"[-*+] .*{SOURCE_MARK.pattern}")
 _ROOMY = 200  # characters of a line
 
 
+IN_PLACE = -1  # in the place of a line, and nowhere else
+
+
 class ProfileChange(NamedTuple):
     """A memory that is new: its line goes under `heading` (None: it gets none), in the place of those of `replaces`."""
 
@@ -80,7 +83,7 @@ def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str
         wanted = now(path, said) if own(path, said) else said
         if wanted is None:
             del lines[number - 1]
-            notes.insert(0, f"{path} is gone, and so is its line of profile.md")
+            notes.insert(0, f"{path} is gone or holds no more, and so its line of profile.md goes")
         elif wanted != said:
             lines[number - 1] = lines[number - 1].replace(said, wanted)
             notes.insert(0, f"profile.md says what {path} says now")
@@ -113,7 +116,7 @@ def _put(lines: list[str], change: ProfileChange, own: Callable[[str, str], bool
             wanted = False
         else:
             del lines[number - 1]
-    if wanted and change.heading is not None:
+    if wanted and change.heading not in (None, IN_PLACE):
         _insert(lines, change, tail)
 
 

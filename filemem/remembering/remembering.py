@@ -20,6 +20,8 @@ from filemem.text.own_patterns import Own
 from filemem.text.plain import printable
 from filemem.text.redaction import kinds, redact
 from filemem.text.statements import outright
+from filemem.text.statements.relations import renamed
+from filemem.text.statements.validity import held
 
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
@@ -86,12 +88,16 @@ def _claim(user: Folder, text: str, day: dt.date, known: FactIndex) -> Claim:
     """What the person tells, as a claim: a quotation where they say I, else the words as they are."""
     name = display(user.name)
     kind, quotes, changes = outright(text, name)
+    since, until = held(text, day)
     return Claim(
         " ".join(text.split()),
         day,
         kind="lessons" if kind.name == "instruction" else "facts",
         importance=kind.importance,
         states=known.states(text),
+        valid_from=since,
+        valid_until=until,
+        aliases=renamed(text) or (),
         changes=changes,
         body=format_turn(name, "", text).rstrip("\n") if quotes else text,
         heading=kind.heading,

@@ -9,11 +9,13 @@ from typing import NamedTuple
 from filemem.files.passages import format_turn
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
-from filemem.remembering.comparison import Claim
+from filemem.remembering.comparison import Claim, single
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text.statements import Statement, bears_nothing, leaning, steering, steers, table, told
+from filemem.text.statements.relations import of_somebody, renamed
 from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
+from filemem.text.statements.validity import held
 
 SECRET = "[redacted:"
 MOST = 6  # facts of one day of a session, the weightiest; what a person asks to be remembered is beside them
@@ -165,15 +167,19 @@ def _claim(session: Session, quotes: list[tuple[SessionTurn, str]], statement: S
     said, first = quotes[-1][0], quotes[0][0]
     text = ("" if is_chinese(statement.text) else " ").join(" ".join(text.split()) for _, text in quotes)
     lesson = steers(statement)
+    since, until = held(text, said.day)
     return Claim(
         text=text,
+        valid_from=since,
+        valid_until=until,
         day=said.day,
         kind="lessons" if lesson else "facts",
         sources=tuple(f"{session.path}:{one.line}" for one, _ in quotes),
         origins=tuple((one.digest, digest(text)) for one, _ in reversed(quotes)),
         importance=statement.kind.importance,
         confidence=1.0 if lesson or statement.asked else 0.8,
-        states=tuple(((said.speaker.casefold(), one.relation), one.value) for one in statement.states if one.single),
+        states=single(*(of_somebody(statement.text) if not statement.states else (said.speaker, statement.states))),
+        aliases=renamed(statement.text) or (),
         changes=statement.changes,
         body="".join(format_turn(one.speaker, "", text) for one, text in quotes).rstrip("\n"),
         nature={"plan": "plan", "event": "event"}.get(statement.kind.name, ""),

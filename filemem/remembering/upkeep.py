@@ -1,6 +1,7 @@
 """The profile on disk, kept in step with the memories that its lines rest on; what in it is a person's is only reported."""
 
 import contextlib
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -69,8 +70,8 @@ def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -
     return ProfileSync(entries, bool(changed), said)
 
 
-def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
-    """Have the program's lines follow what a person did to the memories behind them: changed, deleted, set aside."""
+def sync_profile(folder: Folder, book: Ledger, today: dt.date) -> ProfileSync:
+    """Have the program's lines follow the memories behind them: changed, deleted or set aside by a person, or expired."""
     try:
         if _read_only(folder) or not profile.marked(folder.memory(PROFILE).text):
             return ProfileSync([], False, [])
@@ -80,7 +81,7 @@ def sync_profile(folder: Folder, book: Ledger) -> ProfileSync:
             return ledger.digest(line) in book.lines.get(path, ())
 
         def change(data: bytes) -> bytes:
-            found = profile.followed(data.decode(), own, lambda path, line: _line_now(folder, book, path, line))
+            found = profile.followed(data.decode(), own, lambda path, line: _line_now(folder, book, path, line, today))
             said[:] = found.notes
             new = {*profile.marked(found.text)} - {*profile.marked(data.decode())}
             if (
@@ -101,9 +102,9 @@ def _read_only(folder: Folder) -> bool:
     return False
 
 
-def _line_now(folder: Folder, book: Ledger, path: str, line: str) -> str | None:
-    """The line as its memory would have it now; None where that is gone or superseded."""
-    memory = standing(folder, path)
+def _line_now(folder: Folder, book: Ledger, path: str, line: str, today: dt.date) -> str | None:
+    """The line as its memory would have it now; None where that is gone, superseded or expired."""
+    memory = standing(folder, path, today)
     if memory is None:
         return None
     if book.untouched(path, memory.data):
@@ -112,13 +113,14 @@ def _line_now(folder: Folder, book: Ledger, path: str, line: str) -> str | None:
     return profile.line(text, path, quoted=bool(speaker))
 
 
-def standing(folder: Folder, path: str) -> Memory | None:
-    """The memory that was at a live path, archived perhaps; None where it is gone or something superseded it."""
+def standing(folder: Folder, path: str, today: dt.date = dt.date.min) -> Memory | None:
+    """The memory that was at a live path, archived perhaps; None where it is gone, something superseded it, or it has expired."""
     try:
         memory = folder.memory(next(archive.places(folder, path), path))
     except NotFound:
         return None
-    return None if memory.particular("superseded_by") else memory
+    until = memory.particular("valid_until")
+    return None if memory.particular("superseded_by") or (until and until < today) else memory
 
 
 # -- what is a person's -----------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def _unborne(text: str, session: Session, places: list[int], around: int) -> str
 
 def _claim(entry: dict[str, Any], text: str, session: Session, said: list[SessionTurn]) -> Claim:
     importance = whole(entry.get("importance")) or 5
-    begun = _day(entry.get("valid_from"))
+    since, until = (_day(entry.get(key), said) for key in ("valid_from", "valid_until"))
     by = ASSISTANT if all(foreign(one) for one in said) else ""
     about = session.user if plain(text).casefold().startswith(session.user.casefold()) else ""
     return Claim(
@@ -121,7 +121,8 @@ def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Sessio
         origins=tuple((one.digest, digest(plain(text))) for one in said),
         importance=max(1, min(10, importance)),
         confidence=0.3 if by else SURE,
-        valid_from=begun if begun and begun <= said[0].day else None,
+        valid_from=since,
+        valid_until=until,
         said_by=by,
         waits=entry.get("kind") == "lesson" and session.imported,
     )
@@ -148,8 +149,11 @@ def whole(value: Any) -> int:
         return 0
 
 
-def _day(value: Any) -> dt.date | None:
+def _day(value: Any, said: list[SessionTurn]) -> dt.date | None:
+    """A day that a model gives, where the turns name it, or a time that begins or ends with it."""
+    named = [span for one in said for mention in dates.mentioned(one.text, one.day) for span in mention.spans]
     try:
-        return dt.date.fromisoformat(str(value)[:10])
+        day = dt.date.fromisoformat(str(value)[:10])
     except ValueError:
         return None
+    return day if any(day in span for span in [*named, *((one.day,) for one in said)]) else None

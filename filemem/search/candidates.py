@@ -21,6 +21,7 @@ from filemem.search.ranking import Scored
 from filemem.text import terms
 
 CHAIN = 10  # times that a memory is followed to what replaced it
+THEN = "then: "  # how the note begins of what held at the time that is asked for
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
@@ -63,6 +64,11 @@ class Candidate:
     def held(self) -> TermCoverage:
         """What it holds of the question."""
         return self._item.held()
+
+    @property
+    def lapsed(self) -> bool:
+        """Did it not hold at the time that is asked for, or is it unknown?"""
+        return bool(self.note) and not self.note.startswith(THEN)
 
     @property
     def strength(self) -> float:
@@ -184,6 +190,7 @@ class Reader:
         self._corpus = corpus
         self._today = today
         self._current = current
+        self.time = filters.time_asked(parsed.spans, today)
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
         self._withheld = withheld.read(self._folder)
@@ -213,6 +220,10 @@ class Reader:
         if not more:
             return FileStatus(entry.path)
         note, newer = filters.lapse(entry, self._today), filters.replaced(entry, self._today)
+        if (held := filters.then_or_now(entry, self._today, self.time)) == "then":
+            note, newer = f"{THEN}{note}", ""
+        elif held and self.time:
+            note = f"now: {filters.lapse(entry, *self.time)}"
         return FileStatus(entry.path, note, newer, _listed(more.get("source")))
 
     def _left_out(self, path: str, line: int) -> bool:

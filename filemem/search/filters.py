@@ -1,12 +1,13 @@
 """What a search is limited to: files by path and date, passages by speaker; and what a file counts that no longer holds."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import globs
 from filemem.files.folder import Folder
+from filemem.files.memory import when_of
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.text import dates, terms
 from filemem.text.plain import one_line
@@ -14,6 +15,9 @@ from filemem.text.plain import one_line
 ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands below one of like strength
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
 REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
+
+
+Time = tuple[dt.date, dt.date]  # the first and the last day of a time that a question is about
 
 
 class Asked(NamedTuple):
@@ -29,15 +33,17 @@ class Asked(NamedTuple):
         """Is nothing left out?"""
         return self.test is None and self.speakers is None
 
-    def worth(self, today: dt.date, *, past: bool) -> Callable[[IndexedFile], float]:
+    def worth(self, today: dt.date, *, past: bool, time: Time | None) -> Callable[[IndexedFile], float]:
         """What a file counts: nothing where it is not asked for, less where it is archived or no longer true, unless the
-        question is about the past."""
+        question is about the past; where it is about a `time`, less where it did not hold then."""
 
         def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
             if past:
                 return 1.0
+            if time and (lapse(entry, *time) or lapse(entry, today)):
+                return OUTDATED if lapse(entry, *time) else 1.0
             if lapse(entry, today):
                 return REPLACED if entry.archived else OUTDATED
             return ARCHIVED if entry.archived else 1.0
@@ -92,17 +98,37 @@ def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
         raise FilememError(str(error)) from None
 
 
+def time_asked(spans: Iterable[tuple[int, int]], today: dt.date) -> Time | None:
+    """The time that a question is about by the days that it names, as ordinals: one that is over, or is yet to come."""
+    named = list(spans)
+    days = [day for span in ([span for span in named if span[0] <= today.toordinal()] or named) for day in span]
+    if not days or min(days) <= today.toordinal() <= max(days):
+        return None
+    return dt.date.fromordinal(min(days)), dt.date.fromordinal(max(days))
+
+
+def then_or_now(entry: IndexedFile, today: dt.date, time: Time | None) -> str:
+    """`then` for what held at the time that is asked for and does not hold now, `now` for what holds now and did not then."""
+    held, holds = time and not lapse(entry, *time), not lapse(entry, today)
+    return "" if not time or held == holds else "then" if held else "now"
+
+
 def replaced(entry: IndexedFile, today: dt.date) -> str:
     """The path of what has replaced this memory by `today`, empty where it still held then."""
     by, until = entry.particulars.get("superseded_by"), _day(entry, "valid_until")
     if by:
         return str(by) if not today.isoformat() < until else ""
     part = entry.particulars.get("partly_superseded_by")
-    return str(part[-1] if isinstance(part, list) else part or "")
+    newer = str(part[-1] if isinstance(part, list) else part or "")
+    told = when_of(newer)
+    return "" if told and today < told.date else newer
 
 
-def lapse(entry: IndexedFile, today: dt.date) -> str:
-    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds."""
+def lapse(entry: IndexedFile, today: dt.date, last: dt.date | None = None) -> str:
+    """Why a memory does not hold on a day, as its heading says it: replaced, over, or not yet true; empty where it holds.
+
+    With a `last` day: why on no day from the first to that one.
+    """
     if not entry.particulars:
         return ""
     by, since, until = replaced(entry, today), _day(entry, "valid_from"), _day(entry, "valid_until")
@@ -113,7 +139,7 @@ def lapse(entry: IndexedFile, today: dt.date) -> str:
         return f"superseded {part}by {one_line(by)}"
     if until and until < today.isoformat():
         return f"held until {until}"
-    return f"holds from {since}" if today.isoformat() < since else ""
+    return f"holds from {since}" if (last or today).isoformat() < since else ""
 
 
 def _day(entry: IndexedFile, key: str) -> str:

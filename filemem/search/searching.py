@@ -56,7 +56,7 @@ def search_files(
     asked = filters.asked(index.folder, corpus, path, speaker, first, last)
     parsed = _parsed(query, anchor, today, corpus)
     reader = Reader(index, corpus, parsed, today, current)
-    worth = asked.worth(today, past=parsed.past)
+    worth = asked.worth(today, past=parsed.past, time=reader.time)
     most = 2 * limit + MARGIN if limit else MOST
     scored = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
     hits = _hits(reader, scored, asked, past=parsed.past)

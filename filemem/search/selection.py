@@ -77,7 +77,7 @@ def with_sources(hits: list[Candidate], turn: Callable[[str, Candidate], Candida
             out[f"{one.path}:{one.line}"] = one
             rank[f"{one.path}:{one.line}"] = rank.get(told[0][0], rank[key])
             continue
-        if told and not fact.note:
+        if told and not fact.lapsed:
             whole = fact.strength >= WHOLE
             worth = whole or fact.score >= best
             if not (whole and _alone(fact, turns)) and (not worth or _retells(fact, told[0][1])):
@@ -105,7 +105,7 @@ def _one_of(fact: Candidate, turn: Candidate, *, found: bool) -> Candidate:
         old = turn.counting(min(turn.score, fact.score), "fact")
         old.newer = fact.newer
         return old
-    live = not fact.note and (turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
+    live = not fact.lapsed and (fact.note or turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
     whole = fact.text.split() == turn.text.split()
     one, other = (fact, turn) if live and whole else (turn, fact)
     return one.counting(turn.score if found else max(one.score, other.score), "fact")

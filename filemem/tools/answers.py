@@ -65,7 +65,7 @@ def fate(folder: Folder, path: str) -> str:
 
 
 def _put_away(path: str, lapse: str = "") -> str:
-    return "archived" if is_archived(path) and not lapse.startswith(SUPERSEDED) else ""
+    return "archived" if is_archived(path) and SUPERSEDED not in lapse else ""
 
 
 def next_call(tool: str, arguments: dict[str, Any]) -> str:

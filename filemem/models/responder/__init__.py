@@ -15,8 +15,9 @@ from filemem.index import Index
 from filemem.models.responder import evidence, people, ranking, topics, wording
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
-from filemem.search import Hit
+from filemem.search import Hit, filters
 from filemem.search.hits import excerpt
+from filemem.text import dates
 from filemem.text.statements import is_phrase
 from filemem.tools import answers
 
@@ -95,29 +96,32 @@ def _quoted(opening: tuple[str, str], chosen: list[Evidence], stems: frozenset[s
 def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     """The best quotes, or a plain word that nothing was found or that it is not clear whom the question means."""
     chinese, question = wording.is_chinese(question), wording.subject(question)
-    facts = _facts(memories)
+    today = memories.now.date()
+    named = [span for mention in dates.mentioned(question, today) for span in mention.spans]
+    time = filters.time_asked(((span.start.toordinal(), span.end.toordinal()) for span in named), today)
+    facts = list(evidence.facts(memories.folder, memories.search_index, today, time))
     recent = _recent(memories)
-    known = People([*(one.text for one in facts), *(one.turn.text for one in recent)])
+    corpus = memories.search_index.corpus()
+    known = People([*(one.text for one in facts), *(one.turn.text for one in recent)], corpus.names())
     who = known.asked(question)
     if (pronoun := people.pronoun(question)) and not who:
         who, called = _last_named(pronoun, known, memories)
         if not who:
             return wording.WHOM[chinese].format(pronoun)
         question = f"{question} {called}"
-    corpus = memories.search_index.corpus()
-    asked = ranking.understood(question, memories.folder.name, known, who, corpus, memories.now.date())
+    asked = ranking.understood(question, memories.folder.name, known, who, corpus, today)
     told = evidence.said(
         one for one in recent if memories.is_current(one.path) or ranking.concerns(asked, one.turn.text)
     )
     found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
     best, sure = ranking.ranked(asked, found)
-    chosen = distinct(best, found, past=asked.past)[: QUOTES if sure else WEAK_QUOTES]
+    chosen = distinct(best, found, past=asked.past or time is not None)[: QUOTES if sure else WEAK_QUOTES]
     if not chosen:
         return wording.NOTHING[chinese]
     stems = frozenset(stem for unit in asked.units for stem, _ in unit.stems)
     opening = wording.FOUND if sure else wording.WEAK
     old, born = ranking.telling("age", asked, best), ranking.telling("birthday", asked, found)
-    if (age := people.now(old, born, memories.now.date())) is not None:
+    if (age := people.now(old, born, today)) is not None:
         opening = (
             f"{opening[0]}\n\n{wording.BY_NOW[0].format(age)}",
             f"{opening[1]}\n\n{wording.BY_NOW[1].format(age)}",
@@ -183,5 +187,6 @@ def shown(one: Evidence, stems: frozenset[str], *, chinese: bool) -> str:
     first = _MARKED.sub(r"\1", first)
     speaker = f"{one.speaker or one.title}: " if one.speaker or one.title else ""
     date = wording.date(one.day, month=bool(when and when.month), chinese=chinese) + ", " if one.day else ""
+    date += f"{wording.HELD[one.held][chinese]}, " if one.held else ""
     head = f"- {speaker}{first}"
     return "\n".join(["", head, *(f"  {line}" for line in rest), f"  {date}{one.path}:{one.line}"])

@@ -49,6 +49,7 @@ class Evidence(NamedTuple):
     replaces: tuple[str, ...] = ()
     title: str = ""
     partly: bool = False
+    held: str = ""  # `then` or `now`, where a time is asked for and it did not hold both then and now
 
     @property
     def titled_text(self) -> str:
@@ -61,19 +62,20 @@ class Evidence(NamedTuple):
         return kind_of(self.path)
 
 
-def facts(folder: Folder, index: Index, today: dt.date) -> Iterator[Evidence]:
-    """The facts and lessons, the newest first, those in the archive too."""
+def facts(folder: Folder, index: Index, today: dt.date, time: filters.Time | None = None) -> Iterator[Evidence]:
+    """The facts and lessons, the newest first, those in the archive too; `over` is what does not hold today, or did not at the
+    `time` that is asked for."""
     corpus = index.corpus()
     entries = [entry for entry in corpus.entries() if entry.kind in ("facts", "lessons")]
     entries.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
     hidden = withheld.read(folder)
     for entry in entries[:MOST_FACTS]:
-        yield from _of_entry(folder, index, corpus, entry, today, hidden)
+        for one in _of_entry(folder, index, corpus, entry, hidden):
+            over = bool(filters.lapse(entry, *(time or (today,)))) and not one.partly
+            yield one._replace(over=over, held=filters.then_or_now(entry, today, time))
 
 
-def _of_entry(
-    folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, today: dt.date, hidden: Withheld
-) -> Iterator[Evidence]:
+def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, hidden: Withheld) -> Iterator[Evidence]:
     try:
         memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
     except FilememError:
@@ -82,7 +84,6 @@ def _of_entry(
     sources = _listed(more.get("source"))
     importance = 10 if more.get("pinned") else int(more.get("importance", 5))
     partly = bool(more.get("partly_superseded_by"))
-    over = bool(filters.lapse(entry, today)) and not partly
     shown = [passage for passage in memory.passages if not hidden.hides(entry.path, passage.line)]
     if len(shown) > 1 and len({passage.speaker for passage in shown}) == 1:  # one who said it in two turns
         shown = [shown[0]._replace(text="\n".join(passage.text for passage in shown))]
@@ -96,7 +97,7 @@ def _of_entry(
             passage.day or memory.date,
             telling,
             0.0,
-            over,
+            False,
             importance,
             sources,
             _listed(more.get("supersedes")),
@@ -187,8 +188,8 @@ def together(groups: Iterable[Iterable[Evidence]]) -> list[Evidence]:
         if path == PROFILE and (rests := SOURCE_MARK.search(one.text)) and rests[1] in paths:
             continue
         fact = retold.get(f"{path}:{line}")
-        if fact and fact.over:
-            one = one._replace(over=True)
+        if fact and (fact.over or fact.held):
+            one = one._replace(over=fact.over, held=fact.held)
         out.append(one)
     return out
 

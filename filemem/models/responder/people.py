@@ -6,7 +6,7 @@ Pure functions.
 import datetime as dt
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from filemem.models.responder import topics
@@ -75,9 +75,10 @@ class Person(NamedTuple):
 
 
 class People:
-    """The people whom some texts tell of."""
+    """The people whom some texts tell of; `aliases` are what else names stand for, as folded words."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], aliases: Mapping[str, list[str]] | None = None) -> None:
+        self._aliases = aliases or {}
         self._texts = [*map(in_standard_words, texts)]
         self._kin = ("", "")
         self._kin = (
@@ -110,7 +111,8 @@ class People:
                 found.append(self._person(row))
         for name in self.every_name | frozenset(_capitals(said)) | frozenset(chinese.names(said)):
             if _has_name(said, name):
-                found.append(Person(name, re.compile(_name_pattern(name), re.IGNORECASE)))
+                called = [name, *(other for other in self._aliases.get(terms.fold(name), ()) if " " not in other)]
+                found.append(Person(name, re.compile("|".join(map(_name_pattern, called)), re.IGNORECASE)))
         return found
 
     def _person(self, row: dict[str, object]) -> Person:

@@ -30,6 +30,7 @@ UNNAMED = 0.7  # what is left where others hold the weightiest word of the quest
 LITTLE = 0.25  # what is left of that where nothing answers
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
+NOT_THEN = 0.7  # what is left of what holds now, where a time is asked for at which it did not
 STRAY = 0.5  # what it costs to be about nobody asked about
 _NOUN = re.compile(  # somebody, in small letters too, of whom what follows is told: "tylers birthday", "peg cant have"
     r"([a-z]{3,}s (?:\w+ )?|[a-z]{3,} (?=can|turned|loves|hates|likes|won't|doesn't))\w+.*",
@@ -193,6 +194,9 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
 
     scored.sort(key=key)
     _put_current_first(asked, scored)
+    if scored[0].evidence.held == "now":  # and not at the time that is asked for
+        then = (n for n, one in enumerate(scored) if one.evidence.held == "then" and one.score >= LIKELY * best.score)
+        scored.insert(0, scored.pop(next(then, 0)))
     least = BESIDE if scored[0].sure else WORTH
     scored = [one for one in scored if one.sure or one.score >= least * best.score]
     return Ranked([one.evidence for one in scored], scored[0].sure)
@@ -273,6 +277,7 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
     total += ENDED * (asked.still and bool(_sign("ended").search(one.text)))
     total *= OVER if one.partly and states and not asked.past else 1.0
+    total *= NOT_THEN if one.held == "now" else 1.0
     total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
     needed = [topic for topic in asked.topics if topic.sure]
     lacking = needed and not states and not any(_held_of(topic, asked, one) >= KIND for topic in needed)

@@ -11,6 +11,7 @@ from filemem.text.statements.table import in_standard_words
 
 FOUND = ("From your memories:", "在记忆里找到：")
 WEAK = ("I found no strong match; the nearest I have is:", "没有很确定的结果，最接近的是：")
+HELD = {"then": ("then", "当时"), "now": ("now", "现在")}  # when something held that does not hold always
 NOTHING = ("I found nothing about that in your memories.", "记忆里没有找到相关内容。")
 ABOUT = ("What I know about you:", "关于你，我知道：")
 BY_NOW = ("Counted on to today: {} now.", "算到今天：现在{}岁。")

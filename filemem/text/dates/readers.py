@@ -391,7 +391,7 @@ def _read_zfew(m: re.Match[str], today: date) -> Reading:
 
 
 def _read_zlong(m: re.Match[str], today: date) -> Reading:
-    return rolling(m["zlongcount"], _ZH_UNITS[m["zlongunit"][-1]], -1, today)
+    return rolling(m["zlongcount"], _ZH_UNITS[m["zlongunit"][-1]], 1 if m["zcoming"] else -1, today)
 
 
 ENGLISH: dict[str, Reader] = {

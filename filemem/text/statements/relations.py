@@ -4,6 +4,7 @@ import functools
 import re
 from typing import NamedTuple
 
+from filemem.text import chinese, terms
 from filemem.text.statements import table
 from filemem.text.statements.sentences import LONGEST, is_chinese, plainly
 
@@ -41,6 +42,23 @@ def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
                 name = name.replace(f"{{{part}}}", groups.get(part, ""))
             found.setdefault(name, Stated(name, _value(match), row["kind"], not row.get("many", False)))
     return tuple(found.values())
+
+
+def of_somebody(sentence: str) -> tuple[str, tuple[Stated, ...]]:
+    """The name of whom a sentence begins with, behind what they are to its speaker, and what it states of them; or nothing."""
+    match = table.sign("somebody", sentence)
+    name = match["name"] if match else next((name for name in chinese.names(sentence) if name in sentence[:8]), "")
+    return (
+        ("", ())
+        if not name or name.casefold() in terms.STOP
+        else (name, stated(sentence[sentence.index(name) :], name))
+    )
+
+
+def renamed(sentence: str) -> tuple[str, str] | None:
+    """The old name and the new one of whom a sentence says that they changed it."""
+    match = table.sign("renamed", plainly(sentence))
+    return (match["old"], match["new"]) if match else None
 
 
 def _of_another(match: re.Match[str], language: str) -> bool:
