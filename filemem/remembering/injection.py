@@ -11,6 +11,7 @@ from functools import cache
 
 from filemem.text import tables
 from filemem.text.plain import UNSEEN
+from filemem.text.terms import simplified
 
 IGNORE = "tells the reader to ignore its instructions"
 HIDDEN = "has hidden text"
@@ -50,13 +51,15 @@ def suspicious(text: str, *, own: bool = False) -> str | None:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """The reasons, each with its pattern."""
     known, found = tables.parts("orders.txt"), (row for row in tables.rows("orders.txt") if row[0] == "why")
-    return [(reason, re.compile(tables.expanded(pattern, known), re.MULTILINE)) for _, reason, pattern in found]
+    return [
+        (reason, re.compile(simplified(tables.expanded(pattern, known)), re.MULTILINE)) for _, reason, pattern in found
+    ]
 
 
 def _plain(text: str) -> str:
-    """One form for what looks the same: compatibility forms and case folded, unseen characters and stray spaces gone."""
+    """One form for what looks the same: compatibility forms, case and script folded, unseen characters and stray spaces gone."""
     seen = UNSEEN.sub("", re.sub(_TAGS, lambda tag: chr(ord(tag[0]) - 0xE0000), re.sub(_FLAG, "", text)))
-    return unicodedata.normalize("NFKC", seen).casefold().replace("’", "'")
+    return simplified(unicodedata.normalize("NFKC", seen).casefold().replace("’", "'"))
 
 
 def _readings(text: str) -> list[str]:

@@ -58,8 +58,12 @@ def fold(text: str) -> str:
     """Lower case, compatibility forms unified, accents off, traditional Chinese characters as simplified ones."""
     if text.isascii():
         return text.lower()
-    flat = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold()))
-    return flat.translate(_simplified()) if _traditional().search(flat) else flat
+    return simplified(unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())))
+
+
+def simplified(text: str) -> str:
+    """The text with each traditional Chinese character as its simplified one, so that it is as long as before."""
+    return text.translate(_simplified()) if not text.isascii() and _traditional().search(text) else text
 
 
 def tokens(text: str) -> list[str]:

@@ -28,7 +28,7 @@ _SORTS = {
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return re.compile(terms.simplified(pattern), re.IGNORECASE)
 
 
 class Held(NamedTuple):
@@ -38,11 +38,11 @@ class Held(NamedTuple):
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first place in a text that holds it."""
-        return _compiled(self.pattern).search(text)
+        return _compiled(self.pattern).search(terms.simplified(text))
 
     def match(self, text: str) -> re.Match[str] | None:
         """What holds it where a text begins with that."""
-        return _compiled(self.pattern).match(text)
+        return _compiled(self.pattern).match(terms.simplified(text))
 
 
 class Topic(NamedTuple):

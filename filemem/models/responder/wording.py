@@ -8,6 +8,7 @@ from filemem.models.responder.topics import table
 from filemem.text.statements import Utterance, hands_over, talk, told
 from filemem.text.statements.sentences import PASTED_LINES
 from filemem.text.statements.table import in_standard_words
+from filemem.text.terms import simplified
 
 FOUND = ("From your memories:", "在记忆里找到：")
 WEAK = ("I found no strong match; the nearest I have is:", "没有很确定的结果，最接近的是：")
@@ -50,8 +51,8 @@ _LINES = {"hello": HELLO, "thanks": WELCOME, "bye": BYE}
 
 @functools.cache
 def _message(name: str) -> re.Pattern[str]:
-    """A pattern of the table for messages."""
-    return re.compile("|".join(table()["message"][name]), re.IGNORECASE)
+    """A pattern of the table for messages, in simplified characters."""
+    return re.compile(simplified("|".join(table()["message"][name])), re.IGNORECASE)
 
 
 def is_chinese(text: str) -> bool:
@@ -61,14 +62,14 @@ def is_chinese(text: str) -> bool:
 
 def small_talk(message: str) -> str:
     """The answer to a greeting, thanks or a farewell; empty for any other message."""
-    said = _TAIL.sub("", message.strip())
+    said = simplified(_TAIL.sub("", message.strip()))
     found = (lines for name, lines in _LINES.items() if _message(name).fullmatch(said))
     return next((lines[is_chinese(message)] for lines in found), "")
 
 
 def is_about_me(message: str) -> bool:
     """Does a message ask for all that is known of the one who asks?"""
-    return _message("about me").search(message) is not None
+    return _message("about me").search(simplified(message)) is not None
 
 
 def looks_up(message: str) -> bool:
@@ -78,9 +79,9 @@ def looks_up(message: str) -> bool:
         return False
     if _is_long(message):
         return bool(_asking(message))
-    if any(part.role == "question" for part in parts) or _message("look up").search(message):
+    if any(part.role == "question" for part in parts) or _message("look up").search(simplified(message)):
         return True
-    return _message("asks").search(message.strip()) is not None
+    return _message("asks").search(simplified(message.strip())) is not None
 
 
 def _is_long(message: str) -> bool:
@@ -109,7 +110,7 @@ def subject(message: str) -> str:
     if _is_long(message):
         message = _asking(message) or message
     message = message[:LONGEST]
-    return in_standard_words(_message("look up").sub(" ", message).strip() or message)
+    return _message("look up").sub(" ", in_standard_words(message)).strip() or message
 
 
 def heard(message: str) -> str:

@@ -16,6 +16,7 @@ from filemem.text.dates import datewords, tense
 from filemem.text.dates.datewords import pattern
 from filemem.text.dates.readers import CHINESE, ENGLISH, before, counted, number
 from filemem.text.dates.spans import UNIT_DAYS, Span, calendar_unit, in_words, nearest_weekday, stretch
+from filemem.text.terms import simplified
 
 __all__ = ["Mention", "Span", "annotate", "in_words", "mentioned", "number", "parse_bound"]
 
@@ -45,7 +46,7 @@ _CHINESE = datewords.any_of(CHINESE)
 def mentioned(text: str, today: date) -> list[Mention]:
     """The dates and spans that the text names, in order, none overlapping; what lies outside the calendar is left out."""
     found: list[Mention] = []
-    for m in _matches(text.translate(datewords.ASCII_DIGITS)):
+    for m in _matches(simplified(text.translate(datewords.ASCII_DIGITS))):
         try:
             reading = _READERS[m.lastgroup or ""](m, today)
             if reading is None or reading.span.start > reading.span.end:

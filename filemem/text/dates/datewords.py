@@ -6,6 +6,7 @@ from functools import cache
 
 from filemem.text import tables
 from filemem.text.dates.spans import MONTHS, WEEKDAYS
+from filemem.text.terms import simplified
 
 MONTH_OF = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
 WEEKDAY_OF = {name[:3].lower(): number for number, name in enumerate(WEEKDAYS)}
@@ -51,5 +52,5 @@ def any_of(names: Iterable[str]) -> str:
 
 def may_be_relative(text: str) -> bool:
     """False where no expression in the text can count from a day: a look that spares most texts the patterns."""
-    lowered = text.lower()
+    lowered = simplified(text.lower())
     return any(cue in lowered for cue in _parts()["cues"].split()) or pattern("a month").search(lowered) is not None

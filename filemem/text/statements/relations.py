@@ -7,6 +7,7 @@ from typing import NamedTuple
 from filemem.text import chinese, terms
 from filemem.text.statements import table
 from filemem.text.statements.sentences import LONGEST, is_chinese, plainly
+from filemem.text.terms import simplified
 
 Topic = tuple[str, str]  # whose, and what of theirs: ("Mara", "home"), ("Mara", "favourite tea")
 
@@ -40,7 +41,8 @@ def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
             name = row["name"]
             for part in ("thing", "kin", "pet"):
                 name = name.replace(f"{{{part}}}", groups.get(part, ""))
-            found.setdefault(name, Stated(name, _value(match), row["kind"], not row.get("many", False)))
+            value = _as_written(_value(match), sentence)
+            found.setdefault(name, Stated(name, value, row["kind"], not row.get("many", False)))
     return tuple(found.values())
 
 
@@ -71,6 +73,12 @@ def _of_another(match: re.Match[str], language: str) -> bool:
 
 def _value(match: re.Match[str]) -> str:
     return (match["value"] or "").strip(" ,，.。'\"“”")
+
+
+def _as_written(value: str, sentence: str) -> str:
+    """A value in the characters of the sentence that states it."""
+    at = simplified(sentence).find(value)
+    return sentence[at : at + len(value)] if at >= 0 else value
 
 
 def asked(question: str) -> list[str]:

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from filemem.text.statements import table
-from filemem.text.terms import CJK, split_captions
+from filemem.text.terms import CJK, simplified, split_captions
 
 LONGEST = 4_000  # characters of a turn that are looked at, so that no pattern meets an endless text
 TELLING = "telling"
@@ -123,13 +123,13 @@ def own_sentences(text: str) -> list[Sentence]:
     What follows a request such as "translate this:" or a head such as "he wrote:" is no talk, nor are list items; a message of
     many lines is none at all.
     """
-    if _FOREIGN.search(text) or text.count("\n") >= PASTED_LINES:
+    if _FOREIGN.search(simplified(text)) or text.count("\n") >= PASTED_LINES:
         return []
     own: list[Sentence] = []
     for sentence in sentences(text):
         if sentence.role in ("request", "question") and hands_over(sentence):
             break
-        if _INTRODUCES.search(sentence.text):
+        if _INTRODUCES.search(simplified(sentence.text)):
             break
         if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
             own.append(sentence)
@@ -139,7 +139,7 @@ def own_sentences(text: str) -> list[Sentence]:
 def hands_over(sentence: Sentence) -> bool:
     """Does a request hand a text over to be worked on, such as one to translate, or whatever it has behind a colon?"""
     behind = sentence.role == "request" and re.search(r"[:：]\s+\w.{8}(?!.*[?？])|：\w.{4}(?!.*？)", sentence.text)
-    return bool(behind or _TO_WORK_ON.search(sentence.text))
+    return bool(behind or _TO_WORK_ON.search(simplified(sentence.text)))
 
 
 def quotes_another(sentence: str) -> bool:
@@ -151,4 +151,4 @@ def quotes_another(sentence: str) -> bool:
     before = sentence[: quote.start()].rstrip(" :：,，")
     if table.sign("settles", ",".join(re.split(r"[,，;；]", before)[:-1])):
         return False  # clauses of the speaker's own stand before it
-    return len(quote[0]) >= enough and (bool(_REPORTS.search(before)) or 2 * len(quote[0]) > len(sentence))
+    return len(quote[0]) >= enough and (bool(_REPORTS.search(simplified(before))) or 2 * len(quote[0]) > len(sentence))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from filemem.text.statements import table
 from filemem.text.statements.sentences import ITEM, TELLING, Sentence, is_chinese, plainly, role, sentences
+from filemem.text.terms import simplified
 
 LONGEST = {"en": 300, "zh": 120}  # characters of a message
 LEAST = {"en": 120, "zh": 40}  # characters of a message that may bring a text beside announcing it
@@ -42,7 +43,7 @@ def plain_talk(text: str, owner: str) -> bool:
 
     Each of its sentences begins with a letter, not with a sign, a number or an emoji that leads to what follows."""
     language = "zh" if is_chinese(text) else "en"
-    text = text.strip()
+    text = simplified(text.strip())
     if len(text) > LONGEST[language] or text.count("\n") >= LINES or _SHAPED.search(text) or ITEM.search(text):
         return False
     if _SIGNED.search(text) or re.search(_GREETED.format(owner=re.escape(owner)), text, re.IGNORECASE):

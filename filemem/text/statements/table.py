@@ -9,6 +9,7 @@ import tomllib
 from typing import Any, NamedTuple
 
 from filemem.text import tables
+from filemem.text.terms import simplified
 
 _CAPITAL = "(?-i:[A-Z])"
 
@@ -50,7 +51,8 @@ def asking(name: str, language: str) -> re.Pattern[str] | None:
 
 
 def search(section: str, name: str, text: str, language: str) -> re.Match[str] | None:
-    """The first match of any pattern of one row."""
+    """The first match of any pattern of one row, in simplified characters."""
+    text = simplified(text)
     found = (match for pattern in patterns(section, name, language) if (match := pattern.search(text)))
     match = next(found, None)
     if (
@@ -76,26 +78,26 @@ def sign(name: str, text: str) -> re.Match[str] | None:
 
 def without(name: str, text: str) -> str:
     """The text with a space in the place of every match of a sign."""
-    for language in ("en", "zh"):
-        for pattern in patterns("sign", name, language):
-            text = pattern.sub(" ", text)
+    for pattern in [*patterns("sign", name, "en"), *patterns("sign", name, "zh")]:
+        for match in reversed(list(pattern.finditer(simplified(text)))):
+            text = f"{text[: match.start()]} {text[match.end() :]}"
     return text
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern with its lists of words filled in, read without regard to case."""
+    """A pattern for a text in simplified characters: its lists of words filled in, read without regard to case."""
     words = _table()["words"]
     while "@" in pattern:
         pattern = re.sub(r"@(\w+)@", lambda word: words[word[1]], pattern)
-    return re.compile(pattern, re.IGNORECASE)
+    return re.compile(simplified(pattern), re.IGNORECASE)
 
 
 def in_standard_words(text: str) -> str:
-    """The text with everyday spellings and words of a dialect as the patterns have them: im is I'm, 佢 is 他."""
+    """The text with everyday spellings, words of a dialect and characters as the patterns have them: im is I'm, 佢 他, 對 对."""
     for sign, words, spoken in _spoken():
         if sign is None or sign.search(text):
             text = words.sub(lambda word, spoken=spoken: spoken[word[0].lower()], text)  # type: ignore[misc]
-    return text
+    return simplified(text)
 
 
 @functools.cache
