@@ -1,17 +1,10 @@
-"""Where the words of a question stand, and what each counts there by itself: BM25 over a corpus of passages.
-
-On a store with more passages than EXACT, only the files that promise most are looked at by all words: those where the rarer
-words stand close together.
-"""
+"""Where the words of a question stand, and what each counts there by itself: BM25 over a corpus of passages."""
 
 import difflib
 import functools
-import heapq
 import itertools
 import math
-import sys
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 from filemem.search.question import ASIDE, Query, Word
@@ -27,10 +20,7 @@ REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a w
 BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
-EXACT = 10_000  # passages of a store up to which every one that holds a word is scored
-POSTINGS = 20_000  # on a larger one, places of the rarer words that are looked at to find the most promising files,
-FILES = 200  # this many, whose passages are then scored by all words
-_STEPS = REACH[::2]  # by whole steps
+POSTINGS = 8_000  # places of the rarer words that are looked at to find the most promising files
 
 
 class RankedFile(Protocol):
@@ -130,19 +120,55 @@ def _respelt(corpus: RankedCorpus, word: str) -> list[str]:
     return sorted({terms.stem(token) for token in alike})
 
 
-def values(corpus: RankedCorpus, found: list[Term], words: int, asked: bytes | None) -> list[dict[int, float]]:
-    """For each word of a question what it counts, by the number of the passage that holds it, by any of its terms; only in the
-    passages that are `asked` for, where given."""
-    out: list[dict[int, float]] = [{} for _ in range(words)]
-    for term in found:
-        known, more = out[term.word], _values(corpus, term, asked)
-        for number in known.keys() & more.keys():
-            more[number] = max(more[number], known[number])
-        known.update(more)
-    return out
+_Values = dict[int, float]  # by passage number, what a word counts there
 
 
-def _values(corpus: RankedCorpus, term: Term, asked: bytes | None) -> dict[int, float]:
+def rough(corpus: RankedCorpus, found: list[Term], words: int) -> tuple[_Values, dict[int, _Values]]:
+    """What the words of a question count in each passage by the rarer of its terms, until POSTINGS of their places are seen; and
+    what each of these terms counts, by its place among all."""
+    by_word: list[_Values] = [{} for _ in range(words)]
+    known: dict[int, _Values] = {}
+    seen = 0
+    for place, term in enumerate(found):
+        if not seen or seen + term.frequency <= POSTINGS:
+            seen += term.frequency
+            known[place] = _values(corpus, term, None)
+            _take_in(by_word[term.word], known[place])
+    largest, *others = sorted(by_word, key=len, reverse=True) if words else [{}]
+    for other in others:
+        for number, value in other.items():
+            largest[number] = largest.get(number, 0.0) + value
+    return largest, known
+
+
+def held(
+    corpus: RankedCorpus, found: list[Term], words: int, asked: bytes, known: dict[int, _Values]
+) -> dict[int, list[tuple[int, float]]]:
+    """By passage number which words of a question it holds, by any of their terms, and what each counts; only in the passages
+    `asked` for. What is `known` of some terms is not looked up again."""
+    by_word: list[_Values] = [{} for _ in range(words)]
+    for place, term in enumerate(found):
+        values = known.get(place)
+        if values is None:
+            values = _values(corpus, term, asked)
+        else:
+            values = {number: value for number, value in values.items() if asked[number]}
+        _take_in(by_word[term.word], values)
+    by_passage: dict[int, list[tuple[int, float]]] = {number: [] for number in set[int]().union(*by_word)}
+    for word, values in enumerate(by_word):
+        for number, value in values.items():
+            by_passage[number].append((word, value))
+    return by_passage
+
+
+def _take_in(known: _Values, more: _Values) -> None:
+    """Have what a word counts by one of its terms in what it counts by any: the most."""
+    for number in known.keys() & more.keys() if known else ():
+        more[number] = max(more[number], known[number])
+    known.update(more)
+
+
+def _values(corpus: RankedCorpus, term: Term, asked: bytes | None) -> _Values:
     """What a term counts, by passage number."""
     counts = _counts(corpus, term, asked)
     for number in corpus.citing & counts.keys() if corpus.citing else ():
@@ -182,76 +208,3 @@ def _counts(corpus: RankedCorpus, term: Term, asked: bytes | None) -> dict[int, 
                 found[number] += counts[number]
             counts.update(found)
     return counts
-
-
-# -- the files that promise most ---------------------------------------------------------------------------------
-
-
-def promising(corpus: RankedCorpus, found: list[Term], words: int, worth: Callable[[Any], float]) -> bytes:
-    """A mark, by passage number, for those of the FILES files where the words stand closest together; ties go to the newest,
-    then by path."""
-    best: list[tuple[float, int, str, RankedFile]] = []
-    values: list[float] = []  # the FILES highest, as a heap
-    for closeness, number in _descending(list(_closeness(corpus.firsts, _presence(corpus, found, words)))):
-        if len(values) == FILES and round(closeness, 6) < values[0]:
-            break
-        entry = corpus.file(number)
-        factor = worth(entry) if corpus.alive(number) else 0.0
-        if factor:
-            value = round(factor * closeness, 6)
-            best.append((-value, -entry.date, entry.path, entry))
-            (heapq.heappush if len(values) < FILES else heapq.heappushpop)(values, value)
-    marked = bytearray(len(corpus.flags))
-    for *_, entry in sorted(best)[:FILES]:
-        marked[entry.first : entry.first + entry.count] = b"\1" * entry.count
-    return bytes(marked)
-
-
-def _descending(found: list[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """From the highest to the lowest; most of them are seldom asked for, hence sorted late."""
-    most = 4 * FILES
-    floor = sorted([closeness for closeness, _ in found])[-most] if len(found) > most else 0.0
-    yield from sorted((each for each in found if each[0] > floor), reverse=True)
-    yield from sorted((each for each in found if each[0] <= floor), reverse=True)
-
-
-def _presence(corpus: RankedCorpus, found: list[Term], words: int) -> dict[int, float]:
-    """Passage number -> what the question's words in it weigh, read from the rarer terms until POSTINGS are seen."""
-    places: list[dict[int, float]] = [{} for _ in range(words)]
-    seen = 0
-    for term in found:
-        if seen and seen + term.frequency > POSTINGS:
-            continue
-        seen += term.frequency
-        for token in term.tokens:
-            known = places[term.word]
-            for numbers, _ in corpus.postings(token):
-                holding = dict.fromkeys(numbers, term.weight)
-                for number in holding.keys() & known.keys():
-                    del holding[number]  # a word itself was looked up before what may stand for it
-                known.update(holding)
-    largest, *others = sorted(places, key=len, reverse=True)
-    for other in others:
-        for number, weight in other.items():
-            largest[number] = largest.get(number, 0.0) + weight
-    return largest
-
-
-def _closeness(firsts: Sequence[int], weights: dict[int, float]) -> Iterator[tuple[float, int]]:
-    """For each file with a weight, the most that stands close together in it, and the number of a passage of it."""
-    best = run = 0.0
-    last = end = -1
-    for number in sorted(weights):
-        if number >= end:
-            if best:
-                yield best, last
-            place = bisect_right(firsts, number)
-            end = firsts[place] if place < len(firsts) else sys.maxsize
-            best = run = 0.0
-        away = number - last
-        run = weights[number] + (run * _STEPS[away] if away < len(_STEPS) else 0.0)
-        if run > best:
-            best = run
-        last = number
-    if best:
-        yield best, last

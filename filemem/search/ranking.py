@@ -11,12 +11,12 @@ import functools
 import heapq
 import itertools
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.search import evidence, lookup, nearby
-from filemem.search.lookup import CITING, FILES, REACH, RankedCorpus, RankedFile, Term
+from filemem.search.lookup import CITING, REACH, RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
 
@@ -39,6 +39,9 @@ BARE_QUERY_MASS, BARE_QUERY_LENGTH = 2.0, 0.1
 """Then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length."""
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
+
+LIKELY = 300  # files whose passages are weighed by the rarer words, their neighbours and what marks them; of these
+PROMISING = 300  # those with so many of the passages that weigh most are scored by all words
 
 OPENS, ANSWERS = 256, 512  # marks of a passage beside the flags of its text
 _MARKS = terms.HAS_TIME_WORD | terms.IS_QUESTION | terms.FIRST_PERSON | terms.HAS_NAME
@@ -70,8 +73,8 @@ def rank(
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
     passages are returned, with `days` (the first and the last, as ordinals) only those of these, ranked with all around them.
     """
-    scorer = _Scorer(query, corpus, worth)
-    best = scorer.best(limit, speakers, days)
+    scorer = _Scorer(query, corpus, worth, speakers)
+    best = scorer.best(limit, days)
     return _Explainer(scorer, [number for *_, number, _ in best]).explained(best)
 
 
@@ -108,30 +111,42 @@ class _Layout:
         return known
 
 
+def _layout(corpus: RankedCorpus, entry: RankedFile) -> _Layout:
+    """The layout of a file, kept for the next question."""
+    if entry.layout is None:
+        where = slice(entry.first, entry.first + entry.count)
+        speakers = tuple(corpus.speakers[where])
+        entry.layout = _Layout(bytes(corpus.flags[where]), speakers, bytes(corpus.lengths[where]))
+    found: _Layout = entry.layout
+    return found
+
+
 class _File:
-    """A file that holds words of the question: what it counts, the most that its dates give, its layout, the most that what
-    marks an answer counts for each of its passages, its date aside, and what all words count in each."""
+    """A file that may hold answers: what it counts, the most that its dates give, its layout, the most that what marks an
+    answer counts for each of its passages, its date aside, and what all words count in each, at first the rarer ones."""
 
     def __init__(
-        self,
-        entry: RankedFile,
-        worth: float,
-        dated: tuple[Share, ...],
-        layout: _Layout,
-        shares: list[float],
-        totals: list[float],
+        self, entry: RankedFile, worth: float, dated: tuple[Share, ...], layout: _Layout, shares: list[float]
     ) -> None:
-        self.entry, self.worth, self.dated, self.layout, self.shares, self.totals = (
-            entry, worth, dated, layout, shares, totals,
-        )  # fmt: skip
-        self.near: list[float] = []  # what `nearby` makes of the totals
-        self.held: list[
-            tuple[tuple[int, float], ...]
-        ] = []  # which words stand in each passage, and what they count there
-        self.session = 0.0  # what the file as a whole adds to each
+        self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
+        self.numbers = range(entry.first, entry.first + entry.count)
+        self.totals: list[float] = []
+        self.held: list[Sequence[tuple[int, float]]] = []  # which words stand in each passage, and what they count
+        self.session = 0.0  # what the file as a whole adds to each passage
+
+    def hold(self, held: dict[int, list[tuple[int, float]]]) -> None:
+        """Take up which words stand in its passages."""
+        self.held = [held.get(number, ()) for number in self.numbers]
+        self.totals = [sum([value for _, value in words]) if words else 0.0 for words in self.held]
+        best: dict[int, float] = {}
+        for word, value in itertools.chain.from_iterable(self.held):
+            if value > best.get(word, 0.0):
+                best[word] = value
+        self.session = SESSION * sum(best[word] for word in sorted(best))
 
 
 _Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
+_Listed = tuple[float, int, str, RankedFile]  # likewise; the path tells
 _Ranked = tuple[float, int, str, int, _File]  # in order, the best first; the number tells any two apart
 
 
@@ -230,115 +245,134 @@ class _Scorer:
     """Scores the passages for one question. `weights` are those of its words, `mass` of all together; it is `bare` with no word
     to look for but days and people."""
 
-    def __init__(self, query: Query, corpus: RankedCorpus, worth: Callable[[Any], float]) -> None:
+    def __init__(
+        self,
+        query: Query,
+        corpus: RankedCorpus,
+        worth: Callable[[Any], float],
+        speakers: frozenset[int] | None,
+    ) -> None:
         self.query = query
         self.corpus = corpus
         self._worth = worth
+        self._speakers = speakers
         found, self.weights = lookup.lookups(query, corpus)
-        large = bool(found) and corpus.count > lookup.EXACT
-        chosen = lookup.promising(corpus, found, len(query.words), worth) if large else None
-        self._values = lookup.values(corpus, found, len(query.words), chosen)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
         self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
-        self._numbers = self._candidates()
+        rough, known = lookup.rough(corpus, found, len(query.words))
+        self._files = self._promising(rough)
+        asked = bytearray(len(corpus.flags))
+        for file in self._files:
+            asked[file.numbers.start : file.numbers.stop] = b"\1" * len(file.numbers)
+        held = lookup.held(corpus, found, len(query.words), bytes(asked), known)
+        for file in self._files:
+            file.hold(held)
 
     def _mass(self, found: list[Term]) -> float:
         return sum(self.weights) or max((term.weight for term in found), default=1.0)
 
-    def best(self, limit: int, speakers: frozenset[int] | None, days: tuple[int, int] | None) -> list[_Ranked]:
-        """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of
-        `speakers` and of `days` if given. What can score most is looked at first, files and then their passages, until
-        nothing else can be among the best."""
+    def best(self, limit: int, days: tuple[int, int] | None) -> list[_Ranked]:
+        """The `limit` best of the passages that hold words of the question, or stand beside one that does; of those of `days` if
+        given. Those that can score most are looked at first, until no other can be among the best."""
         found: list[_Ranked] = []
         highest: list[float] = []  # scores, as a heap
-        waiting = [(-most, file.entry.first, -1, file) for most, file in self._bounded()]
-        heapq.heapify(waiting)
-        while waiting:
-            most, first, at, file = heapq.heappop(waiting)
-            least = highest[0] - 1e-6 if len(highest) == limit else -math.inf
-            if -most < least:
+        for most, number, file in self._by_bound():
+            if len(highest) == limit and -most < highest[0] - 1e-6:
                 break
-            if at < 0:
-                bounds = enumerate(self._bounds(self._opened(file)))
-                for entry in [(-bound, first, place, file) for place, bound in bounds if bound and bound >= least]:
-                    heapq.heappush(waiting, entry)
+            if self._speakers is not None and self.corpus.speakers[number] not in self._speakers:
                 continue
-            if speakers is not None and self.corpus.speakers[first + at] not in speakers:
+            if days and not days[0] <= file.entry.day(number) <= days[1]:
                 continue
-            if days and not days[0] <= file.entry.day(first + at) <= days[1]:
-                continue
-            words = self.words(file, first + at)
-            if words or (self._bare and _stands(first + at, self._numbers)):
-                score = round(self._score(file, words, first + at), 6)
-                found.append((-score, -file.entry.date, file.entry.path, first + at, file))
+            words = self.words(file, number)
+            if words or (self._bare and (file.totals[number - file.numbers.start] or self._on_day(file, number))):
+                score = round(self._score(file, words, number), 6)
+                found.append((-score, -file.entry.date, file.entry.path, number, file))
                 (heapq.heappush if len(highest) < limit else heapq.heappushpop)(highest, score)
         return sorted(found)[:limit]
 
-    def _files(self) -> Iterator[_File]:
-        """The files with passages that hold words of the question, but for those not asked for; to a bare one also the newest
-        files of the days it names."""
-        corpus, numbers, start = self.corpus, self._numbers, 0
-        totals = [0.0] * len(corpus.flags)
-        for known in self._values:
-            for number, value in known.items():
-                totals[number] += value
-        while start < len(numbers):
-            entry = corpus.file(numbers[start])
-            first, end = entry.first, entry.first + entry.count
-            start = bisect_left(numbers, end, start)
-            worth = self._worth(entry) if corpus.alive(first) else 0.0
-            if worth:
-                dated = max((_dated(self.query, day, self._bare) for day in entry.days), default=())
-                layout = entry.layout
-                if layout is None:
-                    lengths = bytes(corpus.lengths[first:end])
-                    layout = _Layout(bytes(corpus.flags[first:end]), tuple(corpus.speakers[first:end]), lengths)
-                    entry.layout = layout
-                yield _File(entry, worth, dated, layout, self._shares(layout), totals[first:end])
+    def _on_day(self, file: _File, number: int) -> bool:
+        """Is a passage of a day that the question names?"""
+        return any(first <= file.entry.day(number) <= last for first, last in self.query.spans)
 
-    def _candidates(self) -> list[int]:
-        """The passages that hold words of the question; of a bare one also all of the newest files of the days it names."""
-        found = set[int]().union(*self._values)
-        for first, last in self.query.spans if self._bare else ():
-            dated = self.corpus.dated(first, last)
-            for entry in heapq.nlargest(FILES, dated, key=lambda entry: (entry.date, entry.path)):
-                numbers = range(entry.first, entry.first + entry.count)
-                found.update(number for number in numbers if first <= entry.day(number) <= last)
-        return sorted(found)
+    # -- which files ---------------------------------------------------------------------------------------------
 
-    def _bounded(self) -> Iterator[tuple[float, _File]]:
-        """The files, each with the most that a passage of it can score."""
-        files = list(self._files())
-        session = sum(max(known.values(), default=0.0) for known in self._values)
+    def _promising(self, rough: dict[int, float]) -> list[_File]:
+        """The files of the PROMISING passages, and of those that are level with the last, that promise most by the `rough`
+        weights of words, their neighbours' and what marks them."""
+        files = list(self._likely(rough))
+        for file in files:
+            file.totals = [rough.get(number, 0.0) for number in file.numbers]
+        found: list[list[float]] = []
         near = nearby.totals([(file.layout.places, file.totals) for file in files])
         for file, totals in zip(files, near, strict=True):
-            file.near = totals
-            share = max(file.shares) + sum(share for _, share in file.dated)
-            most = max(totals) + SESSION * min(session, sum(file.totals)) + FLOOR
-            yield file.worth * (most + max(share, 0.0) * self.mass), file
+            dated, worth, mass = sum(share for _, share in file.dated), file.worth, self.mass
+            shares = zip(totals, file.shares, strict=True)
+            promises = [worth * (total + mass * (share + dated)) for total, share in shares]
+            if self._speakers is not None:
+                spoken = map(self._speakers.__contains__, self.corpus.speakers[file.numbers.start : file.numbers.stop])
+                promises = list(itertools.compress(promises, spoken))
+            found.append(promises)
+        least = sorted(itertools.chain.from_iterable(found))[-PROMISING:][:1]
+        return [file for file, promises in zip(files, found, strict=True) if max(promises) >= least[0] - 1e-6]
 
-    def _opened(self, file: _File) -> _File:
-        """The file with what its passages hold word by word."""
-        best: dict[int, float] = {}
-        words = [(word, known) for word, known in enumerate(self._values) if known]
-        for number, total in enumerate(file.totals, file.entry.first):
-            held = tuple([(word, known[number]) for word, known in words if number in known]) if total else ()
-            for word, value in held:
-                if value > best.get(word, 0.0):
-                    best[word] = value
-            file.held.append(held)
-        file.session = SESSION * sum(best[word] for word in sorted(best))
-        return file
+    def _likely(self, rough: dict[int, float]) -> Iterator[_File]:
+        """The LIKELY files, or so, with passages that hold most of the words, said by those asked about, and the newest of the
+        days that the question names; but for those not asked for."""
+        corpus, query = self.corpus, self.query
+        named = [0.0] * len(corpus.speaker_names)
+        for speaker in (*query.others, *query.about):
+            named[speaker] = self.mass * (ASKED if speaker in query.about else ASKED / 2)
+        speakers = corpus.speakers
+        promise = {number: value + named[speakers[number]] for number, value in rough.items()}
+        found: dict[int, _Listed] = {}  # by the first passage
+        for first, last in query.spans:
+            for entry in heapq.nlargest(LIKELY, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
+                found[entry.first] = (-math.inf, -entry.date, entry.path, entry)
+        least, seen = 0.0, 0
+        for number in sorted(promise, key=promise.__getitem__, reverse=True):
+            if seen >= LIKELY and promise[number] < least - 1e-6:
+                break
+            first = corpus.firsts[bisect_right(corpus.firsts, number) - 1]
+            if first not in found:
+                entry = corpus.file(number)
+                found[first] = (-round(promise[number], 6), -entry.date, entry.path, entry)
+                if self._asked(entry):
+                    least, seen = promise[number], seen + 1
+        for *_, entry in sorted(found.values())[: 2 * LIKELY]:
+            if worth := self._asked(entry):
+                dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
+                layout = _layout(corpus, entry)
+                yield _File(entry, worth, dated, layout, self._shares(layout))
 
-    def _bounds(self, file: _File) -> list[float]:
-        """The most that each passage of a file can score, 0 for one that cannot."""
+    def _asked(self, entry: RankedFile) -> float:
+        """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
+        first, corpus = entry.first, self.corpus
+        if not entry.count or not corpus.alive(first):
+            return 0.0
+        if self._speakers is not None and self._speakers.isdisjoint(corpus.speakers[first : first + entry.count]):
+            return 0.0
+        return self._worth(entry)
+
+    # -- which passages ------------------------------------------------------------------------------------------
+
+    def _by_bound(self) -> list[tuple[float, int, _File]]:
+        """The passages that may score, each with the most that it can, below zero, and its file; the highest first."""
+        near = nearby.totals([(file.layout.places, file.totals) for file in self._files])
+        found: list[tuple[float, int, _File]] = []
+        for file, totals in zip(self._files, near, strict=True):
+            bounds = zip(self._bounds(file, totals), file.numbers, strict=True)
+            found += [(-bound, number, file) for bound, number in bounds if bound]
+        return sorted(found)
+
+    def _bounds(self, file: _File, totals: list[float]) -> list[float]:
+        """The most that each passage of a file can score, 0 for one that cannot; `totals` is what `nearby` makes of its words."""
         scale, loose, more = file.worth * self.mass, 1 - ONCE, file.session + FLOOR
         whole = 0.0 if self._bare else LEAST * self.mass  # that much a passage's words must give
         best, dated = ONCE * file.session / SESSION, sum(share for _, share in file.dated)
         bounds: list[float] = []
-        for total, share, own in zip(file.near, file.shares, file.totals, strict=True):
+        for total, share, own in zip(totals, file.shares, file.totals, strict=True):
             if not total and not self._bare:
                 bounds.append(0.0)
                 continue
@@ -363,7 +397,7 @@ class _Scorer:
         best: dict[int, float] = {}
         total: dict[int, float] = {}
         first, shares = file.layout.around(number - file.entry.first)
-        for share, held in zip(shares, file.held[first:], strict=False):
+        for share, held in zip(shares, file.held[first : first + len(shares)], strict=True):
             for word, value in held:
                 part = value * share
                 if word not in best:
