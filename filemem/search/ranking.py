@@ -146,7 +146,6 @@ class _File:
 
 
 _Words = dict[int, float]  # by word of the question what it counts for a passage, the neighbours' taken together
-_Listed = tuple[float, int, str, RankedFile]  # likewise; the path tells
 _Ranked = tuple[float, int, str, int, _File]  # in order, the best first; the number tells any two apart
 
 
@@ -326,25 +325,28 @@ class _Scorer:
             named[speaker] = self.mass * (ASKED if speaker in query.about else ASKED / 2)
         speakers = corpus.speakers
         promise = {number: value + named[speakers[number]] for number, value in rough.items()}
-        found: dict[int, _Listed] = {}  # by the first passage
+        found: dict[
+            int, tuple[float, int, str, RankedFile, float]
+        ] = {}  # by the first passage; those alive differ in path
         for first, last in query.spans:
             for entry in heapq.nlargest(LIKELY, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
-                found[entry.first] = (-math.inf, -entry.date, entry.path, entry)
-        least, seen = 0.0, 0
+                if worth := self._asked(entry):
+                    found[entry.first] = (-math.inf, -entry.date, entry.path, entry, worth)
+        enough, least, passed = len(found) + LIKELY, 0.0, set[int]()
         for number in sorted(promise, key=promise.__getitem__, reverse=True):
-            if seen >= LIKELY and promise[number] < least - 1e-6:
+            if len(found) >= enough and promise[number] < least - 1e-6:
                 break
             first = corpus.firsts[bisect_right(corpus.firsts, number) - 1]
-            if first not in found:
+            if first not in passed and first not in found:
+                passed.add(first)
                 entry = corpus.file(number)
-                found[first] = (-round(promise[number], 6), -entry.date, entry.path, entry)
-                if self._asked(entry):
-                    least, seen = promise[number], seen + 1
-        for *_, entry in sorted(found.values())[: 2 * LIKELY]:
-            if worth := self._asked(entry):
-                dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
-                layout = _layout(corpus, entry)
-                yield _File(entry, worth, dated, layout, self._shares(layout))
+                if worth := self._asked(entry):
+                    least = promise[number]
+                    found[first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
+        for *_, entry, worth in sorted(found.values())[:enough]:
+            dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
+            layout = _layout(corpus, entry)
+            yield _File(entry, worth, dated, layout, self._shares(layout))
 
     def _asked(self, entry: RankedFile) -> float:
         """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
