@@ -16,6 +16,7 @@ COMMANDS = {
     "init": ("setup", "Create a store."),
     "chat": ("talk", "Talk with an assistant that remembers."),
     "remember": ("remembering", "Keep one fact."),
+    "note": ("remembering", "Note what happened, in the file of the day."),
     "consolidate": ("remembering", "Make memories of what was said."),
     "review": ("remembering", "Decide what is remembered, proposal by proposal."),
     "search": ("searching", "Find the passages that best answer a question."),

@@ -80,21 +80,24 @@ def sweep_command(all_users: bool, dry_run: bool) -> int:
 
 
 @click.command("maintain")
+@click.option(
+    "--reflect", is_flag=True, help="Have the model look for what several sessions tell together; proposed only."
+)
 @model_option
 @all_users_option
 @_dry
 @json_option
 @shared_options
-def maintain_command(model: str | None, all_users: bool, dry_run: bool) -> int:
+def maintain_command(model: str | None, all_users: bool, dry_run: bool, reflect: bool) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
-    What imports: in filemem.yaml lists is taken in first, as far as it is new.
+    What imports: in filemem.yaml lists is taken in first, as far as it is new. What --reflect finds waits for filemem review.
 
     Example: filemem maintain --all-users --dry-run
     """
 
     def work(folder: Folder, show: Show) -> list[JobDone]:
-        return maintenance.maintain(folder, now(), _model(folder, model), _finer(show), dry=dry_run)
+        return maintenance.maintain(folder, now(), _model(folder, model), _finer(show), dry=dry_run, reflecting=reflect)
 
     return _run(work, all_users=all_users, label="maintaining")
 

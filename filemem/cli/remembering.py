@@ -16,13 +16,13 @@ from filemem.cli.options import (
     new_user_option,
     shared_options,
 )
-from filemem.cli.screen import choose, dim, for_script, progress, put, say, say_json, tell
+from filemem.cli.screen import choose, dim, for_script, progress, put, say, say_aside, say_json, tell
 from filemem.cli.talk import the_model
 from filemem.cli.telling import as_json as decision_json
 from filemem.cli.telling import committed, consolidated, lines, remembered, waiting
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
-from filemem.files import archive
+from filemem.files import archive, events
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.remembering import consolidation
@@ -33,6 +33,7 @@ from filemem.remembering.extraction import listener
 from filemem.remembering.retold import Retold
 from filemem.remembering.review import Proposal, Review
 from filemem.text.plain import escape_controls, one_line
+from filemem.text.redaction import kinds
 
 T = TypeVar("T")
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -62,6 +63,32 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
     user = a_user()
     welcome(user)
     say(*remembered(user, " ".join(text), **how))
+    return 0
+
+
+@click.command("note")
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--event", default="", metavar="KIND", help="What happened rather than what you say: login, like, sensor."
+)
+@new_user_option
+@shared_options
+def note_command(text: tuple[str, ...], event: str) -> int:
+    """Note what happened, in the file of the day.
+
+    TEXT becomes a turn of the day's events, searched as all that was said. Your own words may become facts when memories are
+    made; nothing noted ever steers an assistant. Secrets in it are taken out, which is said.
+
+    Example: filemem note --event sensor "Cellar 11.5 °C"
+    """
+    user = a_user()
+    welcome(user)
+    history = History(user)
+    before = history.before(now())
+    place, found = events.add(user, " ".join(text), now(), event)
+    say(f"Noted {place}", *([f"Taken out: {kinds(found)}."] if found else []))
+    path = place.rpartition(":")[0]
+    say_aside(history.record(f"Note {event or 'in own words'}", [path], {"Job": "note"}, now(), before).note)
     return 0
 
 

@@ -13,6 +13,7 @@ from filemem.files.passages import Passage, format_turn, needed_day
 
 ASSISTANT = "assistant"
 INTERRUPTED = "[interrupted]"
+EVENTS = "events"  # the name of a day's file of what was told without talk
 
 
 class Transcript:
@@ -111,11 +112,13 @@ def create(folder: Folder, name: str, at: dt.datetime, turns: Iterable[str], ext
 
 
 def newest(folder: Folder) -> list[str]:
-    """The paths of all sessions, those in the archive last, and of each the one that began last first."""
+    """The paths of all conversations, those in the archive last, and of each the one that began last first."""
     begun = []
     for stat in folder.files():
         when = when_of(stat.path)
         if when and kind_of(stat.path) == "sessions" and stat.path.endswith(".md"):
+            if not when.time and stat.path.endswith(f"-{EVENTS}.md"):
+                continue
             begun.append((not is_archived(stat.path), when.date, when.time, stat.changed, stat.path))
     return [path for *_, path in sorted(begun, reverse=True)]
 

@@ -22,8 +22,8 @@ from filemem.files.memory import Memory
 from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
 from filemem.history import History
-from filemem.models import Model
-from filemem.remembering import consolidation, remembering
+from filemem.models import Model, ModelError
+from filemem.remembering import consolidation, reflection, remembering
 from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
@@ -81,21 +81,31 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
 
 
 def maintain(
-    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = unwatched, *, dry: bool = False
+    folder: Folder,
+    at: dt.datetime,
+    model: Model | None,
+    progress: Progress = unwatched,
+    *,
+    dry: bool = False,
+    reflecting: bool = False,
 ) -> list[JobDone]:
-    """Every job, in the order in which each finds what the one before has left.
+    """Every job, in the order in which each finds what the one before has left; `reflecting`: then what several sessions tell
+    together is proposed, for which a model is needed.
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
     if dry:
         plans = (_plan_consolidate(folder, at, model, progress), _plan_compact(folder, at, None, progress))
-        return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress)]
+        looked = [_looked_over(len(reflection.material(folder)))] if reflecting and reflection.needs(model) else []
+        return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress), *looked]
     jobs: list[Job] = [
         lambda expect: _consolidate(folder, at, model, progress, expect),
         lambda expect: _compact(folder, at, model, None, progress, expect),
         lambda expect: _sweep(folder, at, progress, expect),
         lambda _: _tidy(folder, progress),
     ]
+    if reflecting:
+        jobs.append(lambda _: _reflect(folder, at, reflection.needs(model)))
     with archive.job_lock(folder):
         taken = [_recorded(folder, at, lambda _, done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
         return [*taken, *(_recorded(folder, at, job) for job in jobs)]
@@ -171,6 +181,26 @@ def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[
     said = said or ["Nothing new was said."]
     subject = remembering.subject([one for one, _ in made])
     return JobDone("consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), subject)
+
+
+# -- reflect -----------------------------------------------------------------------------------------------------
+
+
+def _reflect(folder: Folder, at: dt.datetime, model: Model) -> JobDone:
+    """Propose what several sessions tell together."""
+    try:
+        done = reflection.reflect(folder, traced(model, folder, lambda: at, "reflection") or model, at)
+    except ModelError as error:
+        return JobDone("reflect", [f"Nothing was looked over: {error}"], {"notes": [str(error)]}, [], "")
+    said = [f"Proposed: {claim.text} ({few(claim.sources)})" for claim in done.proposed]
+    said += [f"Dropped: {one.text} ({one.reason})" for one in done.dropped]
+    said += ["What is proposed waits for your word; see: filemem review"] if done.proposed else []
+    facts = {"proposed": [claim.text for claim in done.proposed], "dropped": [one._asdict() for one in done.dropped]}
+    return JobDone("reflect", said or [f"Nothing to propose of {counted(done.sessions, 'session')}."], facts, [], "")
+
+
+def _looked_over(count: int) -> JobDone:
+    return JobDone("reflect", [f"Would look over {counted(count, 'session')}."], {"sessions": count}, [], "")
 
 
 # -- compact -----------------------------------------------------------------------------------------------------

@@ -75,8 +75,8 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
 
 
 def foreign(said: SessionTurn) -> bool:
-    """Is this not what a person says, but an assistant, a tool or a document?"""
-    return said.speaker.casefold() in (ASSISTANT, "tool", "system", "document")
+    """Is this not what a person says, but an assistant, a tool, an event or a document?"""
+    return said.speaker.casefold() in (ASSISTANT, "tool", "system", "event", "document")
 
 
 def weightiest(claims: list[Claim], kept: Counter[dt.date]) -> list[Claim]:

@@ -22,7 +22,7 @@ _IMPORTED = {
     "chatgpt:": "ChatGPT",
     "claude:": "Claude",
 }  # who was the assistant in what older versions imported, by origin
-_NO_PERSON = (ASSISTANT, "tool", "system", "document", "Document")
+_NO_PERSON = (ASSISTANT, "tool", "system", "event", "document", "Document")
 ENOUGH = 2  # turns of a speaker by which it is told whether they talk
 TALKS = 0.1  # share of the turns of one who talks that have a word for the speaker, at least
 

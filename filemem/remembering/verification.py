@@ -49,12 +49,12 @@ def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cl
         return Dropped(shown, text, "it cites only turns that were read before")
     said = [session.turns[place] for place in places]
     steers = entry.get("kind") == "lesson" or speaks_of_steering(plain(text))
-    reason = _unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
-    reason = reason or _foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
+    reason = unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
+    reason = reason or foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
     return Dropped(shown, text, reason) if reason else _claim(entry, text, session, said)
 
 
-def _unfit(text: str, said: list[SessionTurn]) -> str:
+def unfit(text: str, said: list[SessionTurn]) -> str:
     """What is wrong with the fact as a sentence."""
     if len(text) > LONGEST:
         return f"it is longer than {LONGEST} characters"
@@ -80,7 +80,8 @@ def _foreign_wish(session: Session, places: list[int]) -> str:
     return "it steers the assistant, and what it cites is not the user's own plain talk"
 
 
-def _foreign_orders(said: list[SessionTurn]) -> str:
+def foreign_orders(said: list[SessionTurn]) -> str:
+    """What orders to its reader a turn that is cited holds."""
     for one in said:
         if order := injection.suspicious(one.text, own=not foreign(one)):
             return f"what it cites {order}"
@@ -138,7 +139,7 @@ def merged(text: str, fact: Fact, claim: Claim, own: Own) -> str:
         item for item in bounded.archive_only(both, [DatedText(text, claim.day)]) if not content(item) <= content(text)
     ]
     said = [SessionTurn(0, claim.speaker, claim.text, claim.day, "")]
-    return "" if strange or lost or _unfit(text, said) else text
+    return "" if strange or lost or unfit(text, said) else text
 
 
 def whole(value: Any) -> int:
