@@ -145,13 +145,13 @@ def test_needles_lie_where_they_should(language: str) -> None:
     for question, depth in zip(bench.questions, depths, strict=True):
         place = lines.index(question.evidence[0])
         assert question.key in lines[place] and sum(question.key in line for line in lines) == 1
-        assert place / len(lines) == pytest.approx(depth / 100, abs=0.04)
+        assert place / len(lines) == pytest.approx(depth / 100, abs=0.01)
         assert question.key not in question.text
     assert bench.histories[f"{language}-20000"].load() == told
 
 
 def test_needles_have_others_beside_them() -> None:
-    """For each needle somebody else's code of the same kind stands near, so that the words alone are no answer."""
+    """For each needle something of the same kind that somebody else keeps stands near, so that the words alone are no answer."""
     bench = needles.bench((5_000,), (0, 100), ("en",))
     lines = [turn.text for session in bench.histories["en-5000"].load() for turn in session.turns]
-    assert sum("By the way, the code of" in line for line in lines) == 4
+    assert sum("By the way, " in line for line in lines) == 4

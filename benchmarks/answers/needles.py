@@ -24,14 +24,16 @@ _SAID = {
 }
 _LATER = {"en": "day|week|month|morning|evening", "zh": "明天|下周|下个月|早上|晚上"}
 _NEEDLE = {
-    "en": ("By the way, the code of {who}'s {what} is {code}.", "What is the code of {who}'s {what}?"),
-    "zh": ("对了，{who}的{what}的密码是{code}。", "{who}的{what}的密码是多少？"),
+    "en": ("By the way, {who} keeps the {what} in {place} now.", "Where does {who} keep the {what}?"),
+    "zh": ("对了，{who}现在把{what}放在{place}了。", "{who}把{what}放在哪里？"),
 }
 _WHO = {
     "en": "Orla|Pavel|Quinn|Rosa|Sven|Tilda|Umar|Vera|Wendel|Xenia|Yusuf|Zelda",
     "zh": "欧拉|潘维|秦恩|罗莎|沈文|田达|吴玛|魏拉|温德|夏妮|于素|曾达",
 }
-_WHAT = {"en": "bicycle lock|cellar door|suitcase|letter box", "zh": "自行车锁|地窖门|行李箱|信箱"}
+_WHAT = {"en": "harp|telescope|canoe|loom", "zh": "竖琴|望远镜|独木舟|织布机"}
+_PLACE = {"en": ("Bal|Cor|Dun|Fen|Gor|Hal|Kil|Mor|Tar|Wex", "by|dale|ford|ham|mouth|ness|stead|thorpe|wick|worth")}
+_PLACE["zh"] = ("柏|枫|葛|荷|槐|菊|兰|柳|桃|竹", "岸镇|坝镇|谷村|湖镇|角村|岭镇|桥镇|沙镇|田村|屿镇")
 
 
 def bench(
@@ -47,26 +49,29 @@ def bench(
             name, count = f"{language}-{length}", max(length // TOKENS[language] // TURNS, 1)
             histories[name] = History(name, functools.partial(sessions, language, count, depths, seed))
             asked = START + dt.timedelta(days=count)
-            for depth, (told, question, code) in zip(depths, needles(language, depths, seed), strict=True):
+            for depth, (told, question, place) in zip(depths, needles(language, depths, seed), strict=True):
                 kind = f"{language} {length:,} at {depth} %"
                 questions.append(
-                    Question(f"{name}/{depth}", name, question, code, kind, asked, evidence=(told,), want=(code,))
+                    Question(f"{name}/{depth}", name, question, place, kind, asked, evidence=(told,), want=(place,))
                 )
     return Bench(histories, questions, {"seed": seed, "lengths": lengths, "depths": depths, "languages": languages})
 
 
 def needles(language: str, depths: tuple[int, ...], seed: int, other: bool = False) -> list[tuple[str, str, str]]:
-    """For each depth what is said, the question and the code; `other` gives those that lead astray."""
+    """For each depth what is said, the question and the place; `other` gives those that lead astray. No two share a place."""
     chance = random.Random(f"{language} {seed}")
-    people, things = _WHO[language].split("|"), _WHAT[language].split("|")
+    lists = [_WHO[language], _WHAT[language], *_PLACE[language]]
+    people, things, starts, ends = (one.split("|") for one in lists)
     pairs = [(who, what) for who in people for what in things]
+    places = [start + end for start in starts for end in ends]
     chance.shuffle(pairs)
-    made = []
-    for who, what in pairs[len(depths) :] if other else pairs[: len(depths)]:
-        told, question = _NEEDLE[language]
-        code = str(random.Random(f"{who} {what} {seed}").randrange(100_000, 1_000_000))
-        made.append((told.format(who=who, what=what, code=code), question.format(who=who, what=what), code))
-    return made[: len(depths)]
+    chance.shuffle(places)
+    first = len(depths) if other else 0
+    told, question = _NEEDLE[language]
+    return [
+        (told.format(who=who, what=what, place=place), question.format(who=who, what=what), place)
+        for (who, what), place in list(zip(pairs, places, strict=False))[first : first + len(depths)]
+    ]
 
 
 def sessions(language: str, count: int, depths: tuple[int, ...], seed: int) -> list[Session]:
@@ -81,9 +86,11 @@ def sessions(language: str, count: int, depths: tuple[int, ...], seed: int) -> l
             text = _SAID[language].format(a=a, b=b, c=c, d=chance.choice(later))
             turns.append(Turn(f"{number}:{turn}", SPEAKERS[language][turn % 2], text, at + dt.timedelta(minutes=turn)))
         made.append(Session(f"session-{number + 1}", at, turns))
-    for other in (True, False):  # those that lead astray stand in the same session
+    last = count * TURNS - 1
+    for other in (True, False):  # those that lead astray stand beside the needles
         for depth, (told, _, _) in zip(depths, needles(language, depths, seed, other), strict=True):
-            home = made[depth * (count - 1) // 100].turns
-            place = 3 if other else 8
-            home[place] = home[place]._replace(text=told)
+            place = depth * last // 100
+            place += (1 if place < last else -1) if other else 0
+            home = made[place // TURNS].turns
+            home[place % TURNS] = home[place % TURNS]._replace(text=told)
     return made

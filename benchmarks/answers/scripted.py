@@ -11,6 +11,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from benchmarks.answers import marks
 from filemem.text import tokens
 
+_PATTERN = re.compile(r"/(.+?)/(?= and |, and |$)")
 QUOTED = 250  # tokens that are quoted
 _PART = {
     name: re.compile(rf"<{name}>\n(.*?)\n\s*</{name}>", re.DOTALL) for name in ("key", "answer", "memory", "question")
@@ -40,13 +41,17 @@ def quotes(
 def rule(messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig) -> ModelOutput:
     """Right is what has half of the key's words, or all of them where it is to be strict; a refusal where nothing is known."""
     asked = messages[-1].text
-    key, answer = marks.tokens(part("key", asked)), set(marks.tokens(part("answer", asked)))
-    share = sum(word in answer for word in key) / max(len(key), 1)
+    key, answer = part("key", asked), part("answer", asked)
+    words, said = marks.tokens(key), set(marks.tokens(answer))
+    share = sum(word in said for word in words) / max(len(words), 1)
     right = share >= (1 if "Be strict." in asked else 0.5)
     if "cannot be answered" in asked:
-        right = marks.refused(part("answer", asked))
-    said = f"{share:.0%} of the words.\nVERDICT: {'CORRECT' if right else 'WRONG'}"
-    return _counted(ModelOutput.from_content("mockllm/rule", said), messages, tools)
+        right = marks.refused(answer)
+    if "regular expressions" in asked:
+        want, *unwanted = (_PATTERN.findall(half) for half in key.split(", and not "))
+        right = marks.fits(answer, want, (one for some in unwanted for one in some))
+    reply = f"{share:.0%} of the words.\nVERDICT: {'CORRECT' if right else 'WRONG'}"
+    return _counted(ModelOutput.from_content("mockllm/rule", reply), messages, tools)
 
 
 def _counted(output: ModelOutput, messages: list[ChatMessage], tools: list[ToolInfo]) -> ModelOutput:

@@ -117,8 +117,8 @@ def remembered(user: User, last: dt.datetime) -> None:
     user.consolidate(at=last)
 
 
-def faded(user: User, last: dt.datetime) -> None:
-    """A year later: everything summarised, and what has faded archived."""
+def compacted(user: User, last: dt.datetime) -> None:
+    """A year later: everything summarised, and what has faded put into the archive."""
     compact(user.folder, (last + YEAR).astimezone(), None, older_than=0)
     sweep(user.folder, (last + YEAR).astimezone())
 
@@ -161,7 +161,7 @@ SYSTEMS: dict[str, Adapter | Absent] = {
     "bm25": bm25,
     "filemem": filemem,
     "filemem-consolidated": functools.partial(filemem, jobs=(remembered,)),
-    "filemem-faded": functools.partial(filemem, jobs=(remembered, faded)),
+    "filemem-compacted": functools.partial(filemem, jobs=(remembered, compacted)),
     "filemem-vectors": Absent("this filemem has no vectors"),
 }
 
