@@ -1,4 +1,4 @@
-"""python -m benchmarks.answers TASK|table|compare|judges: see benchmarks/answers/README.md."""
+"""python -m benchmarks.answers TASK|table|cost|compare|judges: see benchmarks/answers/README.md."""
 
 import argparse
 import asyncio
@@ -15,6 +15,7 @@ from benchmarks.answers.costs import Prices
 from benchmarks.answers.systems import SYSTEMS, Absent, adapter
 from benchmarks.answers.tasks import HERE, SAMPLES, TASKS
 
+RETRIES = 8  # of a request, each time after a longer pause; then the question has failed
 DATA = ("data", "corrections", "lengths", "depths", "languages")  # options that are a task's own
 
 
@@ -60,6 +61,7 @@ def run(given: argparse.Namespace) -> bool:
         max_connections=given.connections,
         max_samples=given.connections,
         retry_on_error=1,
+        max_retries=RETRIES,
         fail_on_error=False,
         metadata={"seed": given.seed, "command": sys.argv[1:]},
     )
@@ -78,6 +80,13 @@ def table(given: argparse.Namespace) -> bool:
     out.write_text(tables.report(found, prices) + "\n", encoding="utf-8")
     out.with_suffix(".svg").write_text(tables.picture(found), encoding="utf-8")
     print(f"{out} and {out.with_suffix('.svg')}: {len(found)} runs")
+    return True
+
+
+def cost(given: argparse.Namespace) -> bool:
+    """Print what whole tasks would cost with the models of a price table."""
+    prices = Prices(given.prices)
+    print(tables.expected(tables.runs(given.logs, prices), prices, given.searches))
     return True
 
 
@@ -146,6 +155,11 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("logs")
     one.add_argument("--out", default="answers.md")
     one.add_argument("--prices", default="")
+    one = commands.add_parser("cost", help="what whole tasks would cost with other models")
+    one.set_defaults(does=cost)
+    one.add_argument("logs")
+    one.add_argument("--prices", required=True)
+    one.add_argument("--searches", type=int, help="calls of tools a question (default: as measured)")
     one = commands.add_parser("compare", help="two logs question by question")
     one.set_defaults(does=compare)
     one.add_argument("one")

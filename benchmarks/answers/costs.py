@@ -37,13 +37,13 @@ class Prices:
 
     def __init__(self, path: str = "") -> None:
         table = yaml.safe_load(Path(path).read_text(encoding="utf-8")) if path else {}
-        self.as_of, self._models = str(table.get("as_of", "")), table.get("models", {})
+        self.as_of, self.models = str(table.get("as_of", "")), table.get("models", {})
         if path and not self.as_of:
             raise SystemExit(f"{path} does not say of which day its prices are; add as_of: DATE.")
 
     def money(self, model: str, used: ModelUsage) -> float | None:
         """What this use of a model costs, in dollars."""
-        price = self._models.get(model)
+        price = self.models.get(model)
         if price is None:
             return None
         kinds = {
@@ -81,6 +81,26 @@ def spent(log: EvalLog, sample: EvalSample, prices: Prices) -> Spent:
     )
 
 
+def expected(each: list[Spent], price: dict[str, float], searches: int | None = None) -> tuple[float, float]:
+    """Dollars a question for answers and for judging, were they given by a model of this price.
+
+    `searches` tells how often it calls a tool; None is as often as was measured. Each call sends again what was read before:
+    with n calls of tools, n + 1 times the prompt, and n (n + 1) / 2 times what a tool gives.
+    """
+    tokens_in, tokens_out, memory, calls, tools = (
+        mean([float(getattr(one, name)) for one in each]) for name in Spent._fields[:5]
+    )
+    if searches is not None and tools:
+        a_call = memory / tools
+        prompt = (tokens_in - a_call * tools * (calls - 1) / 2) / calls
+        tokens_in, tokens_out = (
+            prompt * (searches + 1) + a_call * searches * (searches + 1) / 2,
+            tokens_out / calls * (searches + 1),
+        )
+    judged = [mean([float(getattr(one, name)) for one in each]) for name in ("judge_in", "judge_out")]
+    return tuple((a * price["input"] + b * price["output"]) / 1e6 for a, b in ((tokens_in, tokens_out), judged))
+
+
 def _given(text: str) -> str:
     """What the memory gave unasked, before the question."""
     return text.partition("<question>")[0]
@@ -96,6 +116,6 @@ def grader(log: EvalLog) -> str:
     return str(role.model) if role and not isinstance(role, list) else ""
 
 
-def mean(values: list[float | None]) -> float | None:
+def mean(values: list[Any]) -> Any:
     """The mean; None where one is not known, or there are none."""
     return sum(v for v in values if v is not None) / len(values) if values and None not in values else None

@@ -76,7 +76,7 @@ def words(text: str) -> list[str]:
 
 
 def bm25(sessions: list[Session], folder: Path, best: int = BEST) -> Offer:
-    """The turns that match the question best, by plain BM25, in order of time."""
+    """The turns that match the question best, by plain BM25, the best first."""
     turns = [(session, turn) for session in sessions for turn in session.turns]
     counts = [Counter(words(f"{turn.speaker} {turn.text}")) for _, turn in turns]
     sizes = [count.total() for count in counts]
@@ -93,13 +93,10 @@ def bm25(sessions: list[Session], folder: Path, best: int = BEST) -> Offer:
             for number in where.get(word, ()):
                 often = counts[number][word]
                 scores[number] += rare * often * (K1 + 1) / (often + K1 * (1 - B + B * sizes[number] / mean))
-        shown: dict[str, tuple[Session, list[Turn]]] = {}
-        for number in sorted(number for number, _ in scores.most_common(best)):
-            session, turn = turns[number]
-            shown.setdefault(session.id, (session, []))[1].append(turn)
-        return "\n\n".join(told(session, some) for session, some in shown.values())
+        found = (turns[number] for number, _ in scores.most_common(best))
+        return "\n".join(f"{session.at:%d %B %Y}, {turn.speaker}: {turn.text}" for session, turn in found)
 
-    return Offer("What matches the question best stands in <memory>.", context)
+    return Offer("What matches the question best stands in <memory>, the best first.", context)
 
 
 # -- filemem -----------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 
 from benchmarks.answers.costs import QUESTIONS, Prices, Spent, grader, mean, spent
+from benchmarks.answers.costs import expected as expecting
 from benchmarks.answers.systems import SYSTEMS, Absent
 
 DRAWS = 1000
@@ -178,6 +179,18 @@ def costs(found: list[Run], prices: Prices) -> str:
     return _grid(f"{head}|$ per 1,000, answers{day}|$ per 1,000, judges|$ whole task", rows)
 
 
+def expected(found: list[Run], prices: Prices, searches: int | None) -> str:
+    """What whole tasks would cost, answered by each model of the price table, and judged by it."""
+    rows: list[list[object]] = []
+    for run in found:
+        each, count = [one.spent for one in run.asked], QUESTIONS.get(run.task, len(run.asked))
+        money = [expecting(each, price, searches) for price in prices.models.values()]
+        rows.append([run.task, run.system, f"{count:,}", *(f"{count * a:,.2f} + {count * b:,.2f}" for a, b in money)])
+    head = f"task|system|questions|{'|'.join(prices.models)}"
+    often = "as often as was measured" if searches is None else f"{searches} times a question"
+    return f"Dollars for answers + for judging, prices of {prices.as_of}, tools called {often}.\n\n{_grid(head, rows)}"
+
+
 def kinds(found: list[Run]) -> str:
     """The paper's judge by kind of question, and for questions that no published figure counts too."""
     out = []
@@ -243,23 +256,17 @@ def compared(one: Run, two: Run, mark: str = "paper") -> str:
         return "The two runs have no question in common."
     low, high = interval(gains)
     better = sum(gain > 0 for gain in gains)
-    said = {run.system: {asked.id: asked for asked in run.asked} for run in (one, two)}
+    names = (one.system, two.system) if one.system != two.system else (one.model, two.model)
     head = (
-        f"{one.task}, {mark}: {one.system} {_percent(ours)}, {two.system} {_percent(theirs)} on {len(common)} questions; "
+        f"{one.task}, {mark}: {names[0]} {_percent(ours)}, {names[1]} {_percent(theirs)} on {len(common)} questions; "
         f"better on {better}, worse on {len(differ) - better}; difference {100 * sum(gains) / len(gains):+.1f} "
         f"({100 * low:+.1f} to {100 * high:+.1f})."
     )
+    said = [{asked.id: asked for asked in run.asked} for run in (one, two)]
     rows: list[list[object]] = [
-        [
-            id,
-            said[one.system][id].kind,
-            ours[id],
-            theirs[id],
-            *(_short(said[run.system][id].answer) for run in (one, two)),
-        ]
-        for id in differ
+        [id, said[0][id].kind, ours[id], theirs[id], *(_short(answers[id].answer) for answers in said)] for id in differ
     ]
-    return head + "\n\n" + _grid(f"question|kind|{one.system}|{two.system}|{one.system} said|{two.system} said", rows)
+    return head + "\n\n" + _grid(f"question|kind|{names[0]}|{names[1]}|{names[0]} said|{names[1]} said", rows)
 
 
 def _short(text: str) -> str:
