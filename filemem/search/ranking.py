@@ -15,38 +15,25 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.search import evidence, lookup, nearby
-from filemem.search.lookup import CITING, REACH, RankedCorpus, RankedFile, Term
+from filemem.search import evidence, lookup, nearby, signs
+from filemem.search.lookup import CITING, RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
 
-NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
-ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
-TIME = 0.2  # a time word where the question asks when
-ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
-NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
-LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
-SLIGHT = (0.2, 0.15, 0.1)  # held back for having 0, 1 or 2 words besides stop words: there is little to learn from it
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
 ON_DAY, AFTER_DAY = 0.5, 0.25  # the file's date lies in a span that the question names; or as long again after it, and
 DAYS_AFTER = 14  # at least so many days: people tell of things afterwards
 DAY_ALONE = 6  # times that, where the question has no other word: more than all its words can give, 1 + K1 times theirs
 MANY = 20  # times as many places of a word as passages, from which on looking each passage up is the shorter way
-BARE_QUERY_MASS, BARE_QUERY_LENGTH = 2.0, 0.1
-"""Then: the least that it weighs, that of a word in an eighth of all passages; and a fold in length."""
+BARE_QUERY_MASS = 2.0  # then: the least that it weighs, that of a word in an eighth of all passages
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 LIKELY = 300  # files whose passages are weighed by the rarer words, their neighbours and what marks them; of these
 PROMISING = 300  # those with so many of the passages that weigh most are scored by all words
-
-OPENS, ANSWERS = 256, 512  # marks of a passage beside the flags of its text
-_MARKS = terms.HAS_TIME_WORD | terms.IS_QUESTION | terms.FIRST_PERSON | terms.HAS_NAME
-
-Share = tuple[str, float]  # what a part of a score is for, and how much
 
 
 class Scored(NamedTuple):
@@ -56,7 +43,7 @@ class Scored(NamedTuple):
     number: int
     score: float
     held: Callable[[], evidence.TermCoverage]
-    parts: Callable[[], Iterable[Share]]
+    parts: Callable[[], Iterable[signs.Share]]
 
 
 def rank(
@@ -81,52 +68,12 @@ def rank(
 # -- within a file -------------------------------------------------------------------------------------------------
 
 
-class _Layout:
-    """Of a file's passages the places, in half steps from the first, the marks, as flags that `_marks` knows, and who
-    speaks: what is the same for every question; and what was worked out for some."""
-
-    def __init__(self, flags: bytes, speakers: tuple[int, ...], lengths: bytes) -> None:
-        self.places = [0] if speakers else []
-        for flag, (last, speaker) in zip(flags[1:], itertools.pairwise(speakers), strict=True):
-            step = NOTES if not (speaker or last) else 1 if speaker == last else 2
-            self.places.append(self.places[-1] + (len(REACH) if flag & terms.APART else step))
-        self.marks = [_mark(flags, speakers, place) for place in range(len(speakers))]
-        self.speakers = frozenset(speakers)
-        self._rows = list(zip(self.marks, speakers, lengths, strict=True))
-        self._shares: dict[_Marks, list[float]] = {}
-        self._around: dict[int, tuple[int, tuple[float, ...]]] = {}
-
-    def shares(self, asked: "_Marks") -> list[float]:
-        """The most that marks and lengths count for each passage, as shares of the question's weight."""
-        known = self._shares.get(asked)
-        if known is None:
-            known = self._shares[asked] = [_most_share(*row, asked) for row in self._rows]
-        return known
-
-    def around(self, at: int) -> tuple[int, tuple[float, ...]]:
-        """As `nearby.around` has it."""
-        known = self._around.get(at)
-        if known is None:
-            known = self._around[at] = nearby.around(self.places, at)
-        return known
-
-
-def _layout(corpus: RankedCorpus, entry: RankedFile) -> _Layout:
-    """The layout of a file, kept for the next question."""
-    if entry.layout is None:
-        where = slice(entry.first, entry.first + entry.count)
-        speakers = tuple(corpus.speakers[where])
-        entry.layout = _Layout(bytes(corpus.flags[where]), speakers, bytes(corpus.lengths[where]))
-    found: _Layout = entry.layout
-    return found
-
-
 class _File:
     """A file that may hold answers: what it counts, the most that its dates give, its layout, the most that what marks an
     answer counts for each of its passages, its date aside, and what all words count in each, at first the rarer ones."""
 
     def __init__(
-        self, entry: RankedFile, worth: float, dated: tuple[Share, ...], layout: _Layout, shares: list[float]
+        self, entry: RankedFile, worth: float, dated: tuple[signs.Share, ...], layout: signs.Layout, shares: list[float]
     ) -> None:
         self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
         self.numbers = range(entry.first, entry.first + entry.count)
@@ -166,67 +113,7 @@ def _named(query: Query, corpus: RankedCorpus) -> _Named:
     return test
 
 
-def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
-    """What marks a passage, whatever the question, as flags."""
-    mark = flags[place] & _MARKS
-    if not speakers[place]:
-        mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
-    elif not place and not flags[place] & terms.IS_DERIVED:  # a quotation opens nothing
-        return mark | OPENS
-    before = place - 1  # and before what the same person said just before
-    while before > max(0, place - 4) and speakers[before] == speakers[place]:
-        before -= 1
-    return mark | (ANSWERS if before >= 0 and flags[before] & terms.IS_QUESTION else 0)
-
-
-@functools.lru_cache(maxsize=4096)
-def _marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
-    """What marks a passage as an answer, as shares of the question's weight: `named` is what it counts who says it, `when`
-    that the question asks for a time."""
-    found = []
-    if named:
-        found.append(("speaker", named))
-        if mark & terms.FIRST_PERSON:
-            found.append(("own words", OWN_WORDS))
-    if when and mark & terms.HAS_TIME_WORD:
-        found.append(("time word", TIME))
-    if mark & terms.IS_QUESTION:
-        found.append(("question", ASKING))
-    if mark & terms.HAS_NAME:
-        found.append(("name", NAMING))
-    if mark & OPENS:
-        found.append(("opening", OPENING))
-    elif mark & ANSWERS:
-        found.append(("answer", ANSWERING))
-    return tuple(found)
-
-
-class _Marks(NamedTuple):
-    """What marks of an answer a question asks for: speakers, and the time; whether it is bare."""
-
-    about: frozenset[int]
-    others: frozenset[int]
-    when: bool
-    bare: bool
-
-
-@functools.lru_cache(maxsize=65536)
-def _most_share(mark: int, speaker: int, length: int, asked: _Marks) -> float:
-    """The most that a passage's marks and length count, as a share of the question's weight."""
-    named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
-    return sum([share for _, share in _marks(named, mark, asked.when) + _LENGTHS[asked.bare][length]])
-
-
-def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
-    """By its length in tokens what a passage gets for it, where a fold counts `fold`."""
-    slight = (*SLIGHT, *[0.0] * (256 - len(SLIGHT)))
-    return tuple((("length", fold * math.log1p(length) - slight[length]),) for length in range(256))
-
-
-_LENGTHS = {False: _lengths(LENGTH), True: _lengths(BARE_QUERY_LENGTH)}
-
-
-def _dated(query: Query, date: int, bare: bool) -> tuple[Share, ...]:
+def _dated(query: Query, date: int, bare: bool) -> tuple[signs.Share, ...]:
     """The share of the question's weight that a day gives; a question that is `bare` has no word to look for."""
     shares = [0.0]
     for first, last in query.spans:
@@ -322,7 +209,7 @@ class _Scorer:
         corpus, query = self.corpus, self.query
         named = [0.0] * len(corpus.speaker_names)
         for speaker in (*query.others, *query.about):
-            named[speaker] = self.mass * (ASKED if speaker in query.about else ASKED / 2)
+            named[speaker] = self.mass * (signs.ASKED if speaker in query.about else signs.ASKED / 2)
         speakers = corpus.speakers
         promise = {number: value + named[speakers[number]] for number, value in rough.items()}
         found: dict[
@@ -345,7 +232,7 @@ class _Scorer:
                     found[first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
         for *_, entry, worth in sorted(found.values())[:enough]:
             dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
-            layout = _layout(corpus, entry)
+            layout = signs.layout(corpus, entry)
             yield _File(entry, worth, dated, layout, self._shares(layout))
 
     def _asked(self, entry: RankedFile) -> float:
@@ -387,12 +274,12 @@ class _Scorer:
             bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
         return bounds
 
-    def _shares(self, layout: _Layout) -> list[float]:
+    def _shares(self, layout: signs.Layout) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
         query, speakers = self.query, layout.speakers
         # What nobody speaks may be told of the person asked about.
         about = query.about.union((0,)) & speakers if query.about else query.about
-        return layout.shares(_Marks(about, query.others & speakers, query.asks_when or self._bare, self._bare))
+        return layout.shares(signs.Marks(about, query.others & speakers, query.asks_when or self._bare, self._bare))
 
     def words(self, file: _File, number: int) -> _Words:
         """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
@@ -423,15 +310,15 @@ class _Scorer:
         hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
         return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
-    def _signs(self, file: _File, number: int) -> tuple[Share, ...]:
+    def _signs(self, file: _File, number: int) -> tuple[signs.Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight."""
         query, corpus, entry = self.query, self.corpus, file.entry
         speaker = corpus.speakers[number]
         about = speaker in query.about or (not speaker and self.names(number))
-        named = ASKED if about else ASKED / 2 if speaker in query.others else 0.0
-        marks = _marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
+        named = signs.ASKED if about else signs.ASKED / 2 if speaker in query.others else 0.0
+        marks = signs.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
         dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
-        return marks + _LENGTHS[self._bare][corpus.lengths[number]] + dated
+        return marks + signs.LENGTHS[self._bare][corpus.lengths[number]] + dated
 
     def own(self, file: _File, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
@@ -444,7 +331,7 @@ class _Scorer:
         asked = len(file.held[number - file.entry.first])
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
 
-    def parts(self, file: _File, number: int) -> Iterator[Share]:
+    def parts(self, file: _File, number: int) -> Iterator[signs.Share]:
         """What made a passage's score."""
         words = self.words(file, number)
         for word, value in words.items():

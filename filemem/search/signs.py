@@ -1,0 +1,123 @@
+"""What marks a passage as an answer, beside its words, in shares of the question's weight: who says it, that it replies, tells
+when, has a name; and how a file's passages lie one beside the other. Both are the same for most questions, so they are kept."""
+
+import functools
+import itertools
+import math
+from typing import NamedTuple
+
+from filemem.search import nearby
+from filemem.search.lookup import REACH, RankedCorpus, RankedFile
+from filemem.text import terms
+
+NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
+ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
+TIME = 0.2  # a time word where the question asks when
+ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
+NAMING, OPENING = 0.05, 0.08  # has a name; opens its file, where people say what is new
+LENGTH = -0.04  # a fold in length: at equal merit the shorter passage leaves more room for others
+BARE_QUERY_LENGTH = 0.1  # likewise, where the question has no word to look for
+SLIGHT = (0.2, 0.15, 0.1)  # held back for having 0, 1 or 2 words besides stop words: there is little to learn from it
+OPENS, ANSWERS = 256, 512  # marks of a passage beside the flags of its text
+_MARKS = terms.HAS_TIME_WORD | terms.IS_QUESTION | terms.FIRST_PERSON | terms.HAS_NAME
+Share = tuple[str, float]  # what a part of a score is for, and how much
+
+
+def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
+    """What marks a passage, whatever the question, as flags."""
+    mark = flags[place] & _MARKS
+    if not speakers[place]:
+        mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
+    elif not place and not flags[place] & terms.IS_DERIVED:  # a quotation opens nothing
+        return mark | OPENS
+    before = place - 1  # and before what the same person said just before
+    while before > max(0, place - 4) and speakers[before] == speakers[place]:
+        before -= 1
+    return mark | (ANSWERS if before >= 0 and flags[before] & terms.IS_QUESTION else 0)
+
+
+@functools.lru_cache(maxsize=4096)
+def marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
+    """What marks a passage as an answer, as shares of the question's weight: `named` is what it counts who says it, `when`
+    that the question asks for a time."""
+    found = []
+    if named:
+        found.append(("speaker", named))
+        if mark & terms.FIRST_PERSON:
+            found.append(("own words", OWN_WORDS))
+    if when and mark & terms.HAS_TIME_WORD:
+        found.append(("time word", TIME))
+    if mark & terms.IS_QUESTION:
+        found.append(("question", ASKING))
+    if mark & terms.HAS_NAME:
+        found.append(("name", NAMING))
+    if mark & OPENS:
+        found.append(("opening", OPENING))
+    elif mark & ANSWERS:
+        found.append(("answer", ANSWERING))
+    return tuple(found)
+
+
+class Marks(NamedTuple):
+    """What marks of an answer a question asks for: speakers, and the time; whether it is bare."""
+
+    about: frozenset[int]
+    others: frozenset[int]
+    when: bool
+    bare: bool
+
+
+@functools.lru_cache(maxsize=65536)
+def _most_share(mark: int, speaker: int, length: int, asked: Marks) -> float:
+    """The most that a passage's marks and length count, as a share of the question's weight."""
+    named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
+    return sum([share for _, share in marks(named, mark, asked.when) + LENGTHS[asked.bare][length]])
+
+
+def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:
+    """By its length in tokens what a passage gets for it, where a fold counts `fold`."""
+    slight = (*SLIGHT, *[0.0] * (256 - len(SLIGHT)))
+    return tuple((("length", fold * math.log1p(length) - slight[length]),) for length in range(256))
+
+
+LENGTHS = {False: _lengths(LENGTH), True: _lengths(BARE_QUERY_LENGTH)}
+
+
+class Layout:
+    """Of a file's passages the places, in half steps from the first, the marks, as flags that `marks` knows, and who
+    speaks: what is the same for every question; and what was worked out for some."""
+
+    def __init__(self, flags: bytes, speakers: tuple[int, ...], lengths: bytes) -> None:
+        self.places = [0] if speakers else []
+        for flag, (last, speaker) in zip(flags[1:], itertools.pairwise(speakers), strict=True):
+            step = NOTES if not (speaker or last) else 1 if speaker == last else 2
+            self.places.append(self.places[-1] + (len(REACH) if flag & terms.APART else step))
+        self.marks = [_mark(flags, speakers, place) for place in range(len(speakers))]
+        self.speakers = frozenset(speakers)
+        self._rows = list(zip(self.marks, speakers, lengths, strict=True))
+        self._shares: dict[Marks, list[float]] = {}
+        self._around: dict[int, tuple[int, tuple[float, ...]]] = {}
+
+    def shares(self, asked: Marks) -> list[float]:
+        """The most that marks and lengths count for each passage, as shares of the question's weight."""
+        known = self._shares.get(asked)
+        if known is None:
+            known = self._shares[asked] = [_most_share(*row, asked) for row in self._rows]
+        return known
+
+    def around(self, at: int) -> tuple[int, tuple[float, ...]]:
+        """As `nearby.around` has it."""
+        known = self._around.get(at)
+        if known is None:
+            known = self._around[at] = nearby.around(self.places, at)
+        return known
+
+
+def layout(corpus: RankedCorpus, entry: RankedFile) -> Layout:
+    """The layout of a file, kept for the next question."""
+    if entry.layout is None:
+        where = slice(entry.first, entry.first + entry.count)
+        speakers = tuple(corpus.speakers[where])
+        entry.layout = Layout(bytes(corpus.flags[where]), speakers, bytes(corpus.lengths[where]))
+    found: Layout = entry.layout
+    return found
