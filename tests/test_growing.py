@@ -1,5 +1,6 @@
 """What is told of a matter that is known stands in its file, with its day and its source; no word of either telling is lost."""
 
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,16 @@ def test_what_adds_a_detail_stands_under_what_it_adds_to(user: Folder, first: st
     assert page.endswith(f"---\n\n- **Nora**: {first}\n- **Nora** 2026-06-02: {second}\n")
     assert tell(user, JULY, second) == ["UPDATE"]
     assert [page.count("**Nora**") for path, page in tree(user).items() if path != "profile.md"] == [2]
+
+
+def test_what_a_turn_was_joined_to_stands_once(tmp_path: Path) -> None:
+    """A turn that only the one before it explains is quoted with it, and joins the file that quotes that one already."""
+    user = Store(tmp_path).user("mara")
+    said = ["我妈下个月要来看我，住两周", "她不会英语，也不吃生的东西"]
+    user.add_conversation([{"role": "user", "content": one} for one in said], at=dt.datetime(2026, 11, 22, 9))
+    user.consolidate(at=dt.datetime(2026, 11, 22, 10))
+    (body,) = [user.open_file(path).body for path in user.folder.paths() if path.startswith("facts/")]
+    assert [body.count(one) for one in said] == [1, 1]
 
 
 def test_the_line_of_the_profile_says_the_whole(user: Folder) -> None:

@@ -97,11 +97,13 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
 
 
 def appended(path: str, data: bytes, body: str, day: dt.date) -> bytes:
-    """The memory with a further quotation, or paragraph, of some day at its end; as it is where it has that already."""
+    """The memory with further quotations, or a paragraph, of some day at its end; without those that it has already."""
     before = Memory(path, data)
     dated = day != before.date or any(passage.day for passage in before.passages)
-    said = printable(_TURN_HEAD.sub(rf"\1 {day}:", body) if dated else body)
-    if f"\n{said}\n" in f"{before.text}\n":
+    known = before.text.split("\n")
+    fresh = "\n".join(line for line in printable(body).split("\n") if not (_TURN_HEAD.match(line) and line in known))
+    said = _TURN_HEAD.sub(rf"\1 {day}:", fresh) if dated else fresh
+    if not said.strip() or f"\n{said}\n" in f"{before.text}\n":
         return data
     end = "" if data.endswith(b"\n") else "\n"
     gap = "" if said.startswith("- **") else "\n"
