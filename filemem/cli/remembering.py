@@ -27,7 +27,7 @@ from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.remembering import consolidation
 from filemem.remembering import retold as old_facts
-from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Applied, Decision
 from filemem.remembering.extraction import listener
 from filemem.remembering.retold import Retold
@@ -154,6 +154,7 @@ def _summary(made: list[Decision]) -> str:
         (sum(one.action in (ADD, SUPERSEDE, LATE) for one in made), "new"),
         (sum(len(one.replaces) for one in made if one.action == SUPERSEDE), "superseded"),
         (sum(one.action == UPDATE for one in made), "told again"),
+        (sum(one.action == DOUBT for one in made), "doubted"),
         (sum(one.action == NOOP for one in made), "known"),
         (sum(one.action == DROP for one in made), "dropped"),
     ]

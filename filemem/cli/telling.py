@@ -19,12 +19,13 @@ from filemem.files.folder import Folder
 from filemem.history import Before, History
 from filemem.models import Model, OpenAIModel
 from filemem.remembering import consolidation, remembering
-from filemem.remembering.comparison import ADD, DROP, LATE, NOOP, SUPERSEDE, UPDATE
+from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Applied, Decision
 from filemem.remembering.extraction import listener
 from filemem.text.plain import one_line
 
-_WORDS = dict.fromkeys((ADD, SUPERSEDE, LATE), "remembered") | {UPDATE: "updated", NOOP: "knew", DROP: "dropped"}
+_WORDS = dict.fromkeys((ADD, SUPERSEDE, LATE), "remembered")
+_WORDS |= {UPDATE: "updated", DOUBT: "doubted", NOOP: "knew", DROP: "dropped"}
 
 
 def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterator[str]:
@@ -32,7 +33,7 @@ def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterat
     text = one_line(one.claim.text, 160)
     if staged:
         yield f"proposed: {text}"
-    elif one.action in (ADD, SUPERSEDE, UPDATE, LATE):
+    elif one.action in (ADD, SUPERSEDE, UPDATE, LATE, DOUBT):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
         yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
         if one.action == SUPERSEDE:

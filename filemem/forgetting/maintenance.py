@@ -24,15 +24,15 @@ from filemem.forgetting.compaction import Compaction
 from filemem.history import History
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, reflection, remembering
-from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE
+from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
 from filemem.text.plain import counted, few
 
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
-SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", PROPOSE: "Proposed"}
-WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Would update"}
+SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", DOUBT: "Doubted", PROPOSE: "Proposed"}
+WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Would update", DOUBT: "Would doubt"}
 NONE_OLD = "Nothing is old enough to be compacted."
 
 

@@ -20,10 +20,11 @@ from filemem.text.plain import LINK
 EPISODES = ("event", "plan")  # values of `kind` of a fact that is over once its day is
 RANKED = (
     "importance", "pinned", "source", "valid_from", "valid_until", "supersedes", "superseded_by", "partly_superseded_by", "day",
+    "confidence",
 )  # fmt: skip
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
 """A value on one line that YAML reads without fail."""
-_PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin|confidence): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
+_PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 

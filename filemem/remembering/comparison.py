@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -25,10 +25,12 @@ from filemem.text.statements.sentences import is_chinese
 from filemem.text.statements.words import amount, content
 
 ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
+DOUBT = "DOUBT"  # one contrary remark on what was told again and again: it waits for the person's word
 LATE = "LATE"  # told of a time before what is known: kept, in the archive, as superseded
 KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
 NEARLY = 0.85  # the same where each has words that the other has not
+FIRM = 3  # days on which something was told, from which on one contrary remark does not overturn it
 NEWS = 3  # content words beyond those of what is known that make a restatement worth a file of its own
 MATTER = 1.5  # content words of a fact, from which on another that has them all tells more of the same matter
 ROOM = 1_200  # characters of what a file tells of one matter; what is told beyond that begins another
@@ -78,6 +80,12 @@ class Fact(NamedTuple):
     speaker: str = ""
     nature: str = ""
     when: dt.date | None = None
+
+    @property
+    def days(self) -> int:
+        """On how many days it was told."""
+        told = {when.date for when in map(when_of, (source.rpartition(":")[0] for source in self.sources)) if when}
+        return max(1, len(told))
 
     @property
     def outright(self) -> bool:
@@ -249,6 +257,15 @@ class FactIndex:
         found = [self.facts[path] for path in self._topics.get(topic, ())]
         return sorted(found, key=lambda fact: (fact.since, fact.path), reverse=True)
 
+    def by_topic(self) -> Iterator[list[tuple[Fact, str]]]:
+        """What the live facts state of each relation that several state, with the values, newest first."""
+        for topic in sorted(self._topics):
+            found = [
+                fact for fact in self.about(topic) if kind_of(fact.path) == "facts" and live(fact.path) == fact.path
+            ]
+            if len(found) > 1:
+                yield [(fact, dict(fact.states)[topic]) for fact in found]
+
     def similar(self, text: str, count: int = 10) -> list[tuple[float, Fact]]:
         """The facts most like a text, best first, each with the share of the content words of both that both have."""
         words = content(plain(text))
@@ -289,7 +306,29 @@ class FactIndex:
 
 
 def compare(claim: Claim, known: FactIndex) -> Verdict:
-    """What is to be done about a claim: as its maker means, where the memory that they mean still holds, else by rules."""
+    """What is to be done about a claim: as its maker means, where the memory that they mean still holds, else by rules.
+
+    One remark that only says otherwise than what was told on FIRM days puts that in doubt; a second one replaces it.
+    """
+    verdict = _compared(claim, known)
+    firm = max((fact.days for fact in verdict.facts), default=0) >= FIRM and verdict.action == SUPERSEDE
+    flat = not (claim.changes or claim.meant or claim.asked or table.sign("tells of a change", claim.text))
+    if not (firm and flat and claim.sources) or claim.origins[0] in known.ledger.proposed or _said_before(claim, known):
+        return verdict
+    told = max(verdict.facts, key=lambda fact: fact.days)
+    return Verdict(DOUBT, (told,), f"{told.path} was told on {told.days} days; see filemem review")
+
+
+def _said_before(claim: Claim, known: FactIndex) -> bool:
+    """Does a claim that waits, of another day, state the same?"""
+    waiting = [entry for origin, entry in known.ledger.proposed.items() if origin not in known.ledger.refused]
+    other = [stated for entry in waiting if entry.get("day") != str(claim.day) for stated in entry.get("states", ())]
+    return any(
+        [*topic] == [*about] and same_value(said, value) for about, said in other for topic, value in claim.states
+    )
+
+
+def _compared(claim: Claim, known: FactIndex) -> Verdict:
     if meant := _as_meant(claim, known):
         return meant
     if claim.states and (verdict := _by_relations(claim, known)):

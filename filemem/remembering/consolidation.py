@@ -23,6 +23,7 @@ from filemem.files.passages import Passage
 from filemem.remembering import ledger, profile, sessions, upkeep
 from filemem.remembering.comparison import (
     ADD,
+    DOUBT,
     DROP,
     LATE,
     NOOP,
@@ -47,6 +48,7 @@ from filemem.text import retention
 from filemem.text.statements.words import content
 
 JOURNAL = "consolidating.json"
+LOWERED = 0.75  # what is left of a confidence where somebody says otherwise
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
 Extractor = Callable[[Session, list[int], FactIndex], Extracted]
 
@@ -197,6 +199,10 @@ def decided(claim: Claim, known: FactIndex) -> Decision:
     verdict = compare(claim, known)
     if verdict.action in (NOOP, DROP):
         return Decision(verdict.action, verdict.facts[0].path if verdict.facts else "", claim, verdict.reason)
+    if verdict.action == DOUBT:
+        doubted = verdict.facts[0]._replace(confidence=round(verdict.facts[0].confidence * LOWERED, 2))
+        known.put(doubted)
+        return Decision(DOUBT, doubted.path, claim, verdict.reason, doubted.confidence)
     if verdict.action == UPDATE:
         return _confirmed(claim, verdict.facts[0], known)
     return _new(claim, verdict, known)
@@ -321,9 +327,11 @@ def run(
 def _parted(folder: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
     """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
     asks = config.of(folder).steering == "review"
-    waits = [one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions]
+    waits = [
+        one.action == DOUBT or one.claim.waits or (asks and one.claim.kind == "lessons") for one in found.decisions
+    ]
     held = [one for one, wait in zip(found.decisions, waits, strict=True) if wait and one.action not in (NOOP, DROP)]
-    kept = [one for one in found.decisions if one not in held]
+    kept = [one for one in found.decisions if one not in held or one.action == DOUBT]
     return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
 
 
@@ -379,7 +387,7 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
             done.append(one)
             continue
         try:
-            written = _confirm(folder, one, book) if one.action == UPDATE else _write(folder, one, at, notes)
+            written = _confirm(folder, one, book) if one.action in (UPDATE, DOUBT) else _write(folder, one, at, notes)
         except FilememError as error:
             notes.append(str(error))
             continue
@@ -443,10 +451,12 @@ def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: 
 
 
 def _confirm(folder: Folder, one: Decision, book: Ledger) -> Applied:
-    """Add sources, confidence and what is new to a memory."""
+    """Add sources, confidence and what is new to a memory; take confidence from one that is put in doubt."""
     place = folder.locate(one.path)
 
     def change(data: bytes) -> bytes:
+        if one.action == DOUBT:
+            return facts.set_front(place, data, "confidence", f"{one.confidence:g}")
         after = facts.confirmed(place, data, one.claim.sources, one.confidence)
         if one.retells and book.untouched(place, data):
             return facts.retold(place, after, one.adds, one.claim.retold_by)
@@ -465,7 +475,7 @@ def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[
     for path in dict.fromkeys(map(live, touched)):
         place = next(archive.places(folder, path), "")
         if place:
-            first = path not in one.replaces or one.action == LATE
+            first = one.action != DOUBT and (path not in one.replaces or one.action == LATE)
             origins = [list(origin) for origin in one.claim.origins] if first else []
             memory = folder.memory(place)
             entry: dict[str, Any] = {"wrote": path, "digest": ledger.digest(memory.data), "from": origins}

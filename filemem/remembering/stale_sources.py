@@ -8,6 +8,7 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, REFERENCE, Memory, is_archived, kind_of
 from filemem.remembering import profile, retold
+from filemem.remembering.comparison import FactIndex, same_value
 from filemem.remembering.ledger import Ledger, Origin, turn_digest
 
 _GONE = "delete the line, or let filemem consolidate do it"
@@ -37,6 +38,7 @@ def problems(folder: Folder) -> Iterator[Problem]:
         if kind_of(path) in ("facts", "lessons", "summaries") and not is_archived(path):
             yield from _superseded(folder, path, gone)
     yield from _profile(folder, gone)
+    yield from _contradictions(folder, book)
 
 
 def _changed(
@@ -72,6 +74,16 @@ def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Pro
         by = _replaced(folder, match[1], gone) if match and kind_of(match[1]) in ("facts", "lessons") else ""
         if by:
             yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", _LOOK)
+
+
+def _contradictions(folder: Folder, book: Ledger) -> Iterator[Problem]:
+    """A problem for each live fact that states otherwise than a newer one what has one value at a time."""
+    for newest, *rest in FactIndex(folder, book, ()).by_topic():
+        for fact, value in rest:
+            memory = _read(folder, fact.path)
+            if memory and not same_value(value, newest[1]) and not memory.particular("partly_superseded_by"):
+                what = f"it says otherwise than {newest[0].path}, and both are live"
+                yield Problem(fact.path, memory.front_end + 1, what, "correct one of them, or delete it")
 
 
 def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:

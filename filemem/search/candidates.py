@@ -22,6 +22,7 @@ from filemem.text import terms
 
 CHAIN = 10  # times that a memory is followed to what replaced it
 THEN = "then: "  # how the note begins of what held at the time that is asked for
+DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
@@ -68,7 +69,7 @@ class Candidate:
     @property
     def lapsed(self) -> bool:
         """Did it not hold at the time that is asked for, or is it unknown?"""
-        return bool(self.note) and not self.note.startswith(THEN)
+        return bool(self.note) and not self.note.startswith((THEN, DOUBTFUL))
 
     @property
     def strength(self) -> float:
@@ -224,6 +225,8 @@ class Reader:
             note, newer = f"{THEN}{note}", ""
         elif held and self.time:
             note = f"now: {filters.lapse(entry, *self.time)}"
+        if not note and filters.confidence(entry) < filters.SURE:
+            note = f"{DOUBTFUL}{filters.confidence(entry):g}"
         return FileStatus(entry.path, note, newer, _listed(more.get("source")))
 
     def _left_out(self, path: str, line: int) -> bool:

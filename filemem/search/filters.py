@@ -13,6 +13,8 @@ from filemem.text import dates, terms
 from filemem.text.plain import one_line
 
 ARCHIVED = 0.85  # what an archived memory counts beside a live one: it stands below one of like strength
+SURE = 0.75  # confidence from which on a memory counts in full; one of which nothing is certain counts DOUBTED
+DOUBTED = 0.7
 OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
 REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
 
@@ -40,6 +42,9 @@ class Asked(NamedTuple):
         def factor(entry: IndexedFile) -> float:
             if self.test and not self.test(entry):
                 return 0.0
+            return held(entry) * (DOUBTED + (1 - DOUBTED) * min(1.0, confidence(entry) / SURE))
+
+        def held(entry: IndexedFile) -> float:
             if past:
                 return 1.0
             if time and (lapse(entry, *time) or lapse(entry, today)):
@@ -111,6 +116,11 @@ def then_or_now(entry: IndexedFile, today: dt.date, time: Time | None) -> str:
     """`then` for what held at the time that is asked for and does not hold now, `now` for what holds now and did not then."""
     held, holds = time and not lapse(entry, *time), not lapse(entry, today)
     return "" if not time or held == holds else "then" if held else "now"
+
+
+def confidence(entry: IndexedFile) -> float:
+    """How certain a memory is, from 0 to 1, where it says so; else 1."""
+    return float(entry.particulars.get("confidence", 1.0)) if entry.particulars else 1.0
 
 
 def replaced(entry: IndexedFile, today: dt.date) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from filemem.files.archive import archived
 from filemem.files.memory import ARCHIVE, PROFILE, SOURCE_MARK, kind_of
 from filemem.files.sections import parse
-from filemem.search.candidates import Candidate
+from filemem.search.candidates import THEN, Candidate
 from filemem.search.evidence import PARTIAL, STRONG
 from filemem.search.filters import OUTDATED
 from filemem.search.question import Query
@@ -105,7 +105,9 @@ def _one_of(fact: Candidate, turn: Candidate, *, found: bool) -> Candidate:
         old = turn.counting(min(turn.score, fact.score), "fact")
         old.newer = fact.newer
         return old
-    live = not fact.lapsed and (fact.note or turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE))
+    live = not fact.lapsed and (
+        fact.note.startswith(THEN) or turn.path.startswith(ARCHIVE) or not fact.path.startswith(ARCHIVE)
+    )
     whole = fact.text.split() == turn.text.split()
     one, other = (fact, turn) if live and whole else (turn, fact)
     return one.counting(turn.score if found else max(one.score, other.score), "fact")
