@@ -134,6 +134,7 @@ def test_claude_code_s_sessions_without_subagents_tools_and_what_the_program_say
     ]
     session = next((tmp_path / "store/mara/sessions").rglob("*.md")).read_text()
     assert "title: Tea and Grandma" in session and 'origin: "claude-code:s-1"' in session
+    assert "assistant: Claude\n" in session  # else consolidation would take it for a person
 
 
 def test_a_session_that_goes_on_adds_its_new_turns_and_a_line_that_is_being_written_waits(tmp_path: Path) -> None:

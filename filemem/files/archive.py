@@ -60,6 +60,7 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
         with folder.locked():
             places = _Places(folder)
             for path, (source, target) in itertools.islice(waiting, BATCH):
+                folder.note_move(source, target)
                 try:
                     _move(places.of(source), places.of(target, make=True), source, target)
                 except FilememError as error:

@@ -260,10 +260,7 @@ class Folder:
         """Move a memory to a free path; raises FileExistsError where it is taken, NotFound where there is none."""
         with self.locked():
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
-            if self._in_git:
-                data = disk.read(where)
-                self._note(self.locate(path), data, None)
-                self._note(target, None, data)
+            self.note_move(self.locate(path), target)
             disk.move(where, goal)
 
     def delete(self, path: str) -> None:
@@ -295,6 +292,13 @@ class Folder:
         ):
             if log.tell() < MOST_NOTED:
                 log.write(line.encode())
+
+    def note_move(self, path: str, target: str) -> None:
+        """Note that a memory is about to be moved."""
+        with contextlib.suppress(OSError, FilememError):  # which the move itself will say
+            data = disk.read(self._named(path)) if self._in_git else b""
+            self._note(path, data, None)
+            self._note(target, None, data)
 
     def _noting(self, path: str, change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
         def changed(before: bytes) -> bytes | None:

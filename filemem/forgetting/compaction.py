@@ -361,12 +361,10 @@ def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
         return data
 
     with folder.locked():
-        where = folder.absolute(batch.summary)
-        if disk.exists(where):
-            disk.edit(where, changed)
+        if disk.exists(folder.absolute(batch.summary)):
+            folder.edit(batch.summary, changed)
         else:
-            disk.make_folder(where.folder)
-            disk.create(where, changed(b""))
+            folder.create(batch.summary, changed(b"").decode())
 
 
 def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
@@ -380,11 +378,9 @@ def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
         return data
 
     with folder.locked():
-        where = folder.absolute(summary)
-        disk.edit(where, changed)
-        if not disk.read(where).strip():
-            disk.delete(where)
-            disk.sync_folder(where.folder)
+        folder.edit(summary, changed)
+        if not folder.read(summary).strip():
+            folder.delete(summary)
 
 
 def _read(folder: Folder, path: str) -> bytes:

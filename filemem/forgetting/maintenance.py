@@ -7,7 +7,6 @@ user's lock for moments only.
 
 import contextlib
 import datetime as dt
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -36,9 +35,6 @@ WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Woul
 NONE_OLD = "Nothing is old enough to be compacted."
 
 
-Expect = Callable[..., None]  # History.expect, with what a job that may be cut off has written or is about to move
-
-
 class JobDone(NamedTuple):
     """What a job did; `facts` are for a script, `paths` for git, `subject` is what a person would write of it."""
 
@@ -49,7 +45,7 @@ class JobDone(NamedTuple):
     subject: str
 
 
-Job = Callable[[Expect], JobDone]
+Job = Callable[[], JobDone]
 
 
 def compact(
@@ -64,20 +60,20 @@ def compact(
     """Summarise and archive what is old; `dry`: only say what would be done."""
     if dry:
         return _plan_compact(folder, at, older_than, progress)
-    return _alone(folder, at, lambda expect: _compact(folder, at, model, older_than, progress, expect))
+    return _alone(folder, at, lambda: _compact(folder, at, model, older_than, progress))
 
 
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     if dry:
         return _plan_sweep(folder, at, progress)
-    return _alone(folder, at, lambda expect: _sweep(folder, at, progress, expect))
+    return _alone(folder, at, lambda: _sweep(folder, at, progress))
 
 
 def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     wanted = list(paths)
-    return _alone(folder, at, lambda expect: _restore(folder, wanted, at, expect))
+    return _alone(folder, at, lambda: _restore(folder, wanted, at))
 
 
 def maintain(
@@ -99,15 +95,15 @@ def maintain(
         looked = [_looked_over(len(reflection.material(folder)))] if reflecting and reflection.needs(model) else []
         return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress), *looked]
     jobs: list[Job] = [
-        lambda expect: _consolidate(folder, at, model, progress, expect),
-        lambda expect: _compact(folder, at, model, None, progress, expect),
-        lambda expect: _sweep(folder, at, progress, expect),
-        lambda _: _tidy(folder, progress),
+        lambda: _consolidate(folder, at, model, progress),
+        lambda: _compact(folder, at, model, None, progress),
+        lambda: _sweep(folder, at, progress),
+        lambda: _tidy(folder, progress),
     ]
     if reflecting:
-        jobs.append(lambda _: _reflect(folder, at, reflection.needs(model)))
+        jobs.append(lambda: _reflect(folder, at, reflection.needs(model)))
     with archive.job_lock(folder):
-        taken = [_recorded(folder, at, lambda _, done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
+        taken = [_recorded(folder, at, lambda done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
         return [*taken, *(_recorded(folder, at, job) for job in jobs)]
 
 
@@ -120,7 +116,11 @@ def _recorded(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
     """Do a job and commit what it wrote, where the memories are in git."""
     history = History(folder)
     before = history.before(at)
-    done = job(functools.partial(history.expect, at, before))
+    try:
+        done = job()
+    except BaseException:
+        history.cut_off()
+        raise
     if not done.paths:
         return done
     recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
@@ -160,14 +160,13 @@ def _plan_consolidate(folder: Folder, at: dt.datetime, model: Model | None, prog
     return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
 
 
-def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, expect: Expect) -> JobDone:
+def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
     made: list[tuple[Decision, str]] = []
     listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
     for _, done in consolidation.run(folder, at, listen, None, progress):
-        expect("consolidate", done.paths)
         made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
         paths += done.paths
         notes += done.notes
@@ -218,7 +217,7 @@ def _plan_compact(folder: Folder, at: dt.datetime, older_than: int | None, progr
 
 
 def _compact(
-    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, expect: Expect
+    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress
 ) -> JobDone:
     made: list[Compaction] = []
     model = traced(model, folder, lambda: at, "summaries")
@@ -229,9 +228,7 @@ def _compact(
         short += [source.path for source in found.short]
         for number, batch in enumerate(found.batches):
             progress(number, len(found.batches))
-            expect("compact", moving=_away(source.path for source in batch.sources))
             made += compaction.apply(folder, found._replace(batches=[batch], short=[]), at, model)
-            expect("compact", [item.summary for item in made[-1:]])
         progress(len(found.batches), len(found.batches))
     said = [sentence for item in made for sentence in compacted(item)] + _short(len(short))
     sources = [path for item in made for path in item.sources]
@@ -259,16 +256,6 @@ def compacted(item: Compaction) -> list[str]:
     return said + item.notes
 
 
-def _away(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """The moves of live memories into the archive."""
-    return [(path, archive.archived(path)) for path in paths]
-
-
-def _back(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """The moves of memories out of the archive."""
-    return [(archive.archived(path), live(path)) for path in paths]
-
-
 # -- sweep -------------------------------------------------------------------------------------------------------
 
 
@@ -283,9 +270,8 @@ def _plan_sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
 
 
-def _sweep(folder: Folder, at: dt.datetime, progress: Progress, expect: Expect) -> JobDone:
+def _sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     found = sweeper.plan(folder, at.date(), progress)
-    expect("sweep", moving=[*_away(item.path for item in found.going), *_back(item.path for item in found.coming)])
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
@@ -301,9 +287,8 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress, expect: Expect) 
 # -- restore, tidy -----------------------------------------------------------------------------------------------
 
 
-def _restore(folder: Folder, paths: list[str], at: dt.datetime, expect: Expect) -> JobDone:
+def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     found = [folder.locate(path) for path in paths]
-    expect("restore", moving=_back(path for path in found if path != live(path)))
     said = sweeper.restore(folder, paths, at)
     withheld.release(folder, found, at)
     for path in map(live, found):

@@ -213,10 +213,9 @@ class History:
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
         job = _JobLeft(one_line(subject, SUBJECT), dict(trailers), at, files)
-        expected = [one for one in self._postponed() if one.subject == CUT_OFF and one.trailers == job.trailers]
         try:
             waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
-            self._postpone(add=waiting, done=expected)  # first of all, as what follows may be cut off
+            self._postpone(add=waiting)  # first of all, as what follows may be cut off
             self._forget_noted(set(files))
             with self.alone():
                 self._catch_up([waiting])
@@ -229,25 +228,11 @@ class History:
         note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
         return Recorded(commit, note)
 
-    def expect(
-        self,
-        at: dt.datetime,
-        before: Before,
-        job: str,
-        written: Iterable[str] = (),
-        moving: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        """Note what a job has written, or is about to move from one path to another, so that it is committed with the next
-        one even if the job is cut off; its own `record` takes the note back.
-        """
+    def cut_off(self) -> None:
+        """Let what a job of this process has written wait for the next commit, as it was cut off before its own."""
         with contextlib.suppress(GitError, Busy):
             if self.home:
-                files = {path: self._digest(path) for path in written}
-                for source, target in moving:
-                    files |= {target: self._digest(source), source: None}
-                own = {path: digest for path, digest in files.items() if path not in before.edits}
-                if own:
-                    self._postpone(add=_JobLeft(CUT_OFF, {"Job": job}, at, own))
+                self._adopt_orphans(os.getpid())
 
     def catch_up(self) -> None:
         """Commit what earlier jobs could not; raises GitError where it still cannot be."""
@@ -359,13 +344,13 @@ class History:
                 with contextlib.suppress(NotFound):
                     disk.delete(where)
 
-    def _adopt_orphans(self) -> None:
-        """Let what processes wrote that are no more, and did not come to commit, wait for its commit.
+    def _adopt_orphans(self, cut_off: int = 0) -> None:
+        """Let what processes wrote that are no more (or were `cut_off`), and did not come to commit, wait for its commit.
 
         Just what is on disk as they left it, and was as in the last commit before they came.
         """
         with self.folder.locked():
-            ended = [note for note in _noted(self.folder) if not _lives(note.process)]
+            ended = [note for note in _noted(self.folder) if note.process == cut_off or not _lives(note.process)]
             if not ended:
                 return
             places = {self.path(note.path): note.path for note in ended}
