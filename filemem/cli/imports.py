@@ -17,6 +17,7 @@ from filemem.text.plain import counted
 SHOWN = 10  # lines of each list in the report
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your word."
+NEXT_OF_NOTES = "Next: filemem search finds it already; filemem chat answers from it."
 
 
 @click.command("import")
@@ -82,8 +83,8 @@ def _show(report: ImportReport, *, dry_run: bool) -> None:
     turns = sum(entry.turns for entry in (*report.added, *report.updated))
     counts = f"{len(report.added):,} added, {len(report.updated):,} updated, {len(report.unchanged):,} unchanged"
     say(f"{'Nothing was written: ' if dry_run else ''}{counts}, {counted(turns, 'turn')} {words[2]}.")
-    if turns and not dry_run:
-        say_dim(NEXT)
+    if (report.added or report.updated) and not dry_run:
+        say_dim(NEXT if turns else NEXT_OF_NOTES)
 
 
 def _ended_session() -> str:
