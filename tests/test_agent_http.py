@@ -17,6 +17,7 @@ from filemem import FilememError, Store
 from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
 from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
+from filemem.forgetting import deletion, erasure
 from filemem.models import ModelError, OpenAIModel
 from filemem.text import tokens
 
@@ -616,3 +617,33 @@ def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:
     assert [part.name for part in parts] == ["instructions", "present", "profile", "outside"]
     with pytest.raises(FilememError):
         talk.conversation.tools.open("../x")
+
+
+def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, server: ScriptedServer) -> None:
+    """The running summary lies beside the trace; where the turns that it stands for were changed, it is of no use."""
+    long_talk(tmp_path, server, say("The cat is 糖糖."))
+    [path] = Path(tmp_path, "ann", "sessions").rglob("*.md")
+    for change, asks in (
+        ("", True),
+        ("", False),
+        ("豆豆", True),
+        ("", False),
+    ):  # first the last answer leaves the window
+        path.write_text(path.read_text().replace("糖糖", change or "糖糖"))
+        asked = len(server.requests)
+        user = Store(tmp_path).user("ann").folder
+        going_on = Transcript(user, str(path.relative_to(user.root)))
+        talk = Conversation(user, OpenAIModel("scripted", server.base_url, timeout=30), lambda: NOW, going_on)
+        sections, _ = talk.view()
+        assert "The cat is 糖糖." in "".join(section.text for section in sections)
+        assert any(summarises(request.body) for request in server.requests[asked:]) == asks
+
+
+def test_forgetting_anything_deletes_running_summaries(tmp_path: Path, server: ScriptedServer) -> None:
+    """They are in a model's words, by which nothing can be looked for."""
+    long_talk(tmp_path, server, say("The cat is 糖糖."))
+    folder = Path(tmp_path, "ann", ".filemem", "running")
+    assert list(folder.iterdir())
+    user = Store(tmp_path).user("ann").folder
+    erasure.apply(user, deletion.mentions(user, "tuba"), NOW)
+    assert not list(folder.iterdir())

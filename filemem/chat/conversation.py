@@ -12,7 +12,7 @@ from filemem.chat.seen import Sight
 from filemem.chat.standing import StandingMemory, standing
 from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
-from filemem.files import config, recalls, withheld
+from filemem.files import config, recalls, running, withheld
 from filemem.files.folder import Current, Folder
 from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
@@ -245,6 +245,9 @@ class Conversation:
         """The index of the first turn in the prompt. It moves by a third of the window at a time, since each move has the
         model write a summary and endpoints cache a prompt that begins as the last one did."""
         budget = round(config.of(self.user).window_tokens * self._share)
+        if not self._summarised and self.kept and self.transcript.path:  # of a conversation that is gone on with
+            self._summary, self._summarised = running.read(self.user, self.transcript.path, turns[:-1])
+            self._start = max(self._start, self._summarised)
         if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
             self._start = prompt.window(turns, budget * 2 // 3)
         return self._start
@@ -257,8 +260,11 @@ class Conversation:
             long_ago = prompt.window(new, 2 * config.of(self.user).window_tokens)  # more than one request should hold
             self._summary = plain_summary(self._summary, new[:long_ago], budget)
             new = new[long_ago:]
-            self._summary = self._model_summary(new, budget) or plain_summary(self._summary, new, budget)
+            told = self._model_summary(new, budget)
+            self._summary = told or plain_summary(self._summary, new, budget)
             self._summarised = len(gone)
+            if told and self.kept and self.transcript.path:
+                running.keep(self.user, self.transcript.path, gone, told)
         return self._summary
 
     def _model_summary(self, new: list[Passage], budget: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, disk, origins, recalls, trace
+from filemem.files import archive, disk, origins, recalls, running, trace
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, Memory, kind_of
 from filemem.files.places import Place, files, names_in, remove, spot
@@ -233,6 +233,9 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
         stem = os.path.splitext(os.path.basename(name))[0]
         own = next((live for live in found.wording.names if os.path.splitext(os.path.basename(live))[0] == stem), None)
         where = folder.bookkeeping(name)
+        if name.startswith(running.FOLDER + "/"):  # in a model's words, which no wording tells
+            disk.delete(where)
+            continue
         if name.startswith(trace.FOLDER + "/") and own:
             new = found.wording.names[own]
             if not new:

@@ -5,9 +5,10 @@ what is known; its answers are checked by code. Where it fails, the offline rule
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from filemem.files import running
 from filemem.models import Model, ModelError, Reply, prompt
 from filemem.models.offline import OfflineModel
-from filemem.remembering import verification
+from filemem.remembering import sessions, verification
 from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, compare, news
 from filemem.remembering.consolidation import Extractor
 from filemem.remembering.rules import Dropped, Extracted, extract, foreign
@@ -145,6 +146,9 @@ class _SessionReading:
         first = self.session.turns[part[0]]
         before = self.session.turns[max(0, part[0] - BEFORE) : part[0]]
         lines = [f"The conversation of {first.day:%A %d %B %Y}. Who speaks: {', '.join(self.session.speakers)}."]
+        summary = running.read(self.known.user, self.session.path, sessions.passages(self.session.memory))
+        if summary.turns and summary.turns <= part[0]:
+            lines += ["What was said before, in short:", prompt.data("summary", redact(summary.text)[0])]
         if before:
             lines += ["Turns before:", prompt.data(self.session.path, "\n".join(map(_line, before)))]
         new = "\n".join(_line(self.session.turns[place]) for place in part)
