@@ -7,6 +7,7 @@ but don't. Stop words are left out. Transcripts as filemem writes them are read 
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from array import array
 from typing import Any, NamedTuple
@@ -60,9 +61,9 @@ class Gatherer:
         """Put a file into the segment; `data` is None where it could not be read."""
         path = folder + name
         marks |= ARCHIVED if is_archived(path) else 0
-        if folder.startswith(("sessions/", "archive/sessions/")) and data and data.isascii() and b"\0" not in data:
-            when = when_of(name)
-            if when and len(data) <= LARGEST and self._plain(builder, data.decode(), folder, name, stats, when, marks):
+        if folder.startswith(("sessions/", "archive/sessions/")) and data and len(data) <= LARGEST:
+            when, text = when_of(name), _plain_text(data)
+            if when and text and self._plain(builder, text, folder, name, stats, when, marks):
                 return
         memory = Memory(path, data or b"")
         if data is None or len(data) > LARGEST or memory.binary:
@@ -102,36 +103,36 @@ class Gatherer:
     def _plain(
         self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: When, marks: int
     ) -> bool:
-        """Put a transcript in ASCII into the segment; False, and nothing is put in, where it is not as filemem writes them:
+        """Put a transcript into the segment; False, and nothing is put in, where it is not as filemem writes them:
         other front matter, links, turns of another day, lines that are no part of a turn."""
         front = _PLAIN_FRONT.match(text)
         lines = text.split("\n")
         start = text.count("\n", 0, front.end()) if front else 0
-        found = self._turns(lines, start) if front and "\r" not in text and "[[" not in text else []
+        found = self._turns(lines, start) if front else []
         if not found or any(map(DAY_HEADING.match, lines[start : found[0][0]])):
             return False
         if any(turn_days([(head.day, head.time) for _, head in found], None if when.month else when.date)):
             return False
         builder.file(folder, name, stats, when.date.toordinal(), marks, {})
-        words = text.translate(_WORDS).split("\n")
+        words = _words_of(text, lines)
         context = terms.tokens("\n".join(lines[start : found[0][0]]))
-        rest = {token for _, head in found for token in head.tokens}.union(" ".join(words[:start]).split())
+        rest = {token for _, head in found for token in head.tokens}.union(*words[:start])
         paused = pauses([head.time for _, head in found])
         for (place, head), (end, _), pause in zip(found, [*found[1:], (len(lines), _NOBODY)], paused, strict=True):
             mark = terms.APART if pause else 0
             speech = lines[place][head.length :]
-            said = words[place].split()
+            said = words[place]
             if end > place + 1:
                 more = [line[2:] if line.startswith("  ") else "" for line in lines[place + 1 : end]]
                 speech = "\n".join((speech, *more)).rstrip("\n")
-                said += " ".join(words[place + 1 : end]).split()
+                said += itertools.chain.from_iterable(words[place + 1 : end])
             del said[: len(head.tokens)]
             if "[" in speech or len(speech) > WHOLE:
                 rest.update(said)
                 for first, last in windows(speech):
-                    text = speech[first:last]
-                    flags = terms.flags(text) | (terms.APART if first else mark)
-                    rest -= _passage(builder, place + 1, head.speaker, flags, text, context)
+                    part = speech[first:last]
+                    flags = terms.flags(part) | (terms.APART if first else mark)
+                    rest -= _passage(builder, place + 1, head.speaker, flags, part, context)
             else:
                 builder.passage(place + 1, head.speaker, terms.flags(speech, said) | mark, said, context)
             context = []
@@ -160,10 +161,26 @@ class Gatherer:
             return None
         if len(self._heads) >= _MOST_KNOWN:
             self._heads.clear()
-        said, speaker = tuple(text.translate(_WORDS).split()), self._speaker(found[0].speaker)
+        said, speaker = tuple(_words_of(text, [text])[0]), self._speaker(found[0].speaker)
         head = _Head(speaker, found[0].day, found[0].time, said, len(text) + 2)
         self._heads[text] = head
         return head
+
+
+def _plain_text(data: bytes) -> str:
+    """The text of UTF-8 without anything that must be looked at more closely; empty for any other."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return "" if any(mark in text for mark in ("\0", "\r", "[[", "\ufeff", "ı")) else text
+
+
+def _words_of(text: str, lines: list[str]) -> list[list[str]]:
+    """The tokens of each line of a text; those in ASCII are not cut where they are long."""
+    if text.isascii():
+        return [line.split() for line in text.translate(_WORDS).split("\n")]
+    return [line.translate(_WORDS).split() if line.isascii() else terms.tokens(line) for line in lines]
 
 
 def _kept(text: str) -> list[str]:
