@@ -48,7 +48,7 @@ def _lesson(folder: Folder, path: str, hidden: Withheld, imported: Callable[[str
     """The wishes of one lesson; none where it goes back to what was imported or said by another."""
     try:
         memory = folder.memory(path)
-        if any(imported(source.rpartition(":")[0] or source) for source in sources(memory)):
+        if "tool" in memory.front or any(imported(source.rpartition(":")[0] or source) for source in sources(memory)):
             return
     except FilememError:
         return

@@ -24,6 +24,7 @@ COMMANDS = {
     "open": ("recall", "Read a memory by line."),
     "list": ("recall", "List memories, newest first."),
     "graph": ("overviews", "Show how the names that memories link to hang together."),
+    "lessons": ("overviews", "List what was learnt on how to do things, and how tools fare."),
     "timeline": ("overviews", "Show what happened when, oldest first."),
     "edit": ("editing", "Open a memory in your editor."),
     "prompt": ("talk", "Print what the model would see now."),

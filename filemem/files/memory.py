@@ -24,12 +24,20 @@ LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but 
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
 METADATA_KEYS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
-    "origin assistant records".split()
+    "origin assistant records actions".split()
 )  # front matter that describes the memory and says nothing to search for
 
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
-OF_FACTS = ("kind", "day", "retold_by", "said_by")  # the same, of what the program writes into facts
+OF_FACTS = (
+    "kind",
+    "day",
+    "retold_by",
+    "said_by",
+    "tool",
+    "calls",
+    "success",
+)  # the same, of what the program writes into facts and lessons
 SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")

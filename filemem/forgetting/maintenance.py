@@ -22,7 +22,7 @@ from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
 from filemem.history import History
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, reflection, remembering
+from filemem.remembering import consolidation, experience, reflection, remembering
 from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
@@ -98,7 +98,7 @@ def maintain(
         lambda: _consolidate(folder, at, model, progress),
         lambda: _compact(folder, at, model, None, progress),
         lambda: _sweep(folder, at, progress),
-        lambda: _tidy(folder, progress),
+        lambda: _tidy(folder, at, progress),
     ]
     if reflecting:
         jobs.append(lambda: _reflect(folder, at, reflection.needs(model)))
@@ -303,9 +303,11 @@ def _unmarked(path: str, data: bytes) -> bytes:
     return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
 
 
-def _tidy(folder: Folder, progress: Progress) -> JobDone:
-    """Fold the log of recalls, and bring the index up to date."""
+def _tidy(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
+    """Fold the log of recalls, bring the lessons on tools and the index up to date."""
+    paths, learnt = experience.learn(folder, at)
     folded, corpus = recalls.fold(folder), index.of(folder).corpus(progress)
     said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
     said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
-    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
+    facts = {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}
+    return JobDone("tidy", [*learnt, *said], facts, paths, "Learn how tools fare")

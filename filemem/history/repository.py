@@ -23,7 +23,8 @@ from filemem.text.plain import one_line
 
 PLAIN = ("100644", "100755")
 LOGS = tuple(
-    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
+    f"{BOOKKEEPING}/{name}"
+    for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log", "calls.jsonl")
 )  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
 UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
 _ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))

@@ -12,11 +12,12 @@ in bare items, among context that the program wrote. A subagent's session says s
 import os
 import re
 from collections.abc import Callable, Iterator
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files.places import Place, files
+from filemem.importers import tool_calls
 from filemem.importers.exports import (
     ImportedTurn,
     Item,
@@ -102,22 +103,24 @@ def _entries(file: str, broken: list[Skipped]) -> Entries:
 
 def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> Said:
     """One session of Claude Code, by the order of its file: what a person took back they said as well."""
-    title, turns = "", list[ImportedTurn]()
+    title, turns, worked = "", list[ImportedTurn](), list[tuple[dict[str, Any], datetime | None]]()
     for number, entry in entries:
         kind, message = entry.get("type"), mapping(entry.get("message"))
         if kind in _TITLES:
             title = words(entry.get(_TITLES[kind])) or title
         if kind not in ("user", "assistant") or any(entry.get(key) for key in _UNSPOKEN):
             continue
+        worked.append((message, moment(entry.get("timestamp"), zone)))
         if text := "" if message.get("model") == "<synthetic>" else _spoken(message.get("content")):
             speaker, id = "Claude" if kind == "assistant" else "", words(entry.get("uuid")) or str(number)
             turns.append(ImportedTurn(speaker, moment(entry.get("timestamp"), zone), text, id))
-    return Said(stem, title, None, turns, 0)
+    return Said(stem, title, None, turns, 0, tool_calls.uses(worked))
 
 
 def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> Said | None:
     """One rollout: the events where it has them, else the messages; None for a subagent's."""
     id, started, said, items_ = stem, None, list[ImportedTurn](), list[ImportedTurn]()
+    worked = list[tuple[dict[str, Any], datetime | None]]()
     for number, entry in entries:
         payload = mapping(entry.get("payload")) if "payload" in entry else entry
         kind, at = payload.get("type"), moment(entry.get("timestamp"), zone)
@@ -126,6 +129,8 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> Said | None:
                 return None
             if not started:
                 id, started = words(payload.get("id")), moment(payload.get("timestamp"), zone) or at
+        elif str(kind).removesuffix("_output") in ("function_call", "custom_tool_call"):
+            worked.append((payload, at))
         elif entry.get("type") == "event_msg" and kind in ("user_message", "agent_message"):
             speaker = "" if kind == "user_message" else "Codex"
             if text := _told(words(payload.get("message"))):
@@ -134,7 +139,8 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> Said | None:
             speaker = "" if payload["role"] == "user" else "Codex"
             if text := _spoken(payload.get("content")):
                 items_.append(ImportedTurn(speaker, at, text, str(number)))
-    return Said(id or stem, "", started, said if any(not turn.speaker for turn in said) else items_, 0)
+    spoken = said if any(not turn.speaker for turn in said) else items_
+    return Said(id or stem, "", started, spoken, 0, tool_calls.uses(worked))
 
 
 def _spoken(content: object) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from filemem.errors import FilememError
 from filemem.files import disk
+from filemem.importers import tool_calls
 from filemem.importers.exports import LONGEST, Item, Said, Seen, conversation, decode, mapping, modified, moment, words
 from filemem.importers.openai_jsonl import spoken
 
@@ -36,18 +37,20 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
             sessions = database.execute(_SESSIONS).fetchall()
             for number, (id, created) in enumerate(sessions):
                 rows = database.execute(_ITEMS, (id, LONGEST)).fetchall()
-                said = Said(words(id), words(id), moment(_utc(created), zone), spoken(map(_item, rows), zone), 0)
+                worked = tool_calls.uses((_item(row, called=True), moment(_utc(row[2]), zone)) for row in rows)
+                spoke = spoken(map(_item, rows), zone)
+                said = Said(words(id), words(id), moment(_utc(created), zone), spoke, 0, worked)
                 yield from conversation(said, words(id), modified(path, zone), "", "assistant")
                 seen(number + 1, len(sessions))
     except sqlite3.Error as error:
         raise FilememError(f"{path} cannot be read as SQLite ({error}); name the SDK's database.") from None
 
 
-def _item(row: tuple[int, str, str]) -> dict[str, Any]:
-    """One item as a message, which is empty for what is none."""
+def _item(row: tuple[int, str, str], *, called: bool = False) -> dict[str, Any]:
+    """One item as a message, which is empty for what is none; or as a call of a tool or its answer."""
     with contextlib.suppress(FilememError):
         item = mapping(decode(row[1]))
-        if item.get("type") in (None, "message"):
+        if called or item.get("type") in (None, "message"):
             return {**item, "id": str(row[0]), "created_at": _utc(row[2])}
     return {}
 

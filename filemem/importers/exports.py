@@ -10,7 +10,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from math import isfinite
 from typing import Any, NamedTuple
@@ -39,6 +39,17 @@ class ImportedTurn(NamedTuple):
     id: str
 
 
+class ToolUse(NamedTuple):
+    """One call of a tool: what it was asked, its error, empty where it succeeded, when it was, how long it took."""
+
+    id: str
+    tool: str
+    asked: str
+    error: str
+    at: datetime | None
+    milliseconds: int
+
+
 class ImportedConversation(NamedTuple):
     """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format.
 
@@ -51,6 +62,7 @@ class ImportedConversation(NamedTuple):
     started: datetime
     turns: list[ImportedTurn]
     assistant: str = ""
+    calls: Sequence[ToolUse] = ()
 
 
 class ImportedNote(NamedTuple):
@@ -126,6 +138,7 @@ class Said(NamedTuple):
     started: datetime | None
     turns: list[ImportedTurn]
     others: int
+    calls: Sequence[ToolUse] = ()
 
 
 def conversations(
@@ -160,7 +173,9 @@ def conversation(said: Said, place: str, written: datetime, left: str, assistant
         yield Skipped(place, "it has no turns")
         return
     started = said.started or next((turn.time for turn in said.turns if turn.time), written)
-    yield ImportedConversation(None, said.id or said.turns[0].id, said.title, started, said.turns, assistant)
+    yield ImportedConversation(
+        None, said.id or said.turns[0].id, said.title, started, said.turns, assistant, said.calls
+    )
     if left:
         yield Skipped(place, left)
 

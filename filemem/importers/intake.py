@@ -6,13 +6,13 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Refused
-from filemem.files import config, disk, transcript
+from filemem.files import calls, config, disk, transcript
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, Memory, live, slug
@@ -21,7 +21,7 @@ from filemem.files.passages import Passage, format_turn, needed_day, turns
 from filemem.files.places import folder_of
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
-from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
+from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped, ToolUse
 from filemem.text.own_patterns import Own
 from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
@@ -179,10 +179,23 @@ class _Intake:
             new = self._continue(path, conversation, known) if path else len(ids)
             path = path or self._begin(conversation, origin)
             self._record(origin, path, [id for id in ids if id not in known])
+            if conversation.calls and not self.dry:
+                calls.add(
+                    self.folder, [self._call(one, origin, path, conversation.started) for one in conversation.calls]
+                )
             if new:
                 self._say_secrets(title, secrets)
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
+
+    def _call(self, use: ToolUse, origin: str, path: str, started: datetime) -> calls.MadeCall:
+        """A call as it is noted."""
+        asked, error = use.asked[: 10 * calls.SHORT], use.error[: 10 * calls.SHORT]
+        if self.redacts:
+            asked, error = (redact(text, self.own)[0] for text in (asked, error))
+        asked, error = (one_line(text, calls.SHORT) for text in (asked, error))
+        at, tool = (use.at or started).isoformat(timespec="seconds"), _one_line(use.tool, LONGEST_NAME)
+        return calls.MadeCall(f"{origin}#{use.id}", at, tool or "unnamed", asked, error, use.milliseconds, live(path))
 
     def _begin(self, conversation: ImportedConversation, origin: str) -> str:
         """Write a new session; returns its path."""
@@ -190,6 +203,7 @@ class _Intake:
         name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
         front = f"title: {quoted(title)}\n" if title else ""
         front += f"assistant: {conversation.assistant}\n" if conversation.assistant else ""
+        front += f"actions: {quoted(_actions(conversation.calls))}\n" if conversation.calls else ""
         path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
         if not self.dry:
             lines = written(said, at.date())
@@ -316,6 +330,13 @@ def _extends(old: bytes, new: bytes) -> bool:
     """Does `new` hold every line of `old`, in order?"""
     lines = iter(new.splitlines())
     return all(line in lines for line in old.splitlines())
+
+
+def _actions(used: Sequence[ToolUse]) -> str:
+    """What was done in a conversation: each tool, and how many of its calls succeeded."""
+    counts = Counter(_one_line(one.tool, LONGEST_NAME) for one in used)
+    good = Counter(_one_line(one.tool, LONGEST_NAME) for one in used if not one.error)
+    return ", ".join(f"{tool} {good[tool]:,} of {count:,} succeeded" for tool, count in counts.most_common(10))
 
 
 def _digest(data: bytes) -> str:

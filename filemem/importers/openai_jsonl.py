@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.importers import exports
+from filemem.importers import exports, tool_calls
 from filemem.importers.exports import (
     ImportedConversation,
     ImportedTurn,
@@ -19,6 +19,7 @@ from filemem.importers.exports import (
     Said,
     Seen,
     Skipped,
+    ToolUse,
     attached,
     decode,
     items,
@@ -63,7 +64,12 @@ def conversation(record: Mapping[str, Any], started: datetime) -> ImportedConver
         return None
     title, times = words(record.get("title")), [turn.time for turn in turns if turn.time]
     id = words(record.get("id")) or _digest(title, turns[0].speaker, turns[0].text)
-    return ImportedConversation(None, id, title, times[0] if times else started, turns)
+    begun, calls = times[0] if times else started, _calls(map(mapping, record["messages"]), started.tzinfo)
+    return ImportedConversation(None, id, title, begun, turns, calls=calls)
+
+
+def _calls(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ToolUse]:
+    return tool_calls.uses((message, _time(message, zone)) for message in messages)
 
 
 def _conversation(
@@ -74,7 +80,12 @@ def _conversation(
     turns = spoken(messages, zone)
     title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
     said = Said(
-        _id(record, turns, repeated) if turns else "", title, _time(record, zone), turns, len(messages) - len(turns)
+        _id(record, turns, repeated) if turns else "",
+        title,
+        _time(record, zone),
+        turns,
+        len(messages) - len(turns),
+        _calls(messages, zone),
     )
     left = f"{said.others} messages without words of a person or an assistant: instructions, calls of tools"
     return exports.conversation(said, place, written, left if said.others else "")

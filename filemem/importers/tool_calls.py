@@ -1,0 +1,98 @@
+"""Calls of tools in conversations with agents, in the three shapes that interfaces write: OpenAI's chat messages, OpenAI's items
+and Anthropic's blocks. Whether one failed is said outright by two of them; else it is read from how its answer begins.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.importers.exports import ToolUse, decode, items, mapping, words
+
+_FAILED = re.compile(
+    r"\s*(?:\W{0,3}(?:\w*error|\w*exception|traceback|fatal|fail(?:ed|ure)|permission denied|command not found)\b"
+    r"|.{0,80}\bexit(?:ed with)?(?: code| status)?:? [1-9]|(?:错误|失败|异常|出错))",
+    re.IGNORECASE,
+)
+
+
+class _Message(NamedTuple):
+    """A call, or what answered one: `asked` is None for an answer, `failed` where it is said outright."""
+
+    id: str
+    tool: str
+    asked: str | None
+    answer: str
+    failed: bool | None
+
+
+def uses(entries: Iterable[tuple[dict[str, Any], datetime | None]]) -> list[ToolUse]:
+    """The calls in messages, items or entries with their times, in order, each with its answer; those without one left out."""
+    open_calls: dict[str, tuple[_Message, datetime | None]] = {}
+    found = []
+    for entry, at in entries:
+        for piece in _pieces(entry):
+            if piece.asked is not None:
+                open_calls[piece.id] = piece, at
+            elif piece.id in open_calls:
+                call, begun = open_calls.pop(piece.id)
+                spent = (at - begun).total_seconds() if at and begun and bool(at.tzinfo) == bool(begun.tzinfo) else 0
+                failed = _failed(piece.answer) if piece.failed is None else piece.failed
+                error = (_first(piece.answer) or "failed") if failed else ""
+                found.append(ToolUse(call.id, call.tool, call.asked or "", error, begun, max(0, round(1000 * spent))))
+    return found
+
+
+def _pieces(entry: dict[str, Any]) -> Iterator[_Message]:
+    """What a message, an item or an entry has of calls."""
+    for call in map(mapping, items(entry.get("tool_calls"))):
+        function = mapping(call.get("function"))
+        yield _Message(words(call.get("id")), words(function.get("name")), _text(function.get("arguments")), "", None)
+    if entry.get("role") == "tool":
+        yield _Message(words(entry.get("tool_call_id")), "", None, _text(entry.get("content")), None)
+    kind = words(entry.get("type"))
+    if kind in ("function_call", "custom_tool_call"):
+        asked = _text(entry.get("arguments", entry.get("input")))
+        yield _Message(words(entry.get("call_id")), words(entry.get("name")), asked, "", None)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        yield _Message(words(entry.get("call_id")), "", None, _text(entry.get("output")), None)
+    for block in map(mapping, items(entry.get("content"))):
+        if block.get("type") == "tool_use":
+            yield _Message(words(block.get("id")), words(block.get("name")), _text(block.get("input")), "", None)
+        elif block.get("type") == "tool_result":
+            error = block.get("is_error")
+            failed = error if isinstance(error, bool) else None
+            yield _Message(words(block.get("tool_use_id")), "", None, _text(block.get("content")), failed)
+
+
+def _text(value: object) -> str:
+    """Arguments or an answer as one text."""
+    if isinstance(value, list):
+        return "\n".join(words(mapping(part).get("text")) or words(part) for part in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if value is not None else ""
+
+
+def _failed(answer: str) -> bool:
+    """Does an answer tell of a failure: by its JSON, or by how it begins?"""
+    try:
+        told = mapping(decode(answer)) if answer[:1] == "{" else {}
+    except FilememError:
+        told = {}
+    code = told.get("exit_code", mapping(told.get("metadata")).get("exit_code"))
+    if told.get("error") or told.get("success") is False or (isinstance(code, int) and code != 0):
+        return True
+    return not told and _FAILED.match(answer) is not None
+
+
+def _first(answer: str) -> str:
+    """The line of an answer that tells what failed: of JSON its error or output, else the first that is not empty."""
+    try:
+        told = mapping(decode(answer)) if answer[:1] == "{" else {}
+    except FilememError:
+        told = {}
+    text = next((_text(told[key]) for key in ("error", "message", "output") if told.get(key)), answer)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    traced = lines[:1] == ["Traceback (most recent call last):"]
+    return (lines[-1] if traced else lines[0]) if lines else ""
