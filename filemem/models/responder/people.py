@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from filemem.models.responder import topics
 from filemem.models.responder.evidence import Evidence
-from filemem.text import chinese, dates, terms
+from filemem.text import chinese, dates, tables, terms
 from filemem.text.statements.sentences import plainly
 from filemem.text.statements.table import in_standard_words
 
@@ -30,13 +30,7 @@ _NO_NAME = frozenset(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September "
     "October November December Christmas Easter".split()
 )
-_SURNAMES = (  # characters that a name behind a word for kin begins with
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭鲁韦马苗方俞任袁柳史唐费岑薛雷贺倪汤"
-    "滕殷罗毕郝邬安常于傅卞齐康伍余顾孟黄穆萧尹姚邵汪祁毛狄戴谈宋庞熊纪舒屈项祝董梁杜阮蓝季贾路江童颜郭梅盛林钟徐邱骆高夏蔡田"
-    "樊胡凌霍虞万支柯卢莫房解应丁宣邓郁杭洪包左石崔吉龚程邢裴陆荣翁甄封储靳焦牧山谷车侯全班仰伊宫宁仇甘厉武符刘景詹束龙叶司黎"
-    "薄印白怀蒲从索赖卓屠蒙池乔阴苍双闻党翟谭贡劳申扶冉宰桑桂牛寿通边尚农温庄晏柴瞿阎连习容向古易廖耿匡国文寇广欧蔚越聂晁敖冷辛"
-    "简饶曾沙鞠丰关查后红游岳曲佟"
-)
+_SURNAMES = "".join(tables.words("names-zh.txt")["kin"])
 _GIVEN = re.compile(
     rf"\b(?:called|named|name is|name's) ((?-i:[A-Z])[a-z]{{2,}})|\bname is ([a-z]{{3,}})(?=$|[,.])"
     rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",

@@ -31,7 +31,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(terms.simplified(pattern), re.IGNORECASE)
 
 
-class Held(NamedTuple):
+class LazyPattern(NamedTuple):
     """A pattern that is compiled when it is first searched for: of hundreds, a question asks about a few."""
 
     pattern: str
@@ -50,7 +50,7 @@ class Topic(NamedTuple):
 
     name: str
     ask: re.Pattern[str]
-    hold: Held
+    hold: LazyPattern
     own: bool = False
     sure: bool = False
     relations: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def table() -> dict[str, Any]:
 @functools.cache
 def _topics() -> list[Topic]:
     rows = [
-        {**row, **{key: tuple(row.get(key, ())) for key in ("relations", "kinds")}, "hold": Held(row["hold"])}
+        {**row, **{key: tuple(row.get(key, ())) for key in ("relations", "kinds")}, "hold": LazyPattern(row["hold"])}
         for row in table_rows("topic")
     ]
     named = [Topic(**{**row, "ask": _compiled(row.get("ask", row["hold"].pattern))}) for row in rows]
@@ -115,7 +115,7 @@ class Sort(NamedTuple):
     name: str
     worth: float
     ask: re.Pattern[str]
-    hold: Held | None
+    hold: LazyPattern | None
 
 
 def sorts(question: str) -> list[Sort]:
@@ -127,7 +127,7 @@ def sorts(question: str) -> list[Sort]:
 @functools.cache
 def _sorts() -> list[Sort]:
     return [
-        Sort(row["name"], row["worth"], _compiled(row["ask"]), Held(row["hold"]) if "hold" in row else None)
+        Sort(row["name"], row["worth"], _compiled(row["ask"]), LazyPattern(row["hold"]) if "hold" in row else None)
         for row in table_rows("sort")
     ]
 
@@ -154,7 +154,7 @@ def _one_word(word: str) -> str:
 
 
 def _alike(asked: str, held: str) -> Topic:
-    return Topic("", _compiled(asked), Held(held), worth=ALIKE)
+    return Topic("", _compiled(asked), LazyPattern(held), worth=ALIKE)
 
 
 _SAYS_NOTHING = frozenset(
