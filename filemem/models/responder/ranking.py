@@ -24,7 +24,7 @@ FURTHER = 0.3  # what each further topic counts
 PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
 NAMES_ONLY = 0.15  # what it counts to do no more than to name whom a question is about
 WEIGHTY = 0.01  # what a point of importance counts
-COUNTED, DONE, ENDED, WHO = 0.5, 0.2, 0.4, 0.15  # to count what is to be counted; to tell a day gone by; to tell an end
+COUNTED, ENDED = 0.5, 0.4  # to count what is to be counted; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
 UNNAMED = 0.7  # what is left where others hold the weightiest word of the question
 LITTLE = 0.25  # what is left of that where nothing answers
@@ -41,7 +41,6 @@ _OF = re.compile(r"\w*(?: \w+)? (?:of|for) .{0,30}")
 _HOW_MANY = re.compile(
     r"\bhow many (?:\w+ )??(\w{3,})\b|(?:几|多少)[个只条口头张辆次根本家间株盆分]?([\u4e00-\u9fff]{1,2})", re.IGNORECASE
 )
-_GONE_BY = re.compile(r"\b(?:did|was|were|been|happened)\b|[了过][吗的]?[?？]?$|的[?？]?$", re.IGNORECASE)
 _COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
 _WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
 STANDING = ("partner", "job", "employer", "home")
@@ -316,11 +315,6 @@ def _of_sort(asked: Understood, one: Evidence) -> float:
                 mention.span for mention in _days(one.text, one.day) if mention.span.end - mention.span.start < A_MONTH
             ]
             found += sort.worth * bool(days)
-            found += DONE * (_GONE_BY.search(asked.text) is not None and any(span.end <= one.day for span in days))
-    if any(sort.name == "person" for sort in asked.sorts):
-        found += WHO * any(
-            name not in asked.text and re.search(rf"{re.escape(name)}", one.text) for name in asked.names
-        )
     if counted := _HOW_MANY.search(asked.text):
         found += COUNTED * (_counting(counted[1] or counted[2]).search(one.text) is not None)
     return found

@@ -160,7 +160,6 @@ def _alike(asked: str, held: str) -> Topic:
 _SAYS_NOTHING = frozenset(
     "still anymore ever actually really exactly currently again please whats whos wheres whens".split()
 )
-DOER = 0.6  # what the word for who does it counts
 RARE = 6  # passages that a character stands in, up to which it tells a word
 TELLING = 2.5  # the weight of a word that tells something
 HALF, PAIR = 0.5, 0.6  # what a rare character counts of a word of Chinese, and two characters of a longer one
@@ -188,7 +187,7 @@ def units_of(parsed: Query, corpus: Corpus) -> list[AskedWord]:
             found.append(
                 AskedWord(
                     word.text,
-                    ((word.stem, 1.0), *word.others, *_doers(word.text)),
+                    ((word.stem, 1.0), *word.others),
                     word.weight * weight(count),
                     count > 0,
                 )
@@ -203,15 +202,6 @@ def units_of(parsed: Query, corpus: Corpus) -> list[AskedWord]:
             part += [(unit.text[at : at + 2], PAIR) for at in range(len(unit.text) - 1) if len(unit.text) > 2]
             found.append(AskedWord(unit.text, ((unit.text, 1.0), *part, *others), size * weight(count), count > 0))
     return found
-
-
-def _doers(word: str) -> list[tuple[str, float]]:
-    """The stems of who does what a word says, and of what they do: milker of milk, drive of driver."""
-    base = terms.stem(word)
-    forms = (
-        [word[:-2], word[:-1], word[:-3]] if word.endswith("er") else [base + "er", base + "r", base + base[-1] + "er"]
-    )
-    return [(terms.stem(form), DOER) for form in forms if len(form) > 3 and terms.stem(form) != base]
 
 
 def _count(text: str, corpus: Corpus) -> int:
