@@ -5,9 +5,11 @@
 First on real text, where the data sets are there: LoCoMo's conversations as one user, once, ten and forty times over (with
 other dates and shuffled names), and LifeBench's year of phone records. Then on generated stores of so many files.
 
-Ratios under 1 mean that filemem is faster. Peers that are not installed (rg; the packages bm25s, tantivy) are skipped and
-named. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
-its peer in turn, so that a busy machine slows both; searches, all in this process, are timed by the processor's clock.
+It prints one table of either, in milliseconds, in brackets how many times as long filemem takes as its peer: under 1 it is
+faster. Peers that are not installed (rg; the packages bm25s, tantivy) are left out and named. With 1,000 and 10,000 files it
+takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and its peer in turn, so that a busy machine
+slows both; searches, all in this process, are timed by the processor's clock. FTS5 is given Chinese as pairs of characters, as
+it cuts none itself; cutting them is not counted.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import datetime as dt
 import importlib
 import importlib.util
 import itertools
+import math
 import os
 import random
 import re
@@ -40,6 +43,7 @@ from filemem.search import search_files
 
 TODAY = dt.date(2026, 5, 4)
 QUERIES, REPEATS = 30, 5
+_CHINESE = re.compile("[\u3400-\u9fff]+")
 _PEAK = """
 import atexit, os, resource, sys
 def peak():
@@ -87,11 +91,38 @@ def in_turn(ours: Callable[[], object], theirs: Callable[[], object], repeats: i
     return statistics.median(pair[0] for pair in pairs), statistics.median(pair[1] for pair in pairs)
 
 
-def row(what: str, beside: str, ours: float, theirs: float) -> None:
-    """Print one row of the table."""
-    print(
-        f"| {what} | {beside} | {1000 * ours:,.1f} ms | {1000 * theirs:,.1f} ms | {ours / theirs:.2f} × |", flush=True
-    )
+class Table:
+    """What was measured: a column a store, a row a measure."""
+
+    def __init__(self) -> None:
+        self._columns: list[str] = []
+        self._rows: dict[tuple[str, str], dict[str, str]] = {}
+
+    def column(self, name: str) -> None:
+        """Begin a store."""
+        self._columns.append(name)
+        print(f"{name} …", file=sys.stderr, flush=True)
+
+    def cell(self, what: str, beside: str, text: str) -> None:
+        """Put down what was measured of this store."""
+        self._rows.setdefault((what, beside), {})[self._columns[-1]] = text
+
+    def row(self, what: str, beside: str, ours: float, theirs: float) -> None:
+        """Put down seconds beside a peer's."""
+        shown = f"{1000 * ours:,.1f}" if ours < 0.1 else f"{1000 * ours:,.0f}"
+        ratio = ours / theirs if theirs else math.inf
+        self.cell(what, beside, f"{shown} ({ratio:,.2f})" if ratio < 10 else f"{shown} ({ratio:,.0f})")
+
+    def print(self) -> None:
+        """Print all of it, and begin another."""
+        if self._columns:
+            print(f"\n| ms | beside | {' | '.join(self._columns)} |\n| --- | --- |{' --- |' * len(self._columns)}")
+        for (what, beside), cells in self._rows.items():
+            print(f"| {what} | {beside} | {' | '.join(cells.get(name, '') for name in self._columns)} |", flush=True)
+        self._columns, self._rows = [], {}
+
+
+TABLE = Table()
 
 
 def measured(program: str, *arguments: str) -> tuple[str, float]:
@@ -99,16 +130,6 @@ def measured(program: str, *arguments: str) -> tuple[str, float]:
     command = [sys.executable, "-c", _PEAK + program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout, float(done.stderr.split()[-1])
-
-
-def memory(what: str, peak: float) -> None:
-    """Print one row on memory."""
-    print(f"| memory at the peak of {what} | | {peak:,.0f} MB | | |", flush=True)
-
-
-def skipped(what: str, beside: str, why: str) -> None:
-    """Print a row for a peer that is missing."""
-    print(f"| {what} | {beside} | | | skipped: {why} |", flush=True)
 
 
 def turns(root: str) -> Iterator[str]:
@@ -132,13 +153,18 @@ def questions(seed: int = 2) -> list[str]:
     return [" ".join(chance.choices(words, cum_weights=weights, k=chance.randint(3, 6))) for _ in range(QUERIES)]
 
 
+def pairs(text: str) -> str:
+    """A text with its Chinese cut into pairs of characters."""
+    return _CHINESE.sub(lambda run: " ".join(map("".join, itertools.pairwise(run[0]))) or run[0], text)
+
+
 class Fts5:
     """SQLite's full-text index of the turns; the seconds that it took to fill, by the clock and of the processor."""
 
     def __init__(self, root: str, path: str) -> None:
         self.database = sqlite3.connect(path)
-        self.database.execute("CREATE VIRTUAL TABLE turns USING fts5(text)")
-        rows = [(line,) for line in turns(root)]
+        self.database.execute("CREATE VIRTUAL TABLE turns USING fts5(text, tokenize='porter unicode61')")
+        rows = [(pairs(line),) for line in turns(root)]
         start, before = time.perf_counter(), time.process_time()
         self.database.executemany("INSERT INTO turns VALUES (?)", rows)
         self.database.commit()
@@ -146,6 +172,7 @@ class Fts5:
 
     def search(self, words: list[str]) -> list[Any]:
         """The 20 best turns that have any of the words."""
+        words = [pair for word in words for pair in pairs(word).split()]
         match = " OR ".join(f'"{word}"' for word in words)
         ranked = "SELECT rowid, text FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT 20"
         return self.database.execute(ranked, (match,)).fetchall()
@@ -185,13 +212,13 @@ def indexing(root: str, scratch: str) -> Fts5:
     shutil.rmtree(os.path.join(root, ".filemem"), ignore_errors=True)
     built, peak = measured(_BUILD, root)
     took, processor = map(float, built.split())
-    row("first index", "FTS5 bulk insert", took, fts5.seconds)
-    row("the same, time of all processors", "FTS5 bulk insert", processor, fts5.processor)
+    TABLE.row("first index", "FTS5 bulk insert", took, fts5.seconds)
+    TABLE.row("the same, time of all processors", "FTS5 bulk insert", processor, fts5.processor)
     text = sum(stat.size for stat in Folder(root, generate.USER).files())
     where = os.path.join(root, ".filemem", "index")
     disk = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
-    memory("the first index", peak)
-    print(f"| disk for the index | the text, {text / 1e6:,.1f} MB | {disk / 1e6:,.1f} MB | | {disk / text:.2f} × |")
+    TABLE.cell("disk for the index, MB", "the text", f"{disk / 1e6:,.1f} ({disk / text:.2f})")
+    TABLE.cell("memory at the peak of the first index, MB", "", f"{peak:,.0f}")
     return fts5
 
 
@@ -203,7 +230,7 @@ def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
         if importlib.util.find_spec(name):
             peers.append((name, made(root)))
         else:
-            skipped("search_files, warm", name, "not installed")
+            TABLE.cell("search_files, warm, median", name, "not installed")
     for _ in range(3):
         index.corpus()
     times: dict[str, list[float]] = {}
@@ -214,11 +241,13 @@ def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
         times.setdefault("", []).append(ours)
         for name, search in peers:
             times.setdefault(name, []).append(seconds(lambda: search(words), clock))  # noqa: B023
-    memory("a process that asks them all", measured(_SEARCH, root, *asked)[1])
-    ours = statistics.median(times.pop(""))
+    TABLE.cell("memory at the peak of the searches, MB", "", f"{measured(_SEARCH, root, *asked)[1]:,.0f}")
+    ours = times.pop("")
     for name, theirs in times.items():
-        row("search_files, warm, median", name, ours, statistics.median(theirs))
-    return ours
+        TABLE.row("search_files, warm, median", name, statistics.median(ours), statistics.median(theirs))
+    late = [statistics.quantiles(each, n=20)[-1] for each in (ours, times["FTS5 query, words ORed"])]
+    TABLE.row("the same, 95th percentile", "FTS5 query, words ORed", *late)
+    return statistics.median(ours)
 
 
 def starting(root: str, question: str) -> None:
@@ -231,16 +260,16 @@ def starting(root: str, question: str) -> None:
 
     run(*cold)
     click = [sys.executable, "-c", "import click"]
-    row("search, whole process", "import click", *in_turn(lambda: run(*cold), lambda: run(*click)))
+    TABLE.row("search, whole process", "import click", *in_turn(lambda: run(*cold), lambda: run(*click)))
     spent = [[processor(lambda: run(*command)) for _ in range(REPEATS)] for command in (cold, click)]  # noqa: B023
-    row("the same, time of all processors", "import click", *map(statistics.median, spent))
+    TABLE.row("the same, time of all processors", "import click", *map(statistics.median, spent))
 
 
 def grepping(root: str) -> None:
     """A selective pattern: as a whole process, and warm in process."""
     rg = shutil.which("rg") or ""
     if not rg:
-        skipped("grep", "rg", "not installed")
+        TABLE.cell("grep", "rg -S", "not installed")
         return
     store, user = os.path.split(root)
     pattern = " ".join(_first_turn(root).split()[5:8])  # of which two are rare
@@ -253,13 +282,13 @@ def grepping(root: str) -> None:
     def theirs() -> None:
         run(rg, "-S", pattern, root)
 
-    row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*cold), theirs))
-    memory("grep", measured(_GREP, *words)[1])
+    TABLE.row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*cold), theirs))
+    TABLE.cell("memory at the peak of grep, MB", "", f"{measured(_GREP, *words)[1]:,.0f}")
     folder = Folder(root, user)
     index = Index(folder)
     for _ in range(3):
         index.corpus()
-    row("the same warm, in process", "rg -S", *in_turn(lambda: grep(folder, index.corpus(), pattern), theirs))
+    TABLE.row("the same warm, in process", "rg -S", *in_turn(lambda: grep(folder, index.corpus(), pattern), theirs))
 
 
 def editing(root: str) -> None:
@@ -278,20 +307,15 @@ def editing(root: str) -> None:
     walk = statistics.median(seconds(lambda: list(folder.files())) for _ in range(REPEATS))
     beside = "the stat walk"
     anew = statistics.median(edited(lambda: Index(folder)) for _ in range(REPEATS))
-    row("index up to date after an edit, in a new process", beside, anew, walk)
+    TABLE.row("index up to date after an edit, in a new process", beside, anew, walk)
     watched.corpus()
     again = statistics.median(edited(lambda: watched) for _ in range(REPEATS))
-    row("the same in a process that has asked before", beside, again, walk)
-
-
-def heading(what: str) -> None:
-    """Print the head of a table."""
-    print(f"\n{what}\n\n| what | beside | filemem | peer | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
+    TABLE.row("the same in a process that has asked before", beside, again, walk)
 
 
 def measure(files: int, folder: str) -> float:
     """Measure a generated store of so many files; the median seconds of a warm search."""
-    heading(f"{files:,} generated files")
+    TABLE.column(f"{files:,} generated files")
     store = os.path.join(folder, f"store-{files}")
     if not os.path.isdir(store):
         generate.write(store, files)
@@ -307,13 +331,14 @@ def measure(files: int, folder: str) -> float:
 
 def measure_real(name: str, sessions: list[real.Session], asked: list[str], folder: str) -> None:
     """Measure a store of real conversations."""
-    heading(f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns")
+    TABLE.column(f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         real.write(sessions, Path(scratch, "store"))
         root = os.path.join(scratch, "store", real.USER)
         fts5 = indexing(root, scratch)
         searching(root, fts5, random.Random(2).sample(asked, min(2 * QUERIES, len(asked))))
         starting(root, asked[0])
+        editing(root)
         fts5.database.close()
 
 
@@ -339,7 +364,9 @@ def main() -> None:
     with contextlib.ExitStack() as stack:
         folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory())
         real_text(given.data, folder)
+        TABLE.print()
         took = [measure(files, folder) for files in given.files]
+        TABLE.print()
     if len(took) > 1:
         print(
             f"\nA search takes {took[-1] / took[0]:.1f} × as long in {given.files[-1]:,} files as in {given.files[0]:,}."
