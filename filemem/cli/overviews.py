@@ -18,7 +18,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.overview import graph as graphs
 from filemem.overview import report
 from filemem.overview import timeline as times
-from filemem.overview.graph import Graph, Naming
+from filemem.overview.graph import Graph, Naming, Tie
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
 from filemem.remembering import experience
@@ -27,6 +27,7 @@ from filemem.text import terms
 from filemem.text.dates import parse_bound
 from filemem.text.plain import counted, escape_controls, nearest, one_line
 
+CENTRAL = 3  # names by which a cluster goes
 SHOWN = 8  # names beside one in the list of all
 _BEGINNING = 2_000  # bytes, in which a report says whose it is
 
@@ -37,21 +38,25 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 @click.command("graph")
 @click.argument("name", required=False, shell_complete=_names)
+@click.option("--about", metavar="NAME", shell_complete=_names, help="The same as NAME.")
+@click.option("--clusters", is_flag=True, help="Which names hang together, a line each, by their most central ones.")
 @click.option("--dot", "form", flag_value="dot", help="For Graphviz: filemem graph --dot | dot -Tsvg > names.svg")
 @click.option("--mermaid", "form", flag_value="mermaid", help="For a Markdown file, in a mermaid block.")
 @click.option("--json", "form", flag_value="json", help="One JSON object: names, ties, and where they stand.")
 @as_of_option
 @shared_options
-def graph_command(name: str | None, form: str | None) -> int:
+def graph_command(name: str | None, about: str | None, form: str | None, clusters: bool) -> int:
     """Show how the names that memories link to hang together.
 
     Two names are tied by each passage that holds both; where it links to something, people who speak in the memories count
-    as linked, too. With NAME only what is tied to that, and every memory that says so. Exit code 1 where nothing is linked.
+    as linked, too. Front matter such as `works_at: "[[Acme]]"` in a note says as what, and what else a name is called is one with
+    it. With NAME only what is tied to that, and every memory that says so. Exit code 1 where nothing is linked.
 
     Example: filemem graph
     """
     user = reader()
     whole = _graph(user)
+    name = about or name
     chosen = _found(user, whole, name) if name else None
     drawn = whole.of(chosen) if chosen else whole
     if form == "dot":
@@ -63,14 +68,16 @@ def graph_command(name: str | None, form: str | None) -> int:
     elif not drawn.names:
         say("No memory links to anything yet; write names as [[Porto]].")
     else:
-        for line in _of_one(drawn, chosen) if chosen else _of_all(drawn):
+        of_all = _clustered(drawn, display(user.name)) if clusters else _of_all(drawn)
+        for line in _of_one(drawn, chosen) if chosen else of_all:
             put(line)
     return 0 if drawn.names else 1
 
 
 def _graph(folder: Folder) -> Graph:
-    spoken = set(index.of(folder).corpus().speaker_names) - {"", ASSISTANT}
-    return graphs.graph(folder, spoken | {display(folder.name)})
+    corpus = index.of(folder).corpus()
+    spoken = set(corpus.speaker_names) - {"", ASSISTANT}
+    return graphs.graph(folder, spoken | {display(folder.name)}, corpus.names())
 
 
 def _found(folder: Folder, whole: Graph, given: str) -> str:
@@ -98,10 +105,23 @@ def _of_all(drawn: Graph) -> Iterator[str]:
 
 
 def _of_one(drawn: Graph, name: str) -> Iterator[str]:
-    beside = ", ".join(f"{other} {count}" for other, count in drawn.beside(name))
+    beside = ", ".join(f"{other} {_typed(tie)}" for other, tie in drawn.beside(name))
     yield escape_controls(f"{name}  {counted(len(drawn.names[name]), 'passage')}{', beside ' * bool(beside)}{beside}")
     for place in drawn.names[name]:
-        yield _row(place.date or "", place)
+        yield _row(place.date or place.since or "", place)
+
+
+def _typed(tie: Tie) -> str:
+    """How often two names stand together, and as what, where front matter says so."""
+    kinds = one_line(", ".join(tie.kinds), 60)
+    return f"{len(tie.places)} ({escape_controls(kinds)})" if kinds else f"{len(tie.places)}"
+
+
+def _clustered(drawn: Graph, without: str) -> Iterator[str]:
+    """A line for each cluster: its most central names, how many it has, and the others."""
+    for group in drawn.clusters(without):
+        rest = ", ".join(group[CENTRAL:]) and f"  {dim(escape_controls(', '.join(group[CENTRAL:])))}"
+        yield f"{escape_controls(', '.join(group[:CENTRAL]))}  {len(group)}{rest}"
 
 
 def _row(day: object, one: Naming | Event) -> str:

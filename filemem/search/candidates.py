@@ -188,8 +188,8 @@ class Reader:
     def __init__(self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
         self._folder: Folder = index.folder
         self._shelf = index.shelf
-        self._corpus = corpus
-        self._today = today
+        self.corpus = corpus
+        self.today = today
         self._current = current
         self.time = filters.time_asked(parsed.spans, today)
         self._listed: dict[str, int] = {}  # a passage of the file, by path
@@ -200,7 +200,7 @@ class Reader:
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already."""
-        corpus, told = self._corpus, dict[int, tuple[FileStatus, int]]()
+        corpus, told = self.corpus, dict[int, tuple[FileStatus, int]]()
         found: dict[tuple[str, int], Candidate] = {}
         for item in scored:
             file = bisect.bisect_right(corpus.firsts, item.number)
@@ -220,8 +220,8 @@ class Reader:
         more = entry.particulars
         if not more:
             return FileStatus(entry.path)
-        note, newer = filters.lapse(entry, self._today), filters.replaced(entry, self._today)
-        if (held := filters.then_or_now(entry, self._today, self.time)) == "then":
+        note, newer = filters.lapse(entry, self.today), filters.replaced(entry, self.today)
+        if (held := filters.then_or_now(entry, self.today, self.time)) == "then":
             note, newer = f"{THEN}{note}", ""
         elif held and self.time:
             note = f"now: {filters.lapse(entry, *self.time)}"
@@ -244,7 +244,7 @@ class Reader:
                 if number is None:
                     self._read[path] = self._folder.memory(path)
                 else:
-                    self._read[path] = self._shelf.memory(self._folder, path, self._corpus.stats(number))
+                    self._read[path] = self._shelf.memory(self._folder, path, self.corpus.stats(number))
             except FilememError:
                 self._read[path] = None
         return self._read[path]

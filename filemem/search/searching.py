@@ -7,7 +7,7 @@ from filemem.files.folder import Current
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.search import evidence, filters, question, ranking, selection
+from filemem.search import evidence, filters, links, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
@@ -55,11 +55,12 @@ def search_files(
     first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
     asked = filters.asked(index.folder, corpus, path, speaker, first, last)
     parsed = _parsed(query, anchor, today, corpus)
-    reader = Reader(index, corpus, parsed, today, current)
-    worth = asked.worth(today, past=parsed.past, time=reader.time)
     most = 2 * limit + MARGIN if limit else MOST
-    scored = ranking.rank(parsed, corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
-    hits = _hits(reader, scored, asked, past=parsed.past)
+    reader = Reader(index, corpus, parsed, today, current)
+    hits = _hits(reader, parsed, asked, most)
+    if further := links.followed(hits, parsed):
+        parsed, reader = further, Reader(index, corpus, further, today, current)
+        hits = _hits(reader, parsed, asked, most)
     shown, more = selection.chosen(hits, limit, parsed)
     chosen = [hit for candidate in shown if (hit := candidate.hit())]
     unknown = _unknown(corpus, parsed)
@@ -143,11 +144,13 @@ def _undated(corpus: Corpus, parsed: Query) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, scored: list[ranking.Scored], asked: filters.Asked, *, past: bool) -> list[Candidate]:
+def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int) -> list[Candidate]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
+    worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
+    scored = ranking.rank(parsed, reader.corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
     found = selection.with_originals(list(reader.candidates(scored)))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
-    return hits if past else _current_above(reader, hits, asked)
+    return hits if parsed.past else _current_above(reader, hits, asked)
 
 
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:
