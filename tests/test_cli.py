@@ -421,6 +421,10 @@ def test_a_command_that_is_spelt_nearly_so_is_named(home: Path) -> None:
         ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
         ("steps: many", "filemem.yaml:1: steps is 'many', but takes a whole number such as 12."),
         ("- a", "filemem.yaml:1: the settings are no mapping; write one `key: value` a line."),
+        (
+            "imports: [3]",
+            "filemem.yaml:1: imports is a list of entries; write each as `- claude-code: ~/.claude/projects`.",
+        ),
     ],
 )
 def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 from importlib import resources
 
@@ -122,9 +121,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
             at = config.line_of("\n".join(lines), key)
             found.append(Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY))
     except config.ConfigError as error:
-        line, what = str(error).removeprefix(path + ":").split(": ", 1)
-        what, remedy = re.split("; |, but ", what.rstrip("."), maxsplit=1)
-        found = found or [Problem(config.NAME, int(line), what, remedy)]
+        found = found or [Problem(config.NAME, *error.fault)]
     return found
 
 

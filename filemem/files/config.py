@@ -5,21 +5,23 @@ person has agreed to it (`trust`) or said it themselves, in the environment.
 """
 
 import dataclasses
+import functools
 import math
 import os
 import re
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from filemem.errors import FilememError
+from filemem.errors import Fault, FilememError
 from filemem.files import disk, front
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.text.own_patterns import Own, own, wrong
+from filemem.text import own_patterns
+from filemem.text.own_patterns import Own, own
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"
@@ -40,8 +42,19 @@ PERSONS = {
 }  # the settings that only a person may decide, and what each does
 
 
+PLAINLY = "write one `key: value` a line"
+
+
 class ConfigError(FilememError):
-    """A setting in `filemem.yaml` that cannot be used; the sentence names file, line and remedy."""
+    """A setting in `filemem.yaml` that cannot be used; the sentence names file, line and remedy, `fault` has them apart."""
+
+    fault = Fault(1, "the settings cannot be used", "correct them")
+
+
+def _wrong(path: str, line: int, what: str, remedy: str, joint: str = "; ") -> ConfigError:
+    error = ConfigError(f"{path}:{line}: {what}{joint}{remedy}{'' if remedy[-1] == '?' else '.'}")
+    error.fault = Fault(line, what, remedy)
+    return error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,21 +169,21 @@ def _values(root: str | Path) -> dict[str, Any]:
 def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
     """The checked mapping in a settings file's bytes; raises ConfigError, which names `path`."""
     if len(data) > LARGEST:
-        raise ConfigError(f"{path}:1: larger than {LARGEST:,} bytes, hence no settings; delete it, or write it anew.")
+        raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, hence no settings", "delete it, or write it anew")
     text = data.decode(errors="replace")
     try:
-        wrong = front.unbounded(text)
-        if wrong:
-            raise ConfigError(f"{path}:1: the YAML {wrong}; write one `key: value` a line.")
+        unbounded = front.unbounded(text)
+        if unbounded:
+            raise _wrong(path, 1, f"the YAML {unbounded}", PLAINLY)
         values = yaml.load(text, Loader=front.Safe)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = min(mark.line, text.rstrip().count("\n")) + 1 if mark else 1  # it may point behind the end
-        raise ConfigError(f"{path}:{line}: broken YAML; write one `key: value` a line.") from None
+        raise _wrong(path, line, "broken YAML", PLAINLY) from None
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}:1: the settings are no mapping; write one `key: value` a line.")
+        raise _wrong(path, 1, "the settings are no mapping", PLAINLY)
     return {str(key): _checked(path, text, str(key), value) for key, value in values.items()}
 
 
@@ -179,66 +192,70 @@ def line_of(text: str, key: str) -> int:
     return next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
 
 
+Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
+
+
 def _checked(path: str, text: str, key: str, value: Any) -> Any:
     """`value` in the type of the setting `key`; raises ConfigError for an unknown key or a wrong type."""
-    line = line_of(text, key)
+    wrong = functools.partial(_wrong, path, line_of(text, key))
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     if key not in defaults:
         near = nearest(key, defaults, 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}."
-        raise ConfigError(f"{path}:{line}: unknown setting {key}; {hint}")
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(defaults)}"
+        raise wrong(f"unknown setting {key}", hint)
     default = defaults[key]
     if value is None:
         return default
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if key in ("redact_also", "redact_never"):
-        return _patterns(f"{path}:{line}: {key}", value)
+        return _patterns(key, value, wrong)
     if key == "prices":
-        return _prices(f"{path}:{line}", value)
+        return _prices(value, wrong)
     if key == "imports":
-        return _entries(f"{path}:{line}", value) or default
+        return _entries(value, wrong) or default
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
-        raise ConfigError(f"{path}:{line}: {key} is {given}, but takes {_WORDS[type(default)]} such as {default!r}.")
+        raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
     if isinstance(value, int | float) and not isinstance(value, bool) and not 0 < value < math.inf:
-        raise ConfigError(f"{path}:{line}: {key} is {value}, but must be a number above 0.")
+        raise wrong(f"{key} is {value}", "must be a number above 0", ", but ")
     if value not in CHOICES.get(key, (value,)):
-        raise ConfigError(f"{path}:{line}: {key} is {value!r}, but is {' or '.join(CHOICES[key])}.")
+        raise wrong(f"{key} is {value!r}", f"is {' or '.join(CHOICES[key])}", ", but ")
     return value
 
 
-def _prices(where: str, value: Any) -> list[str]:
+def _prices(value: Any, wrong: Wrong) -> list[str]:
     """Models with two numbers each; raises ConfigError for anything else."""
     told: list[Any] = value if isinstance(value, list) else [None]
     if not all(isinstance(one, str) and _PRICE.fullmatch(one) for one in told):
-        raise ConfigError(
-            f"{where}: prices is a list of what a million tokens cost, in and out: `- gpt-4o-mini 0.15 0.60`."
+        raise wrong(
+            "prices is a list of what a million tokens cost, in and out", "write each as `- gpt-4o-mini 0.15 0.60`"
         )
     return told
 
 
-def _patterns(where: str, value: Any) -> list[str]:
+def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
     """Regular expressions of a person's own; raises ConfigError for one that is none or may take long."""
     if not isinstance(value, list):
-        raise ConfigError(f"{where} is a list; put each pattern on a line of its own behind a hyphen.")
+        raise wrong(f"{key} is a list", "put each pattern on a line of its own behind a hyphen")
     for pattern in value:
-        why = wrong(pattern) if isinstance(pattern, str) and pattern else "is no text; put it into quotation marks"
-        if why:
-            raise ConfigError(f"{where}: {one_line(repr(pattern), 80)} {why}.")
+        is_text = isinstance(pattern, str) and pattern
+        what, _, remedy = (
+            own_patterns.wrong(pattern) if is_text else "is no text; put it into quotation marks"
+        ).partition("; ")
+        if what:
+            raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")
     return value
 
 
-def _entries(where: str, value: Any) -> list[dict[str, str]]:
+def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     """The list of what to import; raises ConfigError where an entry is not one format with its path, and a user or none."""
     for entry in value if isinstance(value, list) else [value]:
         texts = [text for one in entry.items() for text in one] if isinstance(entry, dict) else [None]
         if not all(isinstance(text, str) and text for text in texts) or len({*entry} - {"user"}) != 1:
-            raise ConfigError(f"{where}: imports is a list of entries such as `- claude-code: ~/.claude/projects`.")
+            raise wrong("imports is a list of entries", "write each as `- claude-code: ~/.claude/projects`")
     if not isinstance(value, list):
-        raise ConfigError(
-            f"{where}: imports is a list; put a hyphen before each entry: `- claude-code: ~/.claude/projects`."
-        )
+        raise wrong("imports is a list", "put a hyphen before each entry: `- claude-code: ~/.claude/projects`")
     return value
 
 
