@@ -17,6 +17,7 @@ from filemem.cli import cli
 from filemem.endpoint.traced import traced
 from filemem.files import archive, trace
 from filemem.files.folder import Folder
+from filemem.files.references import ByReference
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion, erasure
 from filemem.models import OpenAIModel
@@ -43,7 +44,7 @@ def talked(ann: Folder) -> list[list[dict[str, str]]]:
     with ScriptedServer(searched, say(f"Oolong ({TEA}:1)."), say("Yes.")) as server:
         talk = Conversation(ann, OpenAIModel("x", server.base_url, "none", 30), lambda: NOW)
         talk.say("Which tea is my favourite?")
-        talk.say("And where do I live?")
+        talk.say("5  And where do I live?")
         return [request.body["messages"] for request in server.requests]
 
 
@@ -78,6 +79,12 @@ def test_what_was_forgotten_is_gone_there_as_well(ann: Folder) -> None:
     erasure.apply(ann, deletion.plan(ann, [deletion.at(ann, TEA, None)]), NOW)
     said = "\n".join(part.text for part in seen.replay(ann, session(ann), 2))
     assert "Fujian" not in said and "[gone" in said and "two dogs" in said
+
+
+def test_the_parts_of_a_clients_message_are_kept_as_json(ann: Folder) -> None:
+    sent = {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "茶 tea"}]}
+    ((one,), ((role, _, id),)) = seen.Sight(ann).steps("", [], [], [sent], [])
+    assert role == "tool" and one["id"] == id and "茶 tea" in ByReference(ann).text(one["parts"])
 
 
 def test_the_command_shows_it_and_names_the_requests_that_there_are(ann: Folder) -> None:

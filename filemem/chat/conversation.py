@@ -14,7 +14,6 @@ from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
 from filemem.files import config, recalls, running, withheld
 from filemem.files.folder import Current, Folder
-from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
@@ -347,7 +346,7 @@ class Conversation:
         """Note what the model is about to see, by reference."""
         if self.kept:
             lessons = self._stands.lessons if self._stands else []
-            new, self._seen = self._sight.steps(self.transcript.path, system, turns, worked, [PROFILE, *lessons])
+            new, self._seen = self._sight.steps(self.transcript.path, system, turns, worked, lessons)
             for step in new:
                 self._note("saw", **step)
 

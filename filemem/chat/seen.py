@@ -3,13 +3,16 @@
 A text is noted once a trace, as a step `saw` with the digest that names it; a request names the digests.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import NotFound
-from filemem.files import references, trace
+from filemem.files import trace
 from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
+from filemem.files.references import ByReference
 from filemem.files.transcript import ASSISTANT
 from filemem.models import prompt
 from filemem.text.plain import digest
@@ -39,26 +42,32 @@ class Sight:
         system: Iterable[prompt.Section],
         turns: Iterable[Passage],
         worked: Iterable[prompt.Message],
-        paths: Iterable[str],
+        lessons: Iterable[str],
     ) -> tuple[list[dict[str, Any]], list[list[str]]]:
         """The texts that the session's trace has not yet, and the request as role, name and digest of each text."""
-        said = [("system", part.name, part.text) for part in system]
-        said += [("assistant" if turn.speaker == ASSISTANT else "user", "", turn.text) for turn in turns]
-        said += [(one["role"], _calls(one), one["content"] or "") for one in worked]
+        said = [("system", part.name, part.text, 1) for part in system]
+        said += [("assistant" if turn.speaker == ASSISTANT else "user", "", turn.text, turn.line) for turn in turns]
+        said += [(one["role"], _calls(one), _words(one.get("content")), 1) for one in worked]
         known, new = self._noted.setdefault(session, set()), list[dict[str, Any]]()
-        named = [[role, name, digest(text, SIZE)] for role, name, text in said]
-        beside = [session, *paths] if session else [*paths]
-        for (_, _, text), (_, _, id) in zip(said, named, strict=True):
+        named = [[role, name, digest(text, SIZE)] for role, name, text, _ in said]
+        references = ByReference(self._folder)
+        for (_, name, text, line), (_, _, id) in zip(said, named, strict=True):
             if id not in known:
                 known.add(id)
-                new.append({"id": id, "parts": references.parts(self._folder, text, beside)})
+                beside = [*lessons, PROFILE] if name == "wishes" else [session] if session else []
+                new.append({"id": id, "parts": references.parts(text, beside, line)})
         return new, named
 
 
 def _calls(message: prompt.Message) -> str:
     """The calls of a message, as a name for it."""
-    called = (call["function"] for call in message.get("tool_calls", ()))
-    return "; ".join(f"{one['name']} {one['arguments']}" for one in called)
+    called = (call.get("function") or {} for call in message.get("tool_calls") or ())
+    return "; ".join(f"{one.get('name')} {one.get('arguments')}" for one in called)
+
+
+def _words(content: Any) -> str:
+    """A message's content as a text; the parts that a client sends as JSON."""
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False) if content else ""
 
 
 def replay(folder: Folder, session: str, number: int) -> Iterator[Seen]:
@@ -69,7 +78,8 @@ def replay(folder: Folder, session: str, number: int) -> Iterator[Seen]:
         have = f"its requests are 1 to {len(asked)}" if asked else "it has none that could be rebuilt"
         raise NotFound(f"the trace of {session} has no request {number}; {have}.")
     texts = {step.get("id"): step.get("parts") for step in steps if step.get("kind") == "saw"}
+    references = ByReference(folder)
     for role, name, id in asked[number - 1]["saw"]:
         given = texts.get(id)
-        text = references.restored(folder, given) if isinstance(given, list) else "[gone: forgotten since]"
+        text = references.text(given) if isinstance(given, list) else "[gone: forgotten since]"
         yield Seen(str(role), str(name), text, digest(text, SIZE) == id)

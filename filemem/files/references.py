@@ -3,9 +3,10 @@
 So a trace can say what a model saw without copying it, and what is forgotten is gone there as well.
 """
 
-import functools
+import contextlib
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError
@@ -25,57 +26,65 @@ class _FileLine(NamedTuple):
     text: str
 
 
-def parts(folder: Folder, text: str, paths: Iterable[str] = ()) -> list[Part]:
-    """The parts of a text. Which memory a line is of, a heading or a mark over it tells, a number which line; else one of
-    the memories at `paths` may hold it."""
-    read = functools.cache(functools.partial(_lines, folder))
-    anywhere = [line for path in paths for line in read(path)]
-    found, over, at = list[Part](), list[_FileLine](), 0
-    for place, line in enumerate(text.split("\n")):
-        if place:
-            found.append("\n")
-        if heading := _OVER.match(line):
-            over, at = read(heading[1] or heading[2]), 0
-            found.append(line)
-            continue
-        number = _NUMBER.match(line)
-        start = number.end() if number and over else 0
-        at = int(number[1]) if number and over else at + 1
-        exact = over[at - 1 : at]
-        found.append(line[:start])
-        found += _pieces(line[start:], exact if start else [*exact, *over, *anywhere])
-    return _joined(found)
+class ByReference:
+    """Texts of one user by reference, and again as texts; each memory is read once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._read: dict[str, list[_FileLine]] = {}
+
+    def parts(self, text: str, paths: Sequence[str] = (), line: int = 1) -> list[Part]:
+        """The parts of a text. Which memory a line is of, a heading or a mark over it tells, a number which line; else one
+        of the memories at `paths` may hold it, the first from `line` on."""
+        anywhere = [one for path in paths for one in self._lines(path)]
+        found, over, at = list[Part](), self._lines(paths[0]) if paths else [], line - 1
+        for place, shown in enumerate(text.split("\n")):
+            if place:
+                found.append("\n")
+            if heading := _OVER.match(shown):
+                over, at = self._lines(heading[1] or heading[2]), 0
+                found.append(shown)
+                continue
+            number = _NUMBER.match(shown)
+            start = number.end() if number and over else 0
+            at = int(number[1]) if number and over else at + 1
+            exact = over[at - 1 : at]
+            found.append(shown[:start])
+            found += _pieces(shown[start:], exact, over, anywhere)
+        return _joined(found)
+
+    def text(self, given: Iterable[Part]) -> str:
+        """The text again, as the memories are now; what is gone of it is named."""
+        out = []
+        for part in given:
+            if isinstance(part, str):
+                out.append(part)
+                continue
+            path, number, start, length = str(part[0]), *map(int, part[1:4])
+            line = next(iter(self._lines(path)[number - 1 : number]), None)
+            out.append(line.text[start : start + length] if line else f"[gone: {path}:{number}]")
+        return "".join(out)
+
+    def _lines(self, path: str) -> list[_FileLine]:
+        """The lines of a memory, wherever it lies now; none where it is gone."""
+        if path not in self._read:
+            self._read[path] = []
+            with contextlib.suppress(FilememError):
+                memory = self._folder.memory(self._folder.locate(path))
+                self._read[path] = [_FileLine(path, number, text) for number, text in enumerate(memory.lines, 1)]
+        return self._read[path]
 
 
-def restored(folder: Folder, given: Iterable[Part]) -> str:
-    """The text again, as the memories are now; what is gone of it is named."""
-    read = functools.cache(functools.partial(_lines, folder))
-    out = []
-    for part in given:
-        if isinstance(part, str):
-            out.append(part)
-            continue
-        path, number, start, length = str(part[0]), *map(int, part[1:4])
-        line = next((line for line in read(path)[number - 1 : number]), None)
-        out.append(line.text[start : start + length] if line else f"[gone: {path}:{number}]")
-    return "".join(out)
-
-
-def _lines(folder: Folder, path: str) -> list[_FileLine]:
-    """The lines of a memory, wherever it lies now; none where it is gone."""
-    try:
-        memory = folder.memory(folder.locate(path))
-    except FilememError:
-        return []
-    return [_FileLine(path, number, text) for number, text in enumerate(memory.lines, 1)]
-
-
-def _pieces(text: str, lines: list[_FileLine]) -> Iterator[Part]:
+def _pieces(text: str, *lines: list[_FileLine]) -> Iterator[Part]:
     """A line's pieces between what the tools add, each where it stands, whole or behind who says it."""
     for piece in _ADDED.split(text):
         for start in (0, piece.find(": ") + 2):
             wanted = piece[start:]
-            line = next((one for one in lines if wanted in one.text), None) if len(wanted) >= SHORTEST else None
+            line = (
+                next((one for one in itertools.chain(*lines) if wanted in one.text), None)
+                if len(wanted) >= SHORTEST
+                else None
+            )
             if line:
                 yield piece[:start]
                 yield [line.path, line.number, line.text.find(wanted), len(wanted)]
