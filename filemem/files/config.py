@@ -209,9 +209,9 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if key in ("redact_also", "redact_never"):
-        return _patterns(key, value, wrong)
+        return _patterns(key, value, wrong) or default
     if key == "prices":
-        return _prices(value, wrong)
+        return _prices(value, wrong) or default
     if key == "imports":
         return _entries(value, wrong) or default
     if type(value) is not type(default):
