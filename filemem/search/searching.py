@@ -66,9 +66,7 @@ def search_files(
     unknown = _unknown(corpus, parsed)
     notes = unknown + _undated(corpus, parsed)
     if not hits:
-        notes += _nothing(
-            reader, corpus, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked
-        )
+        notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
     greets = terms.is_courtesy(query, reader.names)
     strength = (
         "; no strong match: a greeting" if greets and chosen else _strength(chosen, parsed, corpus, known=not unknown)
@@ -205,10 +203,9 @@ def _said_by_another(hits: list[Hit], parsed: Query, corpus: Corpus) -> str:
     return f"; said by {one_line(best.speaker, 60)}, not {one_line(' or '.join(name.title() for name in asked), 60)}"
 
 
-def _nothing(
-    reader: Reader, corpus: Corpus, parsed: Query, given: dict[str, str | None], asked: filters.Asked
-) -> list[str]:
+def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked: filters.Asked) -> list[str]:
     """Sentences that say what was searched for nothing, and what there is without the filters given."""
+    corpus = reader.corpus
     notes = [] if parsed.words else ["The question has no word to look for: name a thing, a person or a day."]
     limits = ", ".join(f"{name} {one_line(value, 60)}" for name, value in given.items() if value)
     if limits:
