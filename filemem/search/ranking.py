@@ -78,6 +78,7 @@ class _File:
         self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
         self.numbers = range(entry.first, entry.first + entry.count)
         self.totals: list[float] = []
+        self.near: list[float] = []  # what `nearby` makes of them
         self.held: list[Sequence[tuple[int, float]]] = []  # which words stand in each passage, and what they count
         self.session = 0.0  # what the file as a whole adds to each passage
 
@@ -148,6 +149,7 @@ class _Scorer:
         self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
         rough, known = lookup.rough(corpus, found, len(query.words))
+        self._all_known = len(known) == len(found)
         self._files = self._promising(rough)
         asked = bytearray(len(corpus.flags))
         for file in self._files:
@@ -193,6 +195,7 @@ class _Scorer:
         found: list[list[float]] = []
         near = nearby.totals([(file.layout.places, file.totals) for file in files])
         for file, totals in zip(files, near, strict=True):
+            file.near = totals
             dated, worth, mass = sum(share for _, share in file.dated), file.worth, self.mass
             shares = zip(totals, file.shares, strict=True)
             promises = [worth * (total + mass * (share + dated)) for total, share in shares]
@@ -248,20 +251,23 @@ class _Scorer:
 
     def _by_bound(self) -> list[tuple[float, int, _File]]:
         """The passages that may score, each with the most that it can, below zero, and its file; the highest first."""
-        near = nearby.totals([(file.layout.places, file.totals) for file in self._files])
+        if not self._all_known:
+            near = nearby.totals([(file.layout.places, file.totals) for file in self._files])
+            for file, totals in zip(self._files, near, strict=True):
+                file.near = totals
         found: list[tuple[float, int, _File]] = []
-        for file, totals in zip(self._files, near, strict=True):
-            bounds = zip(self._bounds(file, totals), file.numbers, strict=True)
+        for file in self._files:
+            bounds = zip(self._bounds(file), file.numbers, strict=True)
             found += [(-bound, number, file) for bound, number in bounds if bound]
         return sorted(found)
 
-    def _bounds(self, file: _File, totals: list[float]) -> list[float]:
-        """The most that each passage of a file can score, 0 for one that cannot; `totals` is what `nearby` makes of its words."""
+    def _bounds(self, file: _File) -> list[float]:
+        """The most that each passage of a file can score, 0 for one that cannot."""
         scale, loose, more = file.worth * self.mass, 1 - ONCE, file.session + FLOOR
         whole = 0.0 if self._bare else LEAST * self.mass  # that much a passage's words must give
         best, dated = ONCE * file.session / SESSION, sum(share for _, share in file.dated)
         bounds: list[float] = []
-        for total, share, own in zip(totals, file.shares, file.totals, strict=True):
+        for total, share, own in zip(file.near, file.shares, file.totals, strict=True):
             if not total and not self._bare:
                 bounds.append(0.0)
                 continue
