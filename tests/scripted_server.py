@@ -21,7 +21,8 @@ Each request takes the next step of the script:
 
 `server.script(*steps)` adds steps later; `server.default` answers when the script has run out. `server.refuses` is a
 set of request fields ("tools", "stream", "stream_options") that are answered with 400 without taking a step;
-`server.plain = True` answers a request for a stream with one JSON completion. `server.requests` records every request;
+`server.plain = True` answers a request for a stream with one JSON completion; `server.vector`, from a text to a list of
+numbers, answers those for embeddings, which take no step. `server.requests` records every request;
 `server.forget()` starts afresh; `server.hung_up` is set once a client has closed the connection during `hang` or `flood`.
 
 The bytes of a stream are sent in slices of seven, so that characters are split between network chunks.
@@ -139,6 +140,7 @@ class ScriptedServer(ThreadingHTTPServer):
         self.requests: list[Request] = []
         self.refuses: set[str] = set()
         self.plain = False
+        self.vector: Callable[[str], Any] | None = None
         self.default: Answer = fail(400, "the script has run out")
         self.hung_up = threading.Event()
         self._steps = deque(steps)
@@ -201,6 +203,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.requests.append(Request(self.path, headers, body))
+        if self.path == "/v1/embeddings" and (vector := self.server.vector):
+            found = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
+            self._send(200, json.dumps({"data": found}).encode(), {})
+            return
         if self.path != "/v1/chat/completions":
             self._send(404, b'{"detail": "Not Found"}', {})
             return

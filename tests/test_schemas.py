@@ -20,12 +20,29 @@ from filemem.files.config import Config, ConfigError
 from filemem.files.memory import Memory
 
 SCHEMAS = Path(memory.__file__).parents[1] / "schemas"
-TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean", tuple: "array"}
+TYPES: dict[type, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    tuple: "array",
+    type(None): "object",
+}
 MORE: dict[str, dict[str, Any]] = {
     "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
     **{
         key: {"default": [], "items": {"type": "string", "minLength": 1}}
         for key in ("redact_also", "redact_never", "prices")
+    },
+    "embeddings": {
+        "required": ["model"],
+        "properties": {
+            key: {"type": "array", "items": {"type": "string", "minLength": 1}, "description": said}
+            if key == "except"
+            else {"type": "string", "minLength": 1, "description": said}
+            for key, said in config.EMBEDDINGS.items()
+        },
+        "additionalProperties": False,
     },
     "threshold": {"exclusiveMaximum": 1},
     **{key: {"enum": [*words, None]} for key, words in config.CHOICES.items()},

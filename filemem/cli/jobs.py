@@ -54,7 +54,7 @@ def compact_command(older_than: int | None, model: str | None, all_users: bool, 
     """
 
     def work(folder: Folder, show: Show) -> list[JobDone]:
-        return [maintenance.compact(folder, now(), _model(folder, model), older_than, show, dry=dry_run)]
+        return [maintenance.compact(folder, now(), _model(folder, model), older_than, _finer(show), dry=dry_run)]
 
     return _run(work, all_users=all_users, label="compacting")
 
@@ -76,7 +76,7 @@ def sweep_command(all_users: bool, dry_run: bool) -> int:
     def work(folder: Folder, show: Show) -> list[JobDone]:
         return [maintenance.sweep(folder, now(), show, dry=dry_run)]
 
-    return _run(work, all_users=all_users, label="sweeping", least=500)
+    return _run(work, all_users=all_users, label="sweeping")
 
 
 @click.command("maintain")
@@ -97,7 +97,7 @@ def maintain_command(model: str | None, all_users: bool, dry_run: bool, reflect:
     """
 
     def work(folder: Folder, show: Show) -> list[JobDone]:
-        return maintenance.maintain(folder, now(), _model(folder, model), show, dry=dry_run, reflecting=reflect)
+        return maintenance.maintain(folder, now(), _model(folder, model), _finer(show), dry=dry_run, reflecting=reflect)
 
     return _run(work, all_users=all_users, label="maintaining")
 
@@ -158,11 +158,11 @@ def _model(folder: Folder, name: str | None) -> Model:
     return model
 
 
-def _run(job: Job, *, all_users: bool, label: str, least: int = 0) -> int:
+def _run(job: Job, *, all_users: bool, label: str) -> int:
     """Do a job for one user or for all; one whose memories cannot be worked on does not stop the others. Exit code 1 then."""
     if not all_users:
         user = the_user()
-        with progress(f"{label} {user.name}", least) as show:
+        with progress(f"{label} {user.name}") as show:
             done = job(user, show)
         _report(user.name, done)
         return 0
@@ -170,7 +170,8 @@ def _run(job: Job, *, all_users: bool, label: str, least: int = 0) -> int:
         raise FilememError("--user and --all-users exclude each other; give one of them.")
     store, failed = the_store(), 0
     names = store.users()
-    with progress(label, 0) as show:
+    with progress(label) as bar:
+        show = _finer(bar)
         for number, name in enumerate(names):
             show(number, len(names))
             try:
@@ -198,6 +199,11 @@ def _clear_bar() -> None:
     """Make room for a line on the terminal where the bar stands; it is drawn again below."""
     if sys.stderr.isatty():
         put("\r\x1b[K", nl=False, err=True)
+
+
+def _finer(show: Show) -> Show:
+    """Progress in so few steps that the bar would leave it out, each step a long one."""
+    return lambda done, total: show(1000 * done, 1000 * total)
 
 
 def _report(name: str, done: list[JobDone], *, quiet: bool = False) -> None:

@@ -129,13 +129,13 @@ def aside(sentence: str) -> None:
 
 
 @contextlib.contextmanager
-def progress(label: str, least: int = 500) -> Iterator[Callable[[int, int], None]]:
-    """A function of (done, total) that draws a bar of more than `least` steps on standard error, on a terminal only."""
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
     bar: Any = None
 
     def show(done: int, total: int) -> None:
         nonlocal bar
-        if bar is None and sys.stderr.isatty() and total > least and done < total:
+        if bar is None and sys.stderr.isatty() and total > 500 and done < total:
             bar = click.progressbar(length=total, label=label, file=sys.stderr)
             bar.__enter__()
         if bar is not None:

@@ -29,14 +29,11 @@ class MadeCall(NamedTuple):
 
 
 def add(folder: Folder, calls: Iterable[MadeCall]) -> None:
-    """Note calls; one that is noted twice counts once. Raises FilememError or OSError."""
+    """Note calls, those that are known aside; raises FilememError or OSError."""
     with folder.locked():
-        _append(folder, (one._asdict() for one in calls))
-
-
-def known(folder: Folder) -> set[str]:
-    """The ids of the calls that are noted."""
-    return {one.id for one in _noted(folder)}
+        known = {one.id for one in _noted(folder)}
+        new = [one for one in calls if one.id not in known]
+        _append(folder, (one._asdict() for one in new))
 
 
 def read(folder: Folder) -> list[MadeCall]:
@@ -62,15 +59,13 @@ def _append(folder: Folder, entries: Iterable[dict[str, Any]]) -> None:
         disk.log(folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
 
 
-def _noted(folder: Folder) -> Iterable[MadeCall]:
-    found: dict[str, MadeCall] = {}
+def _noted(folder: Folder) -> list[MadeCall]:
+    found = []
     for entry in _entries(folder):
         with contextlib.suppress(TypeError, ValueError):
             call = MadeCall(**entry)
-            found[str(call.id)] = call._replace(
-                at=str(call.at), tool=str(call.tool), milliseconds=int(call.milliseconds)
-            )
-    return found.values()
+            found.append(call._replace(milliseconds=int(call.milliseconds), at=str(call.at), tool=str(call.tool)))
+    return found
 
 
 def _entries(folder: Folder) -> list[dict[str, Any]]:

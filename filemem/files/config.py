@@ -39,9 +39,17 @@ PERSONS = {
     "redact_also": "what it matches is not kept of what you say",
     "redact_never": "what it matches is kept, a secret or not",
     "imports": "filemem maintain reads what lies there, and keeps it",
+    "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
 }  # the settings that only a person may decide, and what each does
 
 
+EMBEDDINGS = {
+    "model": "a name",
+    "endpoint": "a URL",
+    "except": "a list of globs of what stays here",
+    "query_prefix": "what the model wants before a question",
+    "passage_prefix": "and before what is found",
+}  # the keys of that setting
 PLAINLY = "write one `key: value` a line"
 
 
@@ -89,6 +97,7 @@ class Config:
     redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
+    embeddings: Mapping[str, Any] | None = None  # a model, endpoint of vectors to search by as well; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
@@ -151,6 +160,8 @@ def persons(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def spelt(value: Any) -> str:
     """A setting's value as one writes it, in a sentence."""
+    if isinstance(value, dict):
+        value = ", ".join(f"{key}: {one}" for key, one in value.items() if one)
     if isinstance(value, list | tuple):
         value = "; ".join(one if isinstance(one, str) else ", ".join(map(": ".join, one.items())) for one in value)
     return str(value).lower() if isinstance(value, bool) else one_line(str(value), 200)
@@ -214,6 +225,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return _prices(value, wrong) or default
     if key == "imports":
         return _entries(value, wrong) or default
+    if key == "embeddings":
+        return _embeddings(value, wrong)
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
@@ -257,6 +270,18 @@ def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     if not isinstance(value, list):
         raise wrong("imports is a list", "put a hyphen before each entry: `- claude-code: ~/.claude/projects`")
     return value
+
+
+def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
+    """What makes vectors, and of what; raises ConfigError for anything else than EMBEDDINGS, of which the model is needed."""
+    given = value if isinstance(value, dict) else {}
+    kept = given.get("except", [])
+    texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [])]
+    right = all((text or text is kept) and isinstance(text, str | list) for text in texts) and isinstance(kept, list)
+    if not {*given} <= {*EMBEDDINGS} or not right or any(isinstance(text, list) != (text is kept) for text in texts):
+        known = ", ".join(f"{key} ({what})" for key, what in EMBEDDINGS.items())
+        raise wrong("embeddings takes a model, and what else it needs", f"write below it, a line each: {known}")
+    return {**given, "except": kept}
 
 
 _PRICE = re.compile(r"\S+(?: \d{1,6}(?:\.\d{1,6})?){2}", re.ASCII)

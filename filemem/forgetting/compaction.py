@@ -404,7 +404,7 @@ def _archive_only(sources: list[Source], made: dict[str, bytes], own: Own) -> li
 
 def _finds(folder: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
     """Does a search for the probe find the source, wherever it lies, or what its summary has of it?"""
-    for hit in search_files(index.of(folder), probe, limit=FOUND, today=today).hits:
+    for hit in search_files(index.of(folder), probe, limit=FOUND, today=today, by_words=True).hits:
         if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
             return True
         if hit.path == summary and source.memory.kind != "sessions":

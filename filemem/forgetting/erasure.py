@@ -21,6 +21,7 @@ from filemem.files.places import Place, files, names_in, remove, spot
 from filemem.forgetting.deletion import DeletionPlan, digest, other_files
 from filemem.forgetting.wording import MARK, Cut, Wording, apply_cuts
 from filemem.history import POSTPONED, Before, History, asof
+from filemem.search import vector_files
 from filemem.text.plain import counted, one_line
 
 
@@ -68,7 +69,7 @@ def end(folder: Folder) -> None:
         disk.sync_folder(folder.bookkeeping())
 
 
-_CACHES = (indexes.FOLDER, asof.FOLDER)
+_CACHES = (indexes.FOLDER, asof.FOLDER, vector_files.FOLDER)
 _PACKED = (
     *(b"\x1f\x8b\x08", b"PK\3\4", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"(\xb5/\xfd", b"Rar!\x1a", b"%PDF-"),
     *(b"PACK\0\0\0", b"\x78\1", b"# v2 git bundle", b"# v3 git bundle"),
@@ -138,13 +139,15 @@ def settle(folder: Folder, found: DeletionPlan) -> None:
 
 
 def clear(folder: Folder) -> list[str]:
-    """Delete the index and what was laid out of the past; says what went."""
+    """Delete the index, the vectors and what was laid out of the past; says what went."""
     said = []
     if disk.exists(folder.bookkeeping(indexes.FOLDER)):
         indexes.of(folder).discard()
         said.append("the index, which the next question builds anew")
     if asof.drop_all(folder):
         said.append("the copies of past days")
+    if vector_files.drop(folder):
+        said.append("the vectors, which questions and filemem maintain have made anew")
     return said
 
 

@@ -26,6 +26,7 @@ from filemem.remembering import consolidation, experience, reflection, rememberi
 from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
+from filemem.search import vectors
 from filemem.text.plain import counted, few
 
 NAMED = 100  # details that a summary lacks, in words
@@ -99,6 +100,7 @@ def maintain(
         lambda: _compact(folder, at, model, None, progress),
         lambda: _sweep(folder, at, progress),
         lambda: _tidy(folder, at, progress),
+        *([lambda: _embed(folder, progress)] if config.of(folder).embeddings else []),
     ]
     if reflecting:
         jobs.append(lambda: _reflect(folder, at, reflection.needs(model)))
@@ -311,3 +313,13 @@ def _tidy(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
     facts = {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}
     return JobDone("tidy", [*learnt, *said], facts, paths, "Learn how tools fare")
+
+
+def _embed(folder: Folder, progress: Progress) -> JobDone:
+    """Have the vector of every passage; where the endpoint fails, what it gave until then is kept."""
+    known = vectors.of(folder)
+    try:
+        said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."
+    except ModelError as error:
+        said = f"{error} Not every passage has a vector; the next run goes on."
+    return JobDone("embed", [said], {}, [], "")

@@ -140,7 +140,6 @@ class _Intake:
         self.dry = dry
         self.redacts, self.own = config.of(folder).redact and not with_secrets, config.of(folder).own
         self.origins = Origins(folder)
-        self._noted: set[str] | None = None  # the ids of calls, once they were asked for
         self._planned: set[str] = set()  # origins that a dry run would have added
 
     def own_id(self, said: ImportedConversation) -> str:
@@ -181,20 +180,13 @@ class _Intake:
             path = path or self._begin(conversation, origin)
             self._record(origin, path, [id for id in ids if id not in known])
             if conversation.calls and not self.dry:
-                self._note_calls(conversation, origin, path)
+                calls.add(
+                    self.folder, [self._call(one, origin, path, conversation.started) for one in conversation.calls]
+                )
             if new:
                 self._say_secrets(title, secrets)
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
-
-    def _note_calls(self, conversation: ImportedConversation, origin: str, path: str) -> None:
-        """Note the calls of tools that are not noted yet."""
-        if self._noted is None:
-            self._noted = calls.known(self.folder)
-        made = (self._call(one, origin, path, conversation.started) for one in conversation.calls)
-        new = [one for one in made if one.id not in self._noted]
-        self._noted |= {one.id for one in new}
-        calls.add(self.folder, new)
 
     def _call(self, use: ToolUse, origin: str, path: str, started: datetime) -> calls.MadeCall:
         """A call as it is noted."""

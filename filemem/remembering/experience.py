@@ -107,8 +107,8 @@ def learn(folder: Folder, at: dt.datetime) -> tuple[list[str], list[str]]:
     """Bring the lessons on tools up to date; returns the paths that changed, and sentences."""
     paths, said, written = list[str](), list[str](), calls.lessons(folder)
     for one in experiences(folder, at.date()):
-        if one.calls < LEAST or one.rate == 1:
-            continue  # one that never failed teaches nothing
+        if one.calls < LEAST:
+            continue
         path = written.get(one.tool) or f"lessons/{one.first:%Y}/{one.first}-tool-{slug(one.tool) or 'unnamed'}.md"
         with folder.locked():
             here = next(archive.places(folder, path), "")

@@ -1,8 +1,12 @@
 """search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
 
 import datetime as dt
-from typing import NamedTuple
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
+from filemem.errors import FilememError
+from filemem.files import disk
 from filemem.files.folder import Current
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
@@ -14,9 +18,15 @@ from filemem.search.question import Query
 from filemem.text import dates, terms
 from filemem.text.plain import one_line
 
+if TYPE_CHECKING:
+    from filemem.search.vectors import Meaning
+
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 120, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
+FUSED = 400  # passages ranked by words that are ranked by meaning as well, where the settings name a model for that
+_GREETS = "; no strong match: a greeting"
+_EMBEDDINGS = re.compile(rb"(?m)^[^#\n]*embeddings")
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
@@ -45,8 +55,9 @@ def search_files(
     today: dt.date,
     anchor: dt.date | None = None,
     current: Current | None = None,
+    by_words: bool = False,
 ) -> Found:
-    """The best passages for a question; see `ranking` for how they are ranked.
+    """The best passages for a question; see `ranking` for how they are ranked, and `vectors`, which `by_words` leaves out.
 
     `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `_parsed`. What the
     conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
@@ -57,21 +68,34 @@ def search_files(
     parsed = _parsed(query, anchor, today, corpus)
     most = 2 * limit + MARGIN if limit else MOST
     reader = Reader(index, corpus, parsed, today, current)
-    hits = _hits(reader, parsed, asked, most)
+    meaning = None if by_words else _meaning(index, corpus, query)
+    hits = _hits(reader, parsed, asked, most, meaning)
     if further := links.followed(hits, parsed):
         parsed, reader = further, Reader(index, corpus, further, today, current)
-        hits = _hits(reader, parsed, asked, most)
+        hits = _hits(reader, parsed, asked, most, meaning)
     shown, more = selection.chosen(hits, limit, parsed)
     chosen = [hit for candidate in shown if (hit := candidate.hit())]
     unknown = _unknown(corpus, parsed)
-    notes = unknown + _undated(corpus, parsed)
+    notes = unknown + _undated(corpus, parsed) + (meaning.notes if meaning else [])
     if not hits:
         notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
-    greets = terms.is_courtesy(query, reader.names)
-    strength = (
-        "; no strong match: a greeting" if greets and chosen else _strength(chosen, parsed, corpus, known=not unknown)
-    )
+    greets = chosen and terms.is_courtesy(query, reader.names)
+    strength = _GREETS if greets else _strength(chosen, parsed, corpus, known=not unknown)
     return Found(chosen, asked.files, strength, notes, more)
+
+
+def _meaning(index: Index, corpus: Corpus, query: str) -> "Meaning | None":
+    """What ranks by meaning, where the settings name a model for it; most do not, and then nothing is loaded for it."""
+    try:
+        settings = disk.read(os.path.join(index.folder.store, "filemem.yaml"))
+        if not _EMBEDDINGS.search(settings):
+            return None
+        from filemem.search import vectors  # noqa: PLC0415  YAML and what asks an endpoint: twice a whole search
+
+        known = vectors.of(index.folder)
+        return vectors.Meaning(known, index, corpus, query) if known else None
+    except (FilememError, OSError):
+        return None  # settings that are missing or broken, which whoever reads them for more says
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -142,10 +166,12 @@ def _undated(corpus: Corpus, parsed: Query) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int) -> list[Candidate]:
+def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: "Meaning | None") -> list[Candidate]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
     worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
-    scored = ranking.rank(parsed, reader.corpus, limit=most, worth=worth, speakers=asked.speakers, days=asked.days)
+    some = max(most, FUSED) if meaning else most
+    scored = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
+    scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
     found = selection.with_originals(list(reader.candidates(scored)))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     return hits if parsed.past else _current_above(reader, hits, asked)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from filemem.text import terms
 from filemem.text.dates import tense
 from filemem.text.dates.datewords import MONTH_OF, WEEKDAY_OF, pattern, table, values
 from filemem.text.dates.spans import (
@@ -24,6 +23,7 @@ from filemem.text.dates.spans import (
 )
 
 _ZH_UNITS = {"天": "day", "周": "week", "週": "week", "期": "week", "拜": "week", "月": "month", "年": "year"}
+_SIMPLIFIED = str.maketrans("節婦勞動親兒國慶萬聖雙誕", "节妇劳动亲儿国庆万圣双诞")
 RECENT = 183  # days within which a date without a year, told in the past tense, is sure to be the last one
 
 
@@ -310,7 +310,7 @@ def _chinese_yearly(m: re.Match[str]) -> Callable[[int], Span]:
         month, part = number(m["zmonth"]), _chinese_part(m)
         return lambda year: in_month(year * 12 + month - 1, *part)
     if m["zholiday"]:
-        rule = table("holiday")[terms.fold(m["zholiday"])]
+        rule = table("holiday")[m["zholiday"].translate(_SIMPLIFIED)]
         return lambda year: holiday(year, *rule)
     months: tuple[int, ...]
     if quarter := m["zquarter"] or m["zquarter2"]:

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from filemem.text.own_patterns import NONE, Own
 from filemem.text.redaction import issued, listed, near, numbers, told
-from filemem.text.redaction.numbers import ACCOUNT, CARD, NATIONAL_ID
-from filemem.text.redaction.told import CODE, KEY, PASSWORD, TOKEN
 from filemem.text.redaction.words import Finder, blanked, shadow
 
-PRIVATE_KEY, ON_REQUEST = "private key", "on request"
+API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
+CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
 OWN = "own pattern"
-KINDS = (KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST)
+KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST)
 
 _DONE = rf"\[redacted: (?:{'|'.join((*KINDS, OWN))})\]"
 

@@ -1,0 +1,260 @@
+"""With `embeddings:` in filemem.yaml a question finds what means the same in other words. Off by default; the endpoint may fail,
+the cache may be damaged or gone; what is private, secret, withheld or not agreed to never leaves; nothing is sent twice.
+
+The model on loopback knows some concepts by their words, so its vectors are the same each time.
+"""
+
+import datetime as dt
+import itertools
+import math
+import random
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_server import ScriptedServer
+
+from filemem import Store, index
+from filemem.files import config, withheld
+from filemem.files.config import ConfigError
+from filemem.files.folder import Folder
+from filemem.files.trust import Trust
+from filemem.forgetting import erasure
+from filemem.forgetting.maintenance import maintain
+from filemem.search import Found, search_files, vector_files
+
+TODAY = dt.date(2026, 11, 20)
+CONCEPTS = (
+    "car vehicle automobile Škoda 汽车 车",
+    "dog puppy pet 狗",
+    "bread bake baking oven loaf",
+    "cello music 大提琴",
+)
+QUESTION = "Which vehicle did she buy?"
+"""No word of it stands in any memory; by its meaning it asks for the Škoda."""
+
+
+def meaning(text: str) -> list[float]:
+    """What a text is about: how often each concept is named, and a little of everything."""
+    return [0.1 + sum(text.casefold().count(word.casefold()) for word in words.split()) for words in CONCEPTS]
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as endpoint:
+        endpoint.vector = meaning
+        yield endpoint
+
+
+@pytest.fixture
+def store(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three conversations; the settings name the model and are agreed to."""
+    for day, lines in {
+        "2026-03-02": ["**Nadia**: We took the Škoda home on Saturday.", "**Ben**: Lucky you!"],
+        "2026-04-05": ["**Nadia**: The loaf came out flat again.", "**Ben**: More time in the oven, then."],
+        "2026-05-06": [
+            "**Nadia**: Our puppy ate a slipper.",
+            "**Ben**: 我在学大提琴。",
+            "**Nadia**: PIN for the gate: 4411.",
+        ],
+    }.items():
+        path = tmp_path / f"nadia/sessions/2026/{day}-talk.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"- {line}\n" for line in lines))
+    settings(tmp_path, f"model: concepts\n  endpoint: {server.base_url}")
+    monkeypatch.setenv("FILEMEM_TRUST", str(tmp_path))
+    return tmp_path
+
+
+def settings(store: Path, embeddings: str, more: str = "") -> None:
+    (store / "filemem.yaml").write_text(f"embeddings:\n  {embeddings}\n{more}")
+
+
+def user(store: Path) -> Folder:
+    """The user, as a new process has them."""
+    return Store(store).user("nadia").folder
+
+
+def ask(folder: Folder, question: str = QUESTION, **filters: Any) -> Found:
+    return search_files(index.of(folder), question, today=TODAY, **filters)
+
+
+def found(folder: Folder, question: str = QUESTION, **filters: Any) -> list[str]:
+    return [hit.text for hit in ask(folder, question, **filters).hits]
+
+
+def sent(server: ScriptedServer) -> list[str]:
+    """All texts that left, in order."""
+    return [text for request in server.requests for text in request.body["input"]]
+
+
+# -- what it finds -------------------------------------------------------------------------------------------------
+
+
+def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> None:
+    folder = user(store)
+    assert found(folder)[0] == "We took the Škoda home on Saturday."
+    assert found(folder, "Welches Instrument, music?")[0] == "我在学大提琴。"
+    assert "lacks vehicle, buy" in ask(folder).strength and "no strong match: 0%" in ask(folder).strength
+    assert any("meaning" in hit.parts for hit in ask(folder).hits)
+    assert not ask(folder, by_words=True).hits
+    assert found(folder, "Who baked the loaf?")[0] == "The loaf came out flat again."
+
+
+def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
+    folder = user(store)
+    assert "We took the Škoda home on Saturday." not in found(folder, speaker="Ben")
+    assert "We took the Škoda home on Saturday." not in found(folder, after="2026-04-01")
+    assert not set(found(folder, path="sessions/2026/2026-04-05-talk.md")) & {"We took the Škoda home on Saturday."}
+
+
+def test_without_the_setting_nothing_is_asked(store: Path, server: ScriptedServer) -> None:
+    (store / "filemem.yaml").write_text("# embeddings: null\ntools: true\n")
+    assert not found(user(store)) and not server.requests
+
+
+def test_with_numpy_and_without_the_products_are_the_same() -> None:
+    numpy = pytest.importorskip("numpy")
+    chance = random.Random(7)
+    values = array("f", (chance.gauss(0, 1) for _ in range(40 * 24)))
+    question = array("f", (chance.gauss(0, 1) for _ in range(24)))
+    plain, fast = (list(vector_files.products(values, question, package)) for package in (None, numpy))
+    assert all(math.isclose(one, other, abs_tol=1e-4) for one, other in zip(plain, fast, strict=True))
+
+
+# -- what leaves ---------------------------------------------------------------------------------------------------
+
+
+def test_settings_that_nobody_has_agreed_to_make_nothing_leave(
+    store: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FILEMEM_TRUST")
+    folder = user(store)
+    assert not found(folder)
+    maintain(folder, dt.datetime(2026, 11, 20, 12), None)
+    assert not server.requests
+    assert "embeddings" in config.withheld(store, trust=Trust())
+
+
+def test_secrets_and_what_is_withheld_or_kept_here_never_leave(store: Path, server: ScriptedServer) -> None:
+    settings(
+        store,
+        f"model: concepts\n  endpoint: {server.base_url}\n  except: ['sessions/2026/2026-04*']",
+        "redact_also: [slipper]\n",
+    )
+    folder = user(store)
+    withheld.withhold(folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20))
+    found(folder, "my password is Tulip42-Garden, which vehicle?")
+    maintain(folder, dt.datetime(2026, 3, 20, 12), None)
+    everything = "\n".join(sent(server))
+    assert "Škoda" in everything and "puppy ate" in everything
+    for kept in ("4411", "Lucky", "loaf", "oven", "slipper", "Tulip42"):
+        assert kept not in everything, kept
+
+
+def test_no_text_is_sent_twice(store: Path, server: ScriptedServer) -> None:
+    """A new turn is sent alone, and what only moves is not sent at all; nor by the next process."""
+    found(user(store))
+    assert len(sent(server)) == 1 + 7
+    server.requests.clear()
+    folder = user(store)
+    talk = store / "nadia/sessions/2026/2026-04-05-talk.md"
+    talk.write_text(talk.read_text() + "- **Ben**: Use strong flour.\n")
+    folder.move("sessions/2026/2026-03-02-talk.md", "archive/sessions/2026/2026-03-02-talk.md")
+    assert "We took the Škoda home on Saturday." in found(folder)
+    assert sent(server) == [QUESTION, "Ben: Use strong flour."]
+
+
+def test_a_model_that_wants_prefixes_gets_them(store: Path, server: ScriptedServer) -> None:
+    settings(
+        store, f"model: e5\n  endpoint: {server.base_url}\n  query_prefix: 'query: '\n  passage_prefix: 'passage: '"
+    )
+    found(user(store))
+    assert sent(server)[0] == f"query: {QUESTION}"
+    assert all(text.startswith("passage: ") for text in sent(server)[1:])
+
+
+# -- what fails ----------------------------------------------------------------------------------------------------
+
+
+def test_an_endpoint_that_fails_costs_a_line_and_not_the_answer(store: Path, server: ScriptedServer) -> None:
+    words = ask(user(store), "Who ate the slipper?", by_words=True)
+    server.vector = None
+    folder = user(store)
+    for _ in range(2):
+        answer = ask(folder, "Who ate the slipper?")
+        assert [hit.text for hit in answer.hits] == [hit.text for hit in words.hits] != []
+        (line,) = answer.notes
+        assert "concepts at 127.0.0.1" in line and line.endswith("Found by words alone.") and "\n" not in line
+    assert len(server.requests) == 1  # the second question did not wait for it again
+
+
+@pytest.mark.parametrize("wrong", [[], [1.0, float("nan")], ["x"], [0.0, 0.0, 0.0, 0.0], {"a": 1}])
+def test_an_answer_that_is_no_vector_counts_as_a_failure(store: Path, server: ScriptedServer, wrong: Any) -> None:
+    server.vector = lambda text: wrong
+    assert ask(user(store)).notes[-1].endswith("Found by words alone.")
+
+
+def test_a_cache_that_is_damaged_in_any_place_is_made_anew(store: Path) -> None:
+    expected = found(user(store))
+    files = sorted((store / "nadia/.filemem/vectors").iterdir())
+    for file, part in itertools.product(files, range(8)):
+        data = file.read_bytes() if file.exists() else b""
+        at = part * len(data) // 8
+        if data:
+            file.write_bytes(data[:at] if part % 2 else data[:at] + bytes([data[at] ^ 85]) + data[at + 1 :])
+        assert found(user(store)) == expected, (file.name, at)
+
+
+def test_another_model_under_the_same_name_has_its_own_vectors(store: Path, server: ScriptedServer) -> None:
+    expected = found(user(store))
+    server.vector = lambda text: [*meaning(text), 0.5]
+    assert found(user(store)) == expected
+    assert found(user(store)) == expected
+
+
+@pytest.mark.parametrize(
+    "given", ["endpoint: x", "model: 3", "model: m\n  colour: red", "model: m\n  except: notes", "- m"]
+)
+def test_a_setting_that_is_wrong_is_told_in_a_sentence(store: Path, given: str) -> None:
+    settings(store, given)
+    with pytest.raises(
+        ConfigError, match=r"filemem.yaml:1: embeddings takes a model, and what else it needs; write below it"
+    ):
+        config.load(store)
+
+
+# -- what the jobs do ----------------------------------------------------------------------------------------------
+
+
+def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(store: Path, server: ScriptedServer) -> None:
+    for number in range(150):
+        (store / f"nadia/notes-{number}.md").write_text(f"Note {number} about bread.\n")
+    folder = user(store)
+    done = maintain(folder, dt.datetime(2026, 5, 20, 12), None)[-1]
+    assert (done.job, done.said) == ("embed", [f"Embedded {len(sent(server))} new passages."])
+    assert max(len(request.body["input"]) for request in server.requests) == 64 and len(server.requests) > 2
+    for number in range(1, 150):
+        (store / f"nadia/notes-{number}.md").unlink()
+    before = len(server.requests)
+    maintain(folder, dt.datetime(2026, 5, 20, 12), None)
+    assert len(server.requests) == before
+    (file,) = (store / "nadia/.filemem/vectors").glob("*.vectors")
+    assert file.stat().st_size < 3000
+
+
+def test_maintain_says_in_a_line_that_the_endpoint_failed(store: Path, server: ScriptedServer) -> None:
+    server.vector = None
+    (said,) = maintain(user(store), dt.datetime(2026, 5, 20, 12), None)[-1].said
+    assert said.startswith("concepts at 127.0.0.1") and said.endswith("the next run goes on.")
+
+
+def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
+    folder = user(store)
+    found(folder)
+    assert list((store / "nadia/.filemem/vectors").iterdir())
+    assert "the vectors" in " ".join(erasure.clear(folder))
+    assert not list((store / "nadia/.filemem/vectors").iterdir())
+    assert found(folder)[0] == "We took the Škoda home on Saturday."
