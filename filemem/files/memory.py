@@ -394,8 +394,10 @@ def encoding_of(data: bytes) -> str:
 
 def decode(data: bytes) -> str:
     """The text of a file's bytes, without a byte order mark; never raises."""
-    encoding = encoding_of(data)
-    return data.decode("utf-8-sig" if encoding == "utf-8" else encoding, "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
 
 
 def _broken_byte(data: bytes) -> int:

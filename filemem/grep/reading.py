@@ -17,11 +17,6 @@ class NotText(FilememError):
 
 def text(path: str, data: bytes) -> str:
     """The text of a whole file's bytes; raises NotText for a binary one."""
-    if b"\0" not in data:
-        try:
-            return data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return decode(data)
     memory = Memory(path, data)
     if memory.binary:
         raise NotText(f"{path} is no text file; nothing in it can be shown.")
