@@ -319,6 +319,14 @@ def test_somebody_elses_repository_is_not_trusted(tmp_path: Path) -> None:
     assert f"safe.directory {where}" in learn(mara)[1].note
 
 
+def test_a_repository_that_git_cannot_read_is_told_of_with_a_remedy(tmp_path: Path) -> None:
+    mara = store(tmp_path / "store")
+    with open(tmp_path / "store" / ".git" / "config", "a") as config:
+        config.write("[core\n")
+    [problem] = History(Folder(mara.root, "mara", mara.trust)).problems()
+    assert "bad config line" in problem.what and problem.remedy
+
+
 def test_signing_lfs_and_identity_that_are_not_there_stop_nothing(tmp_path: Path) -> None:
     """The machine does not sign in a person's name; a filter that is not installed is git's to pass over."""
     where = tmp_path / "store"

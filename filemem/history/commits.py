@@ -143,7 +143,7 @@ class History:
             left_out = self.found.seal.unused_settings() if self.home and self.found else []
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
-            return [Problem(".git", 1, what, remedy)]
+            return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         remedy = "say it in your own configuration (git config --global) if you want it"
         return [Problem(".git", 1, f"of the repository's own {few(left_out)} is not used", remedy)] if left_out else []
 
