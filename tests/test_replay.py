@@ -116,4 +116,6 @@ def test_the_totals_count_summaries_and_jobs_and_what_they_cost(ann: Folder, tmp
     shown = CliRunner().invoke(cli, words).output
     assert "chats      1, 3 messages" in shown and f"requests   {asked}: " in shown
     assert f"; {asked - answers} of them for consolidation" in shown and "of them for summary" in shown
+    jobs = CliRunner().invoke(cli, [*words[:-2], f"jobs-{NOW:%Y-%m}"]).output
+    assert jobs.count("x for consolidation: stop, 0 calls (1000 tokens in, 100 out, ") == asked - answers
     assert f"money      {round(asked * 0.00125 + 1e-9, 4):.4f} for {asked} of them" in shown

@@ -203,7 +203,8 @@ def _step(step: dict[str, Any], number: str) -> str:
             return f"{at}  {step.get('name')} {step.get('arguments')} -> {step.get('answer')} ({size})"
         case "model":
             spent = f"{step.get('tokens_in')} tokens in, {step.get('tokens_out')} out, {step.get('milliseconds')} ms"
-            return f"{at}  {number}{step.get('model')}: {step.get('finish')}, {_calls(step.get('calls'))} ({spent})"
+            purpose = f" for {step['purpose']}" if "purpose" in step else ""
+            return f"{at}  {number}{step.get('model')}{purpose}: {step.get('finish')}, {_calls(step.get('calls'))} ({spent})"
         case "recall":
             return f"{at}  recall: {', '.join(map(str, step.get('places') or [])) or 'nothing strong'}"
         case _:

@@ -197,7 +197,10 @@ def _reflect(folder: Folder, at: dt.datetime, model: Model) -> JobDone:
     said += [f"Dropped: {one.text} ({one.reason})" for one in done.dropped]
     said += ["What is proposed waits for your word; see: filemem review"] if done.proposed else []
     facts = {"proposed": [claim.text for claim in done.proposed], "dropped": [one._asdict() for one in done.dropped]}
-    return JobDone("reflect", said or [f"Nothing to propose of {counted(done.sessions, 'session')}."], facts, [], "")
+    none = (
+        f"Nothing to propose of {counted(done.sessions, 'session')}." if done.sessions else "Nothing new to look over."
+    )
+    return JobDone("reflect", said or [none], facts, [], "")
 
 
 def _looked_over(count: int) -> JobDone:
