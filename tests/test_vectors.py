@@ -6,6 +6,7 @@ The model on loopback knows some concepts by their words, so its vectors are the
 
 import datetime as dt
 import itertools
+import json
 import math
 import random
 from array import array
@@ -208,6 +209,14 @@ def test_a_cache_that_is_damaged_in_any_place_is_made_anew(store: Path) -> None:
         assert found(user(store)) == expected, (file.name, at)
 
 
+@pytest.mark.parametrize("files", [5, [], {"a": 5}, {"sessions/2026/2026-03-02-talk.md": [[1], [{}]]}, {"a": [[], 7]}])
+def test_a_listing_that_somebody_made_up_changes_nothing(store: Path, files: Any) -> None:
+    expected = found(user(store))
+    listing = store / "nadia/.filemem/vectors/files.json"
+    listing.write_text(json.dumps({**json.loads(listing.read_text()), "files": files}))
+    assert found(user(store)) == expected
+
+
 def test_another_model_under_the_same_name_has_its_own_vectors(store: Path, server: ScriptedServer) -> None:
     expected = found(user(store))
     server.vector = lambda text: [*meaning(text), 0.5]
@@ -243,6 +252,19 @@ def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(store: Path, s
     assert len(server.requests) == before
     (file,) = (store / "nadia/.filemem/vectors").glob("*.vectors")
     assert file.stat().st_size < 3000
+
+
+def test_a_file_of_vectors_stays_as_small_as_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_files, "FULL", 4 * 4 * 10)
+    files = vector_files.VectorFiles(str(tmp_path / "v"), "m")
+    keys = [f"{n:032x}" for n in range(25)]
+    files.add(keys, [array("f", [n, 1, 0, 0]) for n in range(25)])
+    files.keep(keys[:21])
+    assert sorted(file.stat().st_size // 300 for file in (tmp_path / "v").iterdir()) == [0, 1, 1]
+    again = vector_files.VectorFiles(str(tmp_path / "v"), "m")
+    again.refresh()
+    likes = again.alike(array("f", [1, 0, 0, 0]))
+    assert [likes[again.places[key]] for key in keys[:21]] == [*range(21)] and len(again.places) == 21
 
 
 def test_maintain_says_in_a_line_that_the_endpoint_failed(store: Path, server: ScriptedServer) -> None:

@@ -20,7 +20,8 @@ from filemem.files.places import names_in
 
 FOLDER = "vectors"  # in the bookkeeping
 KEY = 16  # bytes of a key, which is told in hexadecimal
-MOST = 30  # files, from which on they are made one
+MOST = 30  # files beside the full ones, from which on they are put together
+FULL = 50_000_000  # bytes of a file; half of what is read of any
 _ENDING = ".vectors"
 
 
@@ -45,11 +46,13 @@ class VectorFiles:
             self._clear()
         for name in sorted(names - self._read):
             self._read.add(name)
-            with contextlib.suppress(FilememError, OSError, ValueError, LookupError, TypeError, ZeroDivisionError):
+            with contextlib.suppress(
+                FilememError, OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError
+            ):
                 head, _, data = disk.read(os.path.join(self._folder, name)).partition(b"\n")
                 facts = json.loads(head)
-                if facts["made"] == self._made and facts["check"] == zlib.crc32(data):
-                    size = facts["count"] * KEY
+                size = facts["count"] * KEY
+                if facts["made"] == self._made and facts["check"] == zlib.crc32(data) and size < len(data):
                     self._take([data[at : at + KEY].hex() for at in range(0, size, KEY)], array("f", data[size:]))
 
     def _names(self) -> set[str]:
@@ -80,14 +83,16 @@ class VectorFiles:
         self._take(keys, values)
         with contextlib.suppress(FilememError, OSError):
             self._read.add(self._write(keys, values))
-            if len(self._read) > MOST:
+            if len(self._read) > MOST + len(self._values) * 4 // FULL:
                 self.keep(self.places.keys())
 
     def keep(self, keys: Collection[str]) -> None:
-        """Make one file of the vectors with these keys, and delete all others. Raises FilememError or OSError."""
-        wanted = [key for key in self.places if key in keys]
-        values = array("f", b"".join(self._vector(self.places[key]).tobytes() for key in wanted))
-        new = {self._write(wanted, values)} if wanted else set()
+        """Put the vectors with these keys into as few files as can be, and delete all others. Raises FilememError or OSError."""
+        wanted, some = [key for key in self.places if key in keys], FULL // (4 * self.width or 1)
+        new = set()
+        for at in range(0, len(wanted), some):
+            values = (self._vector(self.places[key]).tobytes() for key in wanted[at : at + some])
+            new.add(self._write(wanted[at : at + some], array("f", b"".join(values))))
         for name in self._names() - new:
             with contextlib.suppress(FilememError):
                 disk.delete(os.path.join(self._folder, name))

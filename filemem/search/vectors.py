@@ -68,9 +68,15 @@ class Vectors:
     def _load(self) -> None:
         self._files.refresh()
         if not self._listed:
-            with contextlib.suppress(FilememError, OSError, ValueError, LookupError, TypeError):
+            with contextlib.suppress(
+                FilememError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
+            ):
                 facts = json.loads(disk.read(self._folder / _LISTING))
-                self._listed = facts["files"] if facts["made"] == self._made else {}
+                if facts["made"] == self._made:
+                    found = (
+                        (path, (list(stats), list(map(str, keys)))) for path, (stats, keys) in facts["files"].items()
+                    )
+                    self._listed = dict(found)
 
     def _save(self) -> None:
         self._changed = False
@@ -96,8 +102,8 @@ class Vectors:
 
     def _keys(self, corpus: Corpus, entry: IndexedFile) -> list[str] | None:
         """The keys of a file's passages, None where it is new, has changed, or is kept from the endpoint."""
-        stats, keys = self._listed.get(entry.path, ((), None))
-        return keys if list(stats) == list(corpus.stats(entry.first)) else None
+        stats, keys = self._listed.get(entry.path, ([], []))
+        return keys if stats == list(corpus.stats(entry.first)) and len(keys) == entry.count else None
 
     def _wanted(self, corpus: Corpus) -> Iterator[IndexedFile]:
         """The files with a passage that may have no vector, the newest first; none that the settings keep here."""
@@ -166,12 +172,12 @@ class Vectors:
             if self._changed:
                 self._save()
             likes, places = self._files.alike(vector), self._files.places
-        found: dict[int, float] = {}
-        for entry in corpus.entries():
-            keys = self._keys(corpus, entry) or []
-            near = _beside([likes[places[key]] if key in places else -1.0 for key in keys])
-            found |= {entry.first + place: like for place, like in enumerate(near) if like > -1}
-        return found
+            found: dict[int, float] = {}
+            for entry in corpus.entries():
+                keys = self._keys(corpus, entry) or []
+                near = _beside([likes[places[key]] if key in places else -1.0 for key in keys])
+                found |= {entry.first + place: like for place, like in enumerate(near) if like > -1}
+            return found
 
 
 class Meaning:
