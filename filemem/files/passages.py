@@ -86,35 +86,37 @@ def turn_days(heads: Sequence[tuple[dt.date | None, str]], day: dt.date | None) 
 
 def _turns(lines: list[str], after: int) -> Iterator[Passage]:
     """The passages of a transcript, each turn with the date that its head, or a heading over it, names."""
-    start, said, head = 0, [""], Passage(0, 0, "", "", "")
+    said: list[str] = []
+    head: tuple[int, str, str, str, dt.date | None] | None = None  # its line, who, when, what stands over it, its day
     context: list[str] = []
     rest = 0  # the line behind which no turn stands
     for number, line in enumerate(lines[after:], after + 1):
-        match = _TURN.match(line)
+        match = _TURN.match(line) if line.startswith("- **") else None
         if match:
-            if start:
-                yield _turn(head, said)
-            named = [heading[1] for text in context if (heading := DAY_HEADING.match(text))]
-            about = " ".join(text.strip("# ") for text in context)
-            head = Passage(number, number, match[1], match[3] or "", "", about, _iso(match[2] or "".join(named[-1:])))
-            start, context, said = number, [], [match[4] or ""]
-        elif start and (line.startswith("  ") or not line.strip()):
+            if head:
+                yield _turn(*head, said)
+            speaker, date, time, text = match.groups("")
+            about = " ".join(text.strip("# ") for text in context) if context else ""
+            if not date and context:
+                date = "".join([heading[1] for above in context if (heading := DAY_HEADING.match(above))][-1:])
+            head, context, said = (number, speaker, time, about, _iso(date)), [], [text]
+        elif head and (line.startswith("  ") or not line.strip()):
             said.append(line[2:] if line.startswith("  ") else "")
-        elif start:
-            yield _turn(head, said)
-            start, context, rest = 0, [line], number - 1
+        elif head:
+            yield _turn(*head, said)
+            head, context, rest = None, [line], number - 1
         elif line.strip():
             context.append(line)
-    if start:
-        yield _turn(head, said)
+    if head:
+        yield _turn(*head, said)
     elif rest:
         yield from paragraphs(lines, rest)
 
 
-def _turn(head: Passage, said: list[str]) -> Passage:
+def _turn(line: int, speaker: str, time: str, about: str, day: dt.date | None, said: list[str]) -> Passage:
     while len(said) > 1 and not said[-1]:
         said.pop()
-    return head._replace(end_line=head.line + len(said) - 1, text="\n".join(said))
+    return Passage(line, line + len(said) - 1, speaker, time, "\n".join(said), about, day)
 
 
 def _iso(text: str) -> dt.date | None:

@@ -143,6 +143,7 @@ class _Scorer:
         self.corpus = corpus
         self._worth = worth
         self._speakers = speakers
+        self._marks: dict[frozenset[int], signs.Marks] = {}  # those asked for, by who speaks in a file
         found, self.weights = lookup.lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
@@ -283,9 +284,12 @@ class _Scorer:
     def _shares(self, layout: signs.Layout) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
         query, speakers = self.query, layout.speakers
-        # What nobody speaks may be told of the person asked about.
-        about = query.about.union((0,)) & speakers if query.about else query.about
-        return layout.shares(signs.Marks(about, query.others & speakers, query.asks_when or self._bare, self._bare))
+        asked = self._marks.get(speakers)
+        if asked is None:  # what nobody speaks may be told of the person asked about
+            about = query.about.union((0,)) & speakers if query.about else query.about
+            when = query.asks_when or self._bare
+            asked = self._marks[speakers] = signs.Marks(about, query.others & speakers, when, self._bare)
+        return layout.shares(asked)
 
     def words(self, file: _File, number: int) -> _Words:
         """What each word of the question counts for a passage, its own place and its neighbours' taken together."""
