@@ -68,6 +68,16 @@ def test_what_is_so_now_and_what_was_so_in_june(
     assert old in answer and ("then" in answer or "当时" in answer)
 
 
+def test_what_somebody_says_of_themselves_is_told_of_nobody_else(say: Say, mara: Folder) -> None:
+    """Neither by a word that begins their sentence, nor by a correction of what was told of another."""
+    say("03-01", "I work as a nurse.")
+    say("07-05", "Got a new job as a teacher.")
+    assert "teacher" in first(say("11-20", "What is my job?"))
+    assert [path for path in mara.paths() if path.startswith("archive/facts/")]
+    say("07-06", "My brother Leo lives in Ghent.")
+    assert "Ghent" in first(say("11-20", "Where does Leo live?"))
+
+
 @pytest.mark.parametrize(
     ("plan", "off", "question", "called"),
     [

@@ -160,6 +160,12 @@ def single(owner: str, found: Iterable[Stated]) -> States:
     return tuple(((owner.casefold(), one.relation), one.value) for one in found if one.single)
 
 
+def states_of(text: str, speaker: str) -> States:
+    """The relations that a speaker's words state of them, else of whom they name first."""
+    own = stated(text)
+    return single(speaker, own) if own or whose(text) == "self" else single(*of_somebody(text))
+
+
 def display(name: str) -> str:
     """A user's name as a sentence has it: mara is Mara."""
     return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
@@ -222,12 +228,12 @@ class FactIndex:
     def states(self, text: str, speaker: str = "") -> States:
         """The relations that a text states: of its speaker, else of whom it begins with, else of the user."""
         text = plain(text)
-        if speaker and (found := of_somebody(text))[1]:
-            return single(*found)
-        owner = display(speaker) if speaker else next(
+        if speaker:
+            return states_of(text, display(speaker))
+        owner = next(
             (name for name in self.names if text.casefold().startswith(name.casefold())), display(self.user.name)
         )  # fmt: skip
-        return single(owner, stated(text, "" if speaker else owner))
+        return single(owner, stated(text, owner))
 
     def put(self, fact: Fact) -> None:
         """Take in a fact, in the place of the one at its path."""

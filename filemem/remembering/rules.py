@@ -9,11 +9,11 @@ from typing import NamedTuple
 from filemem.files.passages import format_turn
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
-from filemem.remembering.comparison import Claim, single
+from filemem.remembering.comparison import Claim, single, states_of
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text.statements import Statement, bears_nothing, leaning, steering, steers, table, told
-from filemem.text.statements.relations import of_somebody, renamed
+from filemem.text.statements.relations import renamed
 from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
 from filemem.text.statements.validity import held
 
@@ -178,7 +178,7 @@ def _claim(session: Session, quotes: list[tuple[SessionTurn, str]], statement: S
         origins=tuple((one.digest, digest(text)) for one, _ in reversed(quotes)),
         importance=statement.kind.importance,
         confidence=1.0 if lesson or statement.asked else 0.8,
-        states=single(*(of_somebody(statement.text) if not statement.states else (said.speaker, statement.states))),
+        states=states_of(statement.text, said.speaker) if len(quotes) == 1 else single(said.speaker, statement.states),
         aliases=renamed(statement.text) or (),
         changes=statement.changes,
         body="".join(format_turn(one.speaker, "", text) for one, text in quotes).rstrip("\n"),
