@@ -2,6 +2,7 @@
 and Anthropic's blocks. Whether one failed is said outright by two of them; else it is read from how its answer begins.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -39,8 +40,7 @@ def uses(entries: Iterable[tuple[dict[str, Any], datetime | None]]) -> list[Tool
             elif piece.id in open_calls:
                 call, begun = open_calls.pop(piece.id)
                 spent = (at - begun).total_seconds() if at and begun and bool(at.tzinfo) == bool(begun.tzinfo) else 0
-                failed = _failed(piece.answer) if piece.failed is None else piece.failed
-                error = (_first(piece.answer) or "failed") if failed else ""
+                error = _error(piece.answer, piece.failed)
                 found.append(ToolUse(call.id, call.tool, call.asked or "", error, begun, max(0, round(1000 * spent))))
     return found
 
@@ -74,25 +74,15 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if value is not None else ""
 
 
-def _failed(answer: str) -> bool:
-    """Does an answer tell of a failure: by its JSON, or by how it begins?"""
-    try:
+def _error(answer: str, failed: bool | None) -> str:
+    """The line of an answer that tells what failed, by its JSON or else by how it begins; empty where it did not fail."""
+    told: dict[str, Any] = {}
+    with contextlib.suppress(FilememError):
         told = mapping(decode(answer)) if answer[:1] == "{" else {}
-    except FilememError:
-        told = {}
-    code = told.get("exit_code", mapping(told.get("metadata")).get("exit_code"))
-    if told.get("error") or told.get("success") is False or (isinstance(code, int) and code != 0):
-        return True
-    return not told and _FAILED.match(answer) is not None
-
-
-def _first(answer: str) -> str:
-    """The line of an answer that tells what failed: of JSON its error or output, else the first that is not empty."""
-    try:
-        told = mapping(decode(answer)) if answer[:1] == "{" else {}
-    except FilememError:
-        told = {}
+    if failed is None:
+        code = told.get("exit_code", mapping(told.get("metadata")).get("exit_code"))
+        failed = bool(told.get("error") or told.get("success") is False or (isinstance(code, int) and code))
+        failed = failed or (not told and _FAILED.match(answer) is not None)
     text = next((_text(told[key]) for key in ("error", "message", "output") if told.get(key)), answer)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    traced = lines[:1] == ["Traceback (most recent call last):"]
-    return (lines[-1] if traced else lines[0]) if lines else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["failed"]
+    return (lines[-1] if lines[0] == "Traceback (most recent call last):" else lines[0]) if failed else ""

@@ -149,11 +149,11 @@ def _write(folder: Folder, path: str, one: Experience, *, new: bool) -> bool:
 
 def _with(data: bytes, lines: list[str]) -> bytes:
     """The file with these in the place of the program's lines, which begin as they do."""
-    own = lines[0].partition(":")[0].encode()
+    own = (lines[0].partition("**:")[0] + "**:").encode()
     end = b"\r\n" if b"\r\n" in data else b"\n"
     kept = data.splitlines(keepends=True)
-    place = next((n for n, line in enumerate(kept) if line.startswith(own + b":")), len(kept))
-    rest = [line for line in kept if not line.startswith(own + b":")]
+    place = next((n for n, line in enumerate(kept) if line.startswith(own)), len(kept))
+    rest = [line for line in kept if not line.startswith(own)]
     if place and place <= len(rest) and not rest[place - 1].endswith(b"\n"):
         rest[place - 1] += end
     return b"".join([*rest[:place], *(line.encode().replace(b"\n", end) for line in lines), *rest[place:]])
