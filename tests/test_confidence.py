@@ -81,6 +81,16 @@ def test_a_second_contrary_remark_on_another_day_does_too(user: Folder) -> None:
     assert tell(user, SEPTEMBER, "My favourite tea is sencha.") == [("SUPERSEDE", False)]
 
 
+def test_where_the_person_rejects_it_what_was_told_is_surer_again(user: Folder) -> None:
+    """And the fact is still the program's own, which the next telling confirms."""
+    firm(user)
+    tell(user, AUGUST, "My favourite tea is sencha.")
+    review = Review(user)
+    assert review.reject(next(iter(review.proposals())).claim) == [TEA]
+    assert certain(user) == 0.85 and not list(Review(user).proposals())
+    assert tell(user, SEPTEMBER, "My favourite tea is oolong.") == [("UPDATE", False)]
+
+
 def test_what_was_told_twice_is_replaced_at_once(user: Folder) -> None:
     for at in DAYS[:2]:
         tell(user, at, "My favourite tea is oolong.")

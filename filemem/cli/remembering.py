@@ -234,7 +234,7 @@ def _decide(review: Review, found: Proposal, place: str, last: str, done: list[A
             put(line)
         answer, text = _asked(found)
     if answer == "reject":
-        review.reject(found.claim)
+        done.append(Applied([], review.reject(found.claim), []))
         say("rejected")
     elif answer in ("accept", "all"):
         made = review.accept(found.claim, now(), text)

@@ -208,13 +208,18 @@ def decided(claim: Claim, known: FactIndex) -> Decision:
     return _new(claim, verdict, known)
 
 
+def surer(confidence: float) -> float:
+    """How certain is what is told on a further day."""
+    return round(1 - (1 - confidence) * RAISED, 2)
+
+
 def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
     """A memory gets a further source, and what is new; told on another day, it is also more certain."""
-    surer = fact.confidence
+    certain = fact.confidence
     if claim.day != fact.since and not claim.said_by:
-        surer = round(1 - (1 - fact.confidence) * RAISED, 2)
-    surer = max(surer, claim.confidence)
-    found = Decision(UPDATE, fact.path, claim, "told again", surer)
+        certain = surer(fact.confidence)
+    certain = max(certain, claim.confidence)
+    found = Decision(UPDATE, fact.path, claim, "told again", certain)
     if claim.merged and claim.meant == (UPDATE, fact.path):
         found = found._replace(adds=claim.merged, retells=True)
         fact = fact._replace(text=claim.merged, speaker="")
@@ -226,7 +231,7 @@ def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
         found = found._replace(heading=profile.section(claim.heading))
     named = tuple(dict.fromkeys([*fact.sources, *claim.sources]))
     since, words = max(fact.since, claim.day), fact.words | words if found.adds else fact.words
-    known.put(fact._replace(confidence=surer, since=since, words=words, sources=named))
+    known.put(fact._replace(confidence=certain, since=since, words=words, sources=named))
     return found
 
 

@@ -1,16 +1,20 @@
 """Review: what consolidation would remember waits in its ledger until the person has accepted, changed or rejected it."""
 
+import contextlib
 import datetime as dt
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from filemem.errors import FilememError
 from filemem.files import archive
+from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.remembering import consolidation, sessions
-from filemem.remembering.comparison import DROP, NOOP, Claim, FactIndex, Verdict, compare, from_json
+from filemem.remembering.comparison import DROP, FIRM, NOOP, SUPERSEDE, Claim, FactIndex, Verdict, compare, from_json
 from filemem.remembering.consolidation import Applied, SessionPlan
-from filemem.remembering.ledger import Ledger
+from filemem.remembering.ledger import Ledger, digest
 
 
 class CitedTurn(NamedTuple):
@@ -70,9 +74,19 @@ class Review:
         self.ledger.made.update((origin, one.path) for one in done.decisions for origin in one.claim.origins)
         return done
 
-    def reject(self, claim: Claim) -> None:
-        """Do not remember a claim, and do not propose it again."""
+    def reject(self, claim: Claim) -> list[str]:
+        """Do not remember a claim, and do not propose it again; returns the facts that it had put in doubt, surer again."""
         self.ledger.add([{"refused": list(claim.origins[0])}])
+        verdict, changed = compare(claim, self.known), list[str]()
+        for fact in verdict.facts if verdict.action == SUPERSEDE else ():
+            if not fact.own or fact.days < FIRM:
+                continue
+            certain = f"{consolidation.surer(fact.confidence):g}"
+            with contextlib.suppress(FilememError, ValueError):
+                self.user.edit(fact.path, functools.partial(set_front, fact.path, key="confidence", value=certain))
+                self.ledger.add([{"wrote": fact.path, "digest": digest(self.user.read(fact.path)), "from": []}])
+                changed.append(fact.path)
+        return changed
 
     def _turns(self, claim: Claim) -> Iterator[CitedTurn]:
         for source in claim.sources:
