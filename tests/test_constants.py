@@ -18,8 +18,8 @@ ROOMS = (
     "filemem.files.passages",
 )
 IN_WORDS = set(
-    "BARE_QUERY_MASS ANOTHER DAY_ALONE DEARER HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES IS_DERIVED "
-    "SHARP SLIGHT WINDOWS".split()
+    "BARE_QUERY_MASS ANOTHER DAY_ALONE DEARER FIRST HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES "
+    "IS_DERIVED SHARP SLIGHT WINDOWS".split()
 )
 """Constants that the document states in words or in other units."""
 NUMBER = re.compile(r"(?<![\w.])[−+]?\d[\d,]*(?:\.\d+)?")

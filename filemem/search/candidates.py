@@ -18,8 +18,9 @@ from filemem.search.evidence import TermCoverage
 from filemem.search.hits import Hit, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
-from filemem.text import terms
+from filemem.text import dates, terms
 
+A_WEEK = 7  # days that a text may tell of at once to be of each of them
 CHAIN = 10  # times that a memory is followed to what replaced it
 THEN = "then: "  # how the note begins of what held at the time that is asked for
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
@@ -123,6 +124,14 @@ class Candidate:
         """Its own day, or that of its file."""
         memory = self._reader.memory(self.path)
         return self._passages[1].day or (memory.date if memory else None)
+
+    def is_of(self, spans: Iterable[tuple[int, int]]) -> bool:
+        """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
+        day = self.date or dt.date.min
+        told = [one.span for one in dates.mentioned(self.text, day) if not one.other]
+        days = [(span.start.toordinal(), span.end.toordinal()) for span in (dates.Span(day, day), *told)]
+        days = [(start, end) for start, end in days if end - start < A_WEEK]
+        return any(first <= end and start <= last for first, last in spans for start, end in days)
 
     @functools.cached_property
     def shown(self) -> tuple[tuple[int, int], ...]:

@@ -41,6 +41,9 @@ _PRESENT = re.compile(
     r"|(?<=[a-z])\s+current\b(?=\s+[a-z])"
     "|现在|目前|如今|眼下|当前|当下"
 )  # in a folded question: how things are is what every memory says
+_COUNT = re.compile(
+    r"\bhow many\b(?! (?:times|days|weeks|months|years|hours|minutes)\b)|多少[个個只隻本]|(?<!哪)几[个個只隻本](?![月小星])"
+)
 _LATEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|(?:the|my|our|his|her|their|your|'s) last (?:time|one))\b|\blast time\b"
     r"|最近一次|最后一次|最後一次|上一次|最新",
@@ -90,7 +93,7 @@ class Query(NamedTuple):
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
     what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were;
-    `lists`: for all there are.
+    `lists`: for all there are; `state`: how things are now, or how many.
     """
 
     words: tuple[Word, ...]
@@ -102,6 +105,7 @@ class Query(NamedTuple):
     order: int = 0
     past: bool = False
     lists: bool = False
+    state: bool = False
 
     @property
     def content_words(self) -> int:
@@ -126,24 +130,23 @@ def parse(
     `dates` are the pieces of the question that name the spans: no passage needs their words to answer it.
     """
     rest, about, others = _without_names(question, speaker_names)
-    named = sorted(map(terms.fold, dates), key=len, reverse=True)
-    for date in named:
+    for date in (named := sorted(map(terms.fold, dates), key=len, reverse=True)):
         rest = rest.replace(date, " ")
-    rest = _EXCEPT.sub(" ", rest)
-    written = terms.words(_ASKED.sub(" ", _ORDER.sub(" ", _PRESENT.sub(" ", rest))))
+    for asking in (_EXCEPT, _PRESENT, _ORDER, _ASKED):
+        rest = asking.sub(" ", rest)
+    written = terms.words(rest)
     runs = [piece for run in written for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
-        cjk = terms.is_cjk(run)
-        for token, share in _weighed(run) if cjk else ((run, 1.0),):
+        for token, share in _weighed(run) if terms.is_cjk(run) else ((run, 1.0),):
             stem = terms.stem(token)
             if token not in terms.STOP and stem not in found:
                 weight = share * (ASIDE if aside else LIGHT if stem in _light_stems() else 1.0)
                 found[stem] = Word(token, stem, weight, _others(token), aside)
     for place in sorted({*about, *others}):
-        named = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
-        for token in named:
-            found.setdefault(terms.stem(token), Word(token, terms.stem(token), ASIDE / len(named), (), True))
+        tokens = [token for token in terms.tokens(speaker_names[place]) if len(token) > 1 and token not in terms.STOP]
+        for token, stem in zip(tokens, map(terms.stem, tokens), strict=True):
+            found.setdefault(stem, Word(token, stem, ASIDE / len(tokens), (), True))
     return Query(
         tuple(found.values()),
         frozenset(about),
@@ -154,6 +157,7 @@ def parse(
         -1 if _LATEST.search(question) else 1 if _ORDER.search(question) or _FIRST.search(question) else 0,
         _PAST.search(question) is not None,
         _LIST.search(question) is not None,
+        any(asked.search(terms.fold(question)) for asked in (_COUNT, _PRESENT)),
     )
 
 

@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from filemem.errors import FilememError
@@ -11,11 +12,11 @@ from filemem.files.folder import Current
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.search import evidence, filters, links, question, ranking, selection
+from filemem.search import days, evidence, filters, links, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
-from filemem.text import dates, terms
+from filemem.text import terms
 from filemem.text.plain import one_line
 
 if TYPE_CHECKING:
@@ -59,28 +60,29 @@ def search_files(
 ) -> Found:
     """The best passages for a question; see `ranking` for how they are ranked, and `vectors`, which `by_words` leaves out.
 
-    `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `_parsed`. What the
+    `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `days.named`. What the
     conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
     """
     corpus = index.corpus()
     first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
     asked = filters.asked(index.folder, corpus, path, speaker, first, last)
-    parsed = _parsed(query, anchor, today, corpus)
-    most = 2 * limit + MARGIN if limit else MOST
-    reader = Reader(index, corpus, parsed, today, current)
+    named = days.named(query, anchor, today, corpus)
+    parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
+    most, reader = 2 * limit + MARGIN if limit else MOST, Reader(index, corpus, parsed, today, current)
     meaning = None if by_words else _meaning(index, corpus, query)
     hits = _hits(reader, parsed, asked, most, meaning)
     if further := links.followed(hits, parsed):
         parsed, reader = further, Reader(index, corpus, further, today, current)
         hits = _hits(reader, parsed, asked, most, meaning)
-    shown, more = selection.chosen(hits, limit, parsed)
+    inside, outside, of_days = days.sorted_out(hits, named)
+    shown, more = selection.chosen(inside, outside, limit, parsed)
     chosen = [hit for candidate in shown if (hit := candidate.hit())]
     unknown = _unknown(corpus, parsed)
-    notes = unknown + _undated(corpus, parsed) + (meaning.notes if meaning else [])
+    notes = unknown + _undated(corpus, () if outside else parsed.spans) + (meaning.notes if meaning else [])
     if not hits:
         notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
-    greets = chosen and terms.is_courtesy(query, reader.names)
-    strength = _GREETS if greets else _strength(chosen, parsed, corpus, known=not unknown)
+    strength = _strength(chosen, parsed, corpus, known=not unknown) + of_days
+    strength = _GREETS if chosen and terms.is_courtesy(query, reader.names) else strength
     return Found(chosen, asked.files, strength, notes, more)
 
 
@@ -99,29 +101,6 @@ def _meaning(index: Index, corpus: Corpus, query: str) -> "Meaning | None":
 
 
 # -- the question ------------------------------------------------------------------------------------------------
-
-
-def _parsed(query: str, anchor: dt.date | None, today: dt.date, corpus: Corpus) -> Query:
-    """The question with its speakers, the days that it names, and what else its names are called.
-
-    Relative days, and those without a year, count from `anchor`; where none is given from today, or if no memory is of such
-    a day, from the newest memory.
-    """
-    found = dates.mentioned(query, anchor or today)
-    if found and anchor is None and not _any_of(corpus, found):
-        again = dates.mentioned(query, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))
-        found = again if _any_of(corpus, again) else found
-    if any(not mention.relative for mention in found):
-        found = [mention for mention in found if not mention.relative]
-    spans = [(span.start.toordinal(), span.end.toordinal()) for mention in found for span in mention.spans]
-    named = [query[mention.start : mention.end] for mention in found]
-    return _with_names(question.parse(query, corpus.speaker_names, spans, named), query, corpus)
-
-
-def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
-    """Is a memory of one of the days?"""
-    spans = (span for mention in mentions for span in mention.spans)
-    return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
 
 
 def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
@@ -152,15 +131,14 @@ def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
     return [f"Nowhere in memory: {', '.join(said)}."] if said else []
 
 
-def _undated(corpus: Corpus, parsed: Query) -> list[str]:
+def _undated(corpus: Corpus, spans: Sequence[days.Ordinals]) -> list[str]:
     """A sentence on the days that the question names, where no memory is of any of them; a whole year may also be told of."""
-    if not parsed.spans or any(corpus.dated(first, last) for first, last in parsed.spans):
+    if not spans or any(corpus.dated(first, last) for first, last in spans):
         return []
-    years = {dt.date.fromordinal(first).year for first, last in parsed.spans if last - first > 300}
+    years = {dt.date.fromordinal(first).year for first, last in spans if 300 < last - first < 400}
     if any(corpus.frequency(str(year)) for year in years):
         return []
-    spans = (dates.Span(dt.date.fromordinal(first), dt.date.fromordinal(last)) for first, last in parsed.spans)
-    return [f"No memory is dated {', '.join(dates.in_words(span, chinese=False) for span in spans)}."]
+    return [f"No memory is dated {days.in_words(spans)}."]
 
 
 # -- the hits ----------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ ROOM = ((STRONG, 1900), (PARTIAL, 1225), (0.0, 640))
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
 SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
+STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
 PART = 20  # hits of each further part of an answer that was asked for more
 WHOLE = 0.95  # strength of a fact that holds the whole question
 SHARED = 0.4  # of what a fact's score is above its turn's, what the turn gets
@@ -133,15 +134,17 @@ def _said(text: str) -> set[str]:
     return {terms.stem(token) for token in found if len(token) == 1 or not terms.is_cjk(token)}
 
 
-def chosen(hits: list[Candidate], limit: int | None, parsed: Query) -> tuple[list[Candidate], int]:
-    """The hits to show, by file, its lines in order: the `limit` best ones, else those that are worth their room; and how
-    many more there are."""
+def chosen(
+    hits: list[Candidate], others: list[Candidate], limit: int | None, parsed: Query
+) -> tuple[list[Candidate], int]:
+    """The hits to show, by file, its lines in order: the `limit` best ones, `others` last, else those that are worth their
+    room; and how many more there are."""
     best = max((hit.score for hit in hits), default=0.0)
     if not limit:
         shown, left = _worth_their_room(hits, hits, parsed.lists)
-        return _by_file(shown, best, parsed), left
+        return _by_file(shown, best, parsed), left + len(others)
     said: set[str] = set()
-    told = [hit for hit in hits if _tells(hit, said)]
+    told = [hit for hit in (*hits, *others) if _tells(hit, said)]
     shown, _ = _worth_their_room(told[:limit], hits, parsed.lists)  # comes first, then the rest
     rest = [hit for hit in told[:limit] if hit not in shown]
     parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
@@ -197,11 +200,16 @@ def _cost(hit: Candidate) -> int:
 
 def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidate]:
     """Hits by file, a fact that is the best of all first, then what has most strong evidence for its length, what was replaced
-    below what replaced it, unless the past is asked for; or the oldest or newest file first; each file's by line."""
+    below what replaced it, unless the past is asked for; the newest of the strong ones first where it asks how things are;
+    or all by date; each file's by line."""
     files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
     groups = sorted(files.values(), key=lambda group: _density(group, best), reverse=True)
+    if parsed.state and not parsed.past:
+        strong = [group for group in groups if group[0].date and max(hit.score for hit in group) >= STATE * best]
+        newest = sorted(strong, key=lambda group: (group[0].date, group[0].path), reverse=True)
+        groups = newest + [group for group in groups if group not in strong]
     groups.sort(key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0])
     for group in [group for group in groups if group[0].newer in files and not parsed.past]:
         newer = groups.index(files[group[0].newer])

@@ -1,0 +1,64 @@
+"""A question's days come first: what is of them alone is shown where it answers; how things are is told from the newest on."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from filemem import Store
+from filemem.tools.toolbox import Toolbox
+
+TODAY = dt.datetime(2026, 11, 22, 12)
+SESSIONS = {
+    "2026-03-05": "I painted the kitchen blue with Ben.",
+    "2026-03-24": "I painted the old boat red.",
+    "2026-05-09": "On Thursday I painted a fence. Ben helped.",
+    "2026-10-02": "I painted the door green.",
+}
+
+
+def answer(folder: Path, query: str, **more: object) -> str:
+    for day, text in SESSIONS.items():
+        path = folder / "ann" / "sessions" / day[:4] / f"{day}-1000-talk.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"- **Ann** 10:00: {text}\n- **Ben** 10:01: How nice to hear, the weather was fine here.\n")
+    with Store(folder) as store:
+        return Toolbox(store.user("ann").folder, lambda: TODAY).call("search_files", {"query": query, **more})
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("What did I paint in early March?", ["2026-03-05"]),
+        ("What did I paint in late March 2026?", ["2026-03-24"]),
+        ("What did I paint on 7 May 2026?", ["2026-05-09"]),  # told of two days later, as Thursday
+        ("What did I paint from March to May 2026?", ["2026-03-05", "2026-03-24", "2026-05-09"]),
+        ("What have I painted since April 2026?", ["2026-05-09", "2026-10-02"]),
+        ("三月下旬 painted", ["2026-03-24"]),
+    ],
+)
+def test_only_what_is_of_the_days_asked_for_is_shown(tmp_path: Path, query: str, days: list[str]) -> None:
+    text = answer(tmp_path, query)
+    assert " alone" in text.splitlines()[0]
+    assert [day for day in SESSIONS if f"/{day}" in text] == days
+
+
+def test_going_outside_the_days_is_said(tmp_path: Path) -> None:
+    assert "; nothing of 2–9 October 2026" not in answer(
+        tmp_path, "What did I paint in the first week of October 2026?"
+    )
+    assert (
+        " of 9 May 2026, so of other days too" in answer(tmp_path, "Which boat was red on 9 May 2026?").splitlines()[0]
+    )
+
+
+def test_asked_for_more_the_days_asked_for_come_first(tmp_path: Path) -> None:
+    text = answer(tmp_path, "What did I paint in early March?", limit=20)
+    assert text.index("/2026-03-05") < min(text.index(f"/{day}") for day in list(SESSIONS)[1:])
+
+
+def test_how_things_are_now_is_told_from_the_newest_on(tmp_path: Path) -> None:
+    text = answer(tmp_path, "What do I paint now?")
+    shown = [day for day in SESSIONS if f"/{day}" in text]
+    assert shown
+    assert text.index("/2026-10-02") == min(text.index(f"/{day}") for day in shown)
