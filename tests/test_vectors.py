@@ -104,6 +104,11 @@ def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> Non
     assert found(folder, "Who baked the loaf?")[0] == "The loaf came out flat again."
 
 
+def test_the_same_question_asked_before_is_no_answer(store: Path) -> None:
+    (store / "nadia/sessions/2026/2026-11-19-asked.md").write_text("- **Nadia**: 汽车在哪里？\n")
+    assert found(user(store))[0] == "We took the Škoda home on Saturday."
+
+
 def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
     folder = user(store)
     assert "We took the Škoda home on Saturday." not in found(folder, speaker="Ben")
