@@ -36,7 +36,7 @@ PATIENCE = 20.0  # seconds without a byte until a question goes on without: a sm
 REST = 60.0  # seconds in which no question asks an endpoint again that has failed
 
 WEIGHT = 0.25  # of the best score by words, what the passage most alike gets
-LEAST = 0.9  # of all passages, those least alike, which get nothing
+LEAST, FEWEST = 0.9, 10  # of all passages, those least alike, which get nothing; but so many may get something
 NEIGHBOUR = 0.3  # of how alike a passage is, what the more alike of its neighbours decides
 REPEATS = 0.3  # what is left for a turn that asks, or quotes memory: nothing is so like a question as the question
 _LISTING = "files.json"
@@ -209,8 +209,8 @@ class Meaning:
                     if number in alike and _shown(self._corpus, entry, number, asked):
                         shown[number] = factor * _own(self._corpus, number)
         likes = sorted(alike[number] for number in shown)
-        cut = int(LEAST * len(likes)) - 1
-        floor = likes[cut] if cut >= 0 else -1.0
+        cut = min(int(LEAST * len(likes)), len(likes) - FEWEST) - 1
+        floor = likes[max(cut, 0)] if len(likes) > 1 else -1.0
         span = (likes[-1] - floor if likes else 0.0) or 1.0
         unit = WEIGHT * best / span
         return {
