@@ -21,12 +21,11 @@ NOT_OWN = 0.5  # what is left of that where the question is about the one who as
 OTHERS = 0.3  # to hold it of somebody else
 OF_OTHERS = 0.7  # what is left of all that counts for a passage which does so, where it is asked of oneself
 FURTHER = 0.3  # what each further topic counts
-PERSON, FACT, PINNED, CHANGES, ON_DAY = 0.3, 0.15, 0.4, 0.2, 0.4
+PERSON, FACT, PINNED, ON_DAY = 0.3, 0.15, 0.4, 0.4
 NAMES_ONLY = 0.15  # what it counts to do no more than to name whom a question is about
 WEIGHTY = 0.01  # what a point of importance counts
 COUNTED, ENDED = 0.5, 0.4  # to count what is to be counted; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
-UNNAMED = 0.7  # what is left where others hold the weightiest word of the question
 LITTLE = 0.25  # what is left of that where nothing answers
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
@@ -50,7 +49,6 @@ ALIKE = 0.7  # of the best score, from which on passages are told apart by their
 RELATED = 0.4  # what it counts that only neighbours or related words of a passage hold
 LONG, LENGTHY = 0.1, 400  # what a passage of that many characters counts less than a short one
 LEAST = 0.1
-COMMON = 0.3  # what is left of what a field of words counts where half of the passages are found in it
 UNKNOWN = 0.4  # share of the question's words that stand nowhere, from which on nothing answers it for sure
 A_MONTH = dt.timedelta(days=31)  # what is longer is no day
 WORTH, BESIDE = 0.15, 0.4  # of the best score, under which a passage is not shown beside it; beside a sure answer
@@ -87,12 +85,6 @@ class Understood(NamedTuple):
         """The share of its words, by weight, that stand nowhere in the memories."""
         whole = sum(unit.weight for unit in self.units)
         return sum(unit.weight for unit in self.units if not unit.known) / whole if whole else 0.0
-
-    @property
-    def is_about_one_thing(self) -> bool:
-        """Does most of what it asks hang on its weightiest word, which no named topic stands for?"""
-        most = self.rarest and 2 * self.rarest.weight >= sum(unit.weight for unit in self.units)
-        return bool(most) and not self.still and not any(topic.name for topic in self.topics)
 
     @property
     def rarest(self) -> AskedWord | None:
@@ -172,8 +164,6 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
         return Ranked([], False)
     telling = (one for one in scored if one.answers or asked.bare or one.names or _says_more(asked, one.evidence))
     scored = list(telling) or scored
-    if asked.is_about_one_thing and any(one.named for one in scored):
-        scored = [one if one.named else one._replace(score=one.score * UNNAMED) for one in scored]
     best = max(scored, key=lambda one: one.score)
 
     def alike(one: Answering) -> bool:
@@ -240,18 +230,10 @@ def telling(name: str, asked: Understood, found: Iterable[Evidence]) -> list[tup
 
 
 def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
-    """The question with what its fields of words count, the less the more passages they are found in, and with which of its
-    words any passage holds: those of the question itself are in the index as well."""
-
-    def weighed(topic: Topic) -> Topic:
-        if topic.name or not found:
-            return topic
-        common = sum(topic.hold.search(one.text) is not None for one in found) / len(found)
-        return topic._replace(worth=topic.worth * max(COMMON, 1.0 - 2 * common))
-
+    """The question with which of its words any passage holds: those of the question itself are in the index as well."""
     forms = [topics.forms(one.titled_text) for one in found]
     units = [unit._replace(known=any(topics.held(unit, *form) > topics.HALF for form in forms)) for unit in asked.units]
-    return asked._replace(topics=[weighed(topic) for topic in asked.topics], units=units)
+    return asked._replace(units=units)
 
 
 def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
@@ -273,7 +255,6 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     total *= OF_OTHERS if asked.of_self and 0.0 < own <= OTHERS and not states else 1.0
     total += ON_DAY * dated - min(len(one.text), LENGTHY) / LENGTHY * LONG
     total += _of_sort(asked, one)
-    total += CHANGES * (lexical >= SURE and any(table.sign("change", plainly(part.text)) for part in one.telling))
     total += ENDED * (asked.still and bool(_sign("ended").search(one.text)))
     total *= OVER if one.partly and states and not asked.past else 1.0
     total *= NOT_THEN if one.held == "now" else 1.0
@@ -389,7 +370,7 @@ def _held_of(topic: Topic, asked: Understood, one: Evidence) -> float:
         sentences = [sentence for sentence in one.telling if holds(sentence.text)]
         if sentences and not topic.name:
             of_others = asked.of_self and all(_subject(sentence, topic, asked) == "other" for sentence in sentences)
-            return worth * topic.worth * (NOT_OWN if of_others else 1.0)
+            return worth * topics.ALIKE * (NOT_OWN if of_others else 1.0)
         if sentences:
             worth = OTHERS if topic.name == "name" else worth
             return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS

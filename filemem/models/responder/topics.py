@@ -57,7 +57,6 @@ class Topic(NamedTuple):
     kinds: tuple[str, ...] = ()
     words: str = ""
     person: str = ""  # the person whom it is about by itself, empty for none
-    worth: float = 1.0
 
     def holds(self, sentence: str) -> bool:
         """Does a sentence hold what answers a question about this?"""
@@ -154,7 +153,7 @@ def _one_word(word: str) -> str:
 
 
 def _alike(asked: str, held: str) -> Topic:
-    return Topic("", _compiled(asked), LazyPattern(held), worth=ALIKE)
+    return Topic("", _compiled(asked), LazyPattern(held))
 
 
 _SAYS_NOTHING = frozenset(
