@@ -8,6 +8,7 @@ It sees what was said and nothing else: no question, no key. `folder` is empty a
 
 import datetime as dt
 import functools
+import json
 import math
 import re
 import runpy
@@ -21,7 +22,9 @@ from inspect_ai.tool import ToolDef, ToolParams
 
 from benchmarks.answers.data import Session, Turn
 from filemem import Store, Toolbox, User
+from filemem.files.store import StoreFolder
 from filemem.forgetting.maintenance import compact, sweep
+from filemem.importers.intake import import_file
 
 
 class Offer(NamedTuple):
@@ -122,13 +125,12 @@ def compacted(user: User, last: dt.datetime) -> None:
 
 def filemem(sessions: list[Session], folder: Path, jobs: tuple[Callable[[User, dt.datetime], None], ...] = ()) -> Offer:
     """filemem's four tools over the sessions, once these jobs are done; the profile, where there is one, in the prompt."""
-    user = Store(folder).user("person")
-    for session in sessions:
-        messages = [
-            {"role": "user", "name": turn.speaker, "content": turn.text, "timestamp": turn.at.isoformat()}
-            for turn in session.turns
-        ]
-        user.add_conversation(messages, at=session.at, id=session.id)
+    chats = folder / "chats.jsonl"
+    chats.write_text("\n".join(map(_exported, sessions)), encoding="utf-8")
+    store = folder / "store"
+    store.mkdir()
+    import_file(StoreFolder(store), "openai-jsonl", str(chats), user="person")
+    user = Store(store).user("person")
     for job in jobs:
         job(user, sessions[-1].at)
     user.search_files("what is there?", limit=1)  # the index is made now, and not on the time of the first question
@@ -140,6 +142,15 @@ def filemem(sessions: list[Session], folder: Path, jobs: tuple[Callable[[User, d
         return [_tool(box, schema["function"]) for schema in box.schemas]
 
     return Offer(HOW, lambda question, at: profile, tools)
+
+
+def _exported(session: Session) -> str:
+    """A session as a line that `filemem import openai-jsonl` takes in."""
+    messages = [
+        {"role": "user", "name": turn.speaker, "content": turn.text, "timestamp": turn.at.isoformat()}
+        for turn in session.turns
+    ]
+    return json.dumps({"id": session.id, "created_at": session.at.isoformat(), "messages": messages})
 
 
 def _tool(box: Toolbox, schema: dict[str, Any]) -> ToolDef:

@@ -6,7 +6,7 @@ thousand times from a fixed seed.
 """
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from html import escape
 from typing import NamedTuple
@@ -36,9 +36,11 @@ class Asked(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One log: a task with a system and a model."""
+    """One log: a task with a system and a model. `label` names the data too, where a task was run on several."""
 
     task: str
+    label: str
+    data: str
     system: str
     model: str
     grader: str
@@ -58,9 +60,11 @@ def runs(folder: str, prices: Prices) -> list[Run]:
     newest: dict[tuple[str, ...], Run] = {}
     for info in list_eval_logs(folder, descending=False):
         run = read(info.name, prices)
-        newest[run.task, run.system, run.model, run.grader] = run
+        newest[run.task, run.data, run.system, run.model, run.grader] = run
+    several = Counter(task for task, _ in {(run.task, run.data) for run in newest.values()})
+    named = [run._replace(label=f"{run.task}: {run.data}") if several[run.task] > 1 else run for run in newest.values()]
     order = list(SYSTEMS)
-    return sorted(newest.values(), key=lambda run: (run.task, run.model, (*order, run.system).index(run.system)))
+    return sorted(named, key=lambda run: (run.label, run.model, (*order, run.system).index(run.system)))
 
 
 def read(file: str, prices: Prices) -> Run:
@@ -71,7 +75,8 @@ def read(file: str, prices: Prices) -> Run:
     taken = {str(one.metadata["history"]): float(one.store.get("taking_in", 0)) for one in samples}
     taking_in = sum(taken.values()) / max(len(taken), 1)
     name = log.eval.task.rpartition("/")[2]
-    return Run(name, str(meta.get("system")), log.eval.model, grader(log), log, asked, taking_in)
+    data = str((meta.get("data") or {}).get("file"))
+    return Run(name, name, data, str(meta.get("system")), log.eval.model, grader(log), log, asked, taking_in)
 
 
 def _asked(log: EvalLog, sample: EvalSample, prices: Prices) -> Asked:
@@ -148,7 +153,7 @@ def answers(found: list[Run]) -> str:
         counted = sum(one.counted for one in run.asked)
         marks = [_percent(run.values(mark), mark in ("paper", "strict")) for mark in MARKS]
         refusals = [_refusals(run, False), _refusals(run, True)]
-        rows.append([run.task, run.system, counted, *marks[:2], agreement(run), *marks[2:], *refusals])
+        rows.append([run.label, run.system, counted, *marks[:2], agreement(run), *marks[2:], *refusals])
     head = "task|system|questions|judge, paper's rule|judge, strict|agree, % (kappa)|exact|F1|patterns|evidence shown"
     return _grid(f"{head}|refused: no answer known|refused: answer known", rows)
 
@@ -163,7 +168,7 @@ def costs(found: list[Run], prices: Prices) -> str:
         whole = money[0] + money[1] if money[0] is not None and money[1] is not None else None
         rows.append(
             [
-                run.task,
+                run.label,
                 run.system,
                 *(f"{means[name]:,.0f}" for name in ("tokens_in", "tokens_out", "memory")),
                 *(f"{means[name]:.1f}" for name in ("calls", "tools")),
@@ -185,7 +190,7 @@ def expected(found: list[Run], prices: Prices, searches: int | None) -> str:
     for run in found:
         each, count = [one.spent for one in run.asked], QUESTIONS.get(run.task, len(run.asked))
         money = [expecting(each, price, searches) for price in prices.models.values()]
-        rows.append([run.task, run.system, f"{count:,}", *(f"{count * a:,.2f} + {count * b:,.2f}" for a, b in money)])
+        rows.append([run.label, run.system, f"{count:,}", *(f"{count * a:,.2f} + {count * b:,.2f}" for a, b in money)])
     head = f"task|system|questions|{'|'.join(prices.models)}"
     often = "as often as was measured" if searches is None else f"{searches} times a question"
     return f"Dollars for answers + for judging, prices of {prices.as_of}, tools called {often}.\n\n{_grid(head, rows)}"
@@ -194,8 +199,8 @@ def expected(found: list[Run], prices: Prices, searches: int | None) -> str:
 def kinds(found: list[Run]) -> str:
     """The paper's judge by kind of question, and for questions that no published figure counts too."""
     out = []
-    for task in dict.fromkeys(run.task for run in found):
-        mine = [run for run in found if run.task == task]
+    for label in dict.fromkeys(run.label for run in found):
+        mine = [run for run in found if run.label == label]
         every = sorted({one.kind for run in mine for one in run.asked})
         sizes = {kind: sum(one.kind == kind for one in mine[0].asked) for kind in every}
         rows: list[list[object]] = []
@@ -205,7 +210,7 @@ def kinds(found: list[Run]) -> str:
                 if "paper" in one.marks or one.failed:
                     by[one.kind].append(one.marks.get("paper", 0.0))
             rows.append([run.system, *(_percent(by[kind]) for kind in every)])
-        out.append(_grid("|".join([task, *(f"{kind} ({sizes[kind]})" for kind in every)]), rows))
+        out.append(_grid("|".join([label, *(f"{kind} ({sizes[kind]})" for kind in every)]), rows))
     return "\n\n".join(out)
 
 
@@ -213,7 +218,7 @@ def faults(found: list[Run]) -> list[str]:
     """What a reader has to know before believing the figures."""
     said = []
     for run in found:
-        name, total = f"{run.task}, {run.system}", len(run.asked)
+        name, total = f"{run.label}, {run.system}", len(run.asked)
         failed, limited = sum(one.failed for one in run.asked), sum(one.limited for one in run.asked)
         mute = sum("paper" not in one.marks or "strict" not in one.marks for one in run.asked if not one.failed)
         for count, what in (
@@ -285,9 +290,9 @@ STYLE = (
 def picture(found: list[Run], mark: str = "paper") -> str:
     """A bar for each run with its interval, as SVG that reads on a light and on a dark page."""
     left, across, row, parts, y = 190, 420, 24, [], 40
-    for task in dict.fromkeys(run.task for run in found):
-        parts.append(f'<text x="10" y="{y}" font-weight="bold">{escape(task)}</text>')
-        for run in (run for run in found if run.task == task):
+    for label in dict.fromkeys(run.label for run in found):
+        parts.append(f'<text x="10" y="{y}" font-weight="bold">{escape(label)}</text>')
+        for run in (run for run in found if run.label == label):
             values = list(run.values(mark).values())
             y += row
             parts.append(f'<text x="{left - 8}" y="{y}" text-anchor="end">{escape(run.system)}</text>')

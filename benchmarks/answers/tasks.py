@@ -1,6 +1,6 @@
 """The tasks: a bench, a system, the loop in which a model uses it, and the scorers.
 
-inspect eval benchmarks/answers/tasks.py@locomo -T data=locomo10.json -T system=filemem --model MODEL --model-role grader=JUDGE
+`inspect eval benchmarks/answers/tasks.py@locomo -T data=$PWD/locomo10.json --model MODEL --model-role grader=JUDGE` runs one.
 """
 
 import hashlib

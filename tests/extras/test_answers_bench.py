@@ -7,6 +7,7 @@ the paper's rule and all of them for the strict one. So what is right can be wor
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,6 @@ from benchmarks.answers.systems import SYSTEMS
 from benchmarks.answers.tasks import SAMPLES, TASKS
 
 ROOT = Path(__file__).parents[2]
-QUIET = {"INSPECT_DISPLAY": "none"}
 WORKING = [name for name, one in SYSTEMS.items() if callable(one)]
 PRICES = SAMPLES / "prices.yaml"
 
@@ -36,7 +36,7 @@ PRICES = SAMPLES / "prices.yaml"
 #
 # locomo: nothing says 20 April 2025 but filemem, which writes "yesterday" out, and so the Wednesday in 2025年6月11日; the key
 #   "Likely yes; she works as a gardener" has three of its six words in the talks: she, as, gardener.
-
+# dmr: of "You drive tram number eleven!" the talk lacks "you", so the strict rule has it wrong.
 # needle: 250 tokens are the beginning of the 2,000: a full context has the oldest needle alone.
 KNOWN = {
     "locomo": (6, {"no-memory": (0, 0), "full-context": (5, 3), "bm25": (5, 3), "filemem": (6, 5)}),
@@ -286,8 +286,8 @@ def commands() -> list[str]:
     return [line[2:] for block in blocks for line in block.replace("\\\n", "").splitlines() if line.startswith("$ ")]
 
 
-def test_the_page_shows_what_works(server: ScriptedServer, tmp_path: Path) -> None:
-    """Every command in its order, as somebody types it in a clone; samples stand in for the data, and scripts for the models."""
+def test_the_page_shows_what_works(server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command in its order; samples stand in for the data, and scripts for the models."""
     server.default = answering
     for name, sample in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -296,12 +296,18 @@ def test_the_page_shows_what_works(server: ScriptedServer, tmp_path: Path) -> No
     for name, code in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL):
         compile(code, name, "exec")
         (tmp_path / name).write_text(code, encoding="utf-8")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, **QUIET, "PATH": path, "PYTHONPATH": str(ROOT)}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     shown = commands()
     assert len(shown) >= 10 and {task for task in TASKS if not any(f"answers {task} " in one for one in shown)} == set()
     for command in shown:
         for real, stand_in in zip(MODELS, SERVED if command.startswith("inspect eval") else STAND_INS, strict=True):
             command = re.sub(rf"{re.escape(real)}(?![-\w])", stand_in, command)
-        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True)
+        name, _, rest = command.partition("python -m benchmarks.answers ")
+        if not name and "$(" not in rest:  # in this process, which has Inspect loaded
+            assert run(*shlex.split(rest)), command
+            continue
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
         assert done.returncode == 0, f"$ {command}\n{done.stdout}\n{done.stderr}"
+    assert "| filemem |" in (tmp_path / "answers.md").read_text() and (tmp_path / "site/index.html").exists()
