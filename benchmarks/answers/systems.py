@@ -10,6 +10,7 @@ import datetime as dt
 import functools
 import json
 import math
+import os
 import re
 import runpy
 from collections import Counter
@@ -21,10 +22,12 @@ import anyio.to_thread
 from inspect_ai.tool import ToolDef, ToolParams
 
 from benchmarks.answers.data import Session, Turn
-from filemem import Store, Toolbox, User
+from filemem import Store, Toolbox, User, index
 from filemem.files.store import StoreFolder
+from filemem.files.trust import Trust
 from filemem.forgetting.maintenance import compact, sweep
 from filemem.importers.intake import import_file
+from filemem.search import vectors
 
 
 class Offer(NamedTuple):
@@ -123,14 +126,35 @@ def compacted(user: User, last: dt.datetime) -> None:
     sweep(user.folder, (last + YEAR).astimezone())
 
 
-def filemem(sessions: list[Session], folder: Path, jobs: tuple[Callable[[User, dt.datetime], None], ...] = ()) -> Offer:
+def embedded(user: User, last: dt.datetime) -> None:
+    """The vector of every passage; raises ModelError where the endpoint fails."""
+    known = vectors.of(user.folder)
+    if known:
+        known.update(index.of(user.folder), lambda *_: None)
+
+
+class Agreed(Trust):
+    """Agrees to the settings that whoever runs the benchmark has written, and keeps no note of that."""
+
+    def known(self, path: str, content: Any) -> bool:
+        """Yes."""
+        return True
+
+
+def filemem(
+    sessions: list[Session],
+    folder: Path,
+    jobs: tuple[Callable[[User, dt.datetime], None], ...] = (),
+    settings: str = "",
+) -> Offer:
     """filemem's four tools over the sessions, once these jobs are done; the profile, where there is one, in the prompt."""
     chats = folder / "chats.jsonl"
     chats.write_text("\n".join(map(_exported, sessions)), encoding="utf-8")
     store = folder / "store"
     store.mkdir()
     import_file(StoreFolder(store), "openai-jsonl", str(chats), user="person")
-    user = Store(store).user("person")
+    (store / "filemem.yaml").write_text(settings, encoding="utf-8")
+    user = Store(store, Agreed()).user("person")
     for job in jobs:
         job(user, sessions[-1].at)
     user.search_files("what is there?", limit=1)  # the index is made now, and not on the time of the first question
@@ -163,6 +187,7 @@ def _tool(box: Toolbox, schema: dict[str, Any]) -> ToolDef:
     return ToolDef(execute, schema["name"], schema["description"], parameters, max_output=0)
 
 
+SETTINGS = os.environ.get("ANSWERS_EMBEDDINGS", "")
 SYSTEMS: dict[str, Adapter | Absent] = {
     "no-memory": no_memory,
     "full-context": full_context,
@@ -170,7 +195,9 @@ SYSTEMS: dict[str, Adapter | Absent] = {
     "filemem": filemem,
     "filemem-consolidated": functools.partial(filemem, jobs=(remembered,)),
     "filemem-compacted": functools.partial(filemem, jobs=(remembered, compacted)),
-    "filemem-vectors": Absent("this filemem has no vectors"),
+    "filemem-vectors": functools.partial(filemem, jobs=(embedded,), settings=Path(SETTINGS).read_text(encoding="utf-8"))
+    if SETTINGS
+    else Absent("ANSWERS_EMBEDDINGS names no file with filemem's `embeddings:` setting"),
 }
 
 

@@ -4,6 +4,7 @@ The model that answers quotes the first 250 tokens of what it gets; the judge go
 the paper's rule and all of them for the strict one. So what is right can be worked out by hand from the samples.
 """
 
+import asyncio
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from scripted_server import ScriptedServer, Step, calls, fail, say
 
 from benchmarks.answers import __main__ as program
-from benchmarks.answers import tables
+from benchmarks.answers import data, systems, tables
 from benchmarks.answers.costs import Prices
 from benchmarks.answers.systems import SYSTEMS
 from benchmarks.answers.tasks import SAMPLES, TASKS
@@ -140,7 +141,7 @@ def test_one_command_makes_a_table_and_a_picture(logs: Path, tmp_path: Path) -> 
     assert run("table", str(logs), "--out", str(tmp_path / "answers.md"), "--prices", str(prices))
     text = (tmp_path / "answers.md").read_text()
     assert "| locomo | full-context | 6 | 83.3 (50 – 100) |" in text and "2026-01-31" in text
-    assert "adversarial (1)" in text and "filemem-vectors was not tested: this filemem has no vectors." in text
+    assert "adversarial (1)" in text and "filemem-vectors was not tested: ANSWERS_EMBEDDINGS names no file" in text
     row = next(line for line in text.splitlines() if line.startswith("| locomo | no-memory |") and "1.0 | 0.0" in line)
     assert float(row.split("|")[-4]) == pytest.approx(0.1, rel=0.5)  # about a hundred tokens a question
     drawn = (tmp_path / "answers.svg").read_text()
@@ -261,6 +262,17 @@ def test_a_run_that_failed_on_some_questions_says_so(server: ScriptedServer, tmp
     assert "- locomo, no-memory: 4 of 5 questions have no verdict" in "\n".join(tables.faults([mute]))
     assert not [asked for asked in mute.asked if "paper" in asked.marks]
     assert (one.asked[0].spent.judge_in, one.asked[0].spent.tokens_in) == (100, 100)
+
+
+def test_with_vectors_where_a_model_is_named(tmp_path: Path) -> None:
+    """A question in other words finds its answer; nothing is noted in the person's own settings."""
+    told = data.locomo(str(SAMPLES / "locomo.json")).histories["nell-omar"].load()
+    with ScriptedServer() as endpoint:
+        endpoint.vector = lambda text: [0.1, sum(text.casefold().count(word) for word in ("cello", "instrument"))]
+        settings = f"embeddings:\n  model: meaning\n  endpoint: {endpoint.base_url}\n"
+        offer = systems.filemem(told, tmp_path, (systems.embedded,), settings)
+        search = next(one for one in offer.tools(told[-1].at) if one.name == "search_files")
+        assert "the cello" in asyncio.run(search.tool(query="Which instrument?"))
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
