@@ -243,7 +243,8 @@ def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -
 def test_the_trace_explains_the_answer(talk: Talk, server: ScriptedServer) -> None:
     server.script(calls(("grep", {"pattern": "tea"}), usage=(120, 7)), say("Oolong.", usage=(150, 3)))
     talk.say("Which tea?")
-    turn, asked, call, answered = talk.trace
+    turn, recalled, asked, call, answered = (step for step in talk.trace if step["kind"] != "saw")
+    assert recalled["places"] == [f"{FACT}:1"] and len(asked["saw"]) < len(answered["saw"])
     assert turn["text"] == f"{talk.conversation.transcript.path}:6"
     assert (asked["tokens_in"], asked["tokens_out"], asked["calls"]) == (120, 7, 1)
     assert (call["name"], json.loads(call["arguments"])) == ("grep", {"pattern": "tea"})
