@@ -262,11 +262,12 @@ def serve(engine: str, root: Path) -> None:
 
 class Tally:
     """What one engine did so far: for each reading of its answers and each budget the recall of every question, the
-    seconds of every query, and those of taking in."""
+    tokens, the seconds of every query, and those of taking in."""
 
     def __init__(self) -> None:
         self.recall: dict[tuple[int, int], list[float]] = collections.defaultdict(list)
         self.took: list[float] = []
+        self.sizes: dict[int, list[float]] = collections.defaultdict(list)
         self.taken_in = 0.0
         self.empty = 0
 
@@ -278,6 +279,7 @@ class Tally:
         for (_, evidence), answers in zip(talk.questions, came["answers"], strict=True):
             self.empty += not answers[0].strip()
             for reading, answer in enumerate(answers):
+                self.sizes[reading].append(len(answer) / 4)
                 for budget in BUDGETS:
                     seen = letters(answer[: 4 * budget])
                     found = sum(bool(start[one]) and start[one] in seen for one in evidence)
@@ -288,6 +290,7 @@ class Tally:
         median = statistics.median(self.took)
         for reading in sorted({reading for reading, _ in self.recall}):
             shares = " | ".join(f"{100 * statistics.mean(self.recall[reading, budget]):.1f}" for budget in BUDGETS)
+            shares += f" | {statistics.mean(self.sizes[reading]):,.0f}"
             times = f"{1000 * median:.2f} | {1000 * statistics.mean(self.took):.2f} | {median / ours:.1f} ×"
             whole = f"{self.taken_in:.1f} | {self.taken_in + sum(self.took):.1f}"
             rest = f"{times} | {whole} | {self.empty}" if not reading else " | | | | | "
@@ -327,9 +330,10 @@ def main() -> None:
                 del tallies[engine]
     ours = statistics.median(next(iter(tallies.values())).took)
     print(
-        "| engine | @500 | @2,000 | median ms | mean ms | beside the first | s to take in | s with all questions | empty |"
+        "| engine | @500 | @2,000 | tokens an answer | median ms | mean ms | beside the first | s to take in | s with all "
+        "questions | empty |"
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- " * 10 + "|")
     for engine, tally in tallies.items():
         print("\n".join(tally.rows(engine, ours)))
 

@@ -87,14 +87,14 @@ def _any_of(corpus: Corpus, mentions: list[dates.Mention]) -> bool:
     return any(corpus.dated(span.start.toordinal(), span.end.toordinal()) for span in spans)
 
 
-def sorted_out(hits: list[Candidate], asked: Named) -> tuple[list[Candidate], list[Candidate], str]:
+def sorted_out(hits: list[Candidate], asked: Named, *, bare: bool) -> tuple[list[Candidate], list[Candidate], str]:
     """The hits that are of the days asked for, the others, and how the line that counts goes on: what is of other days is left
-    to those who ask for more, unless what is of these days holds little of the question."""
+    to those who ask for more, unless what is of these days holds little of the question; a `bare` one asks for nothing else."""
     if not asked.only or not hits:
         return hits, [], ""
     inside = [hit for hit in hits if hit.score >= NOTED * hits[0].score and hit.is_of(asked.only)]
     label = in_words(asked.only)
-    if max((hit.strength for hit in inside), default=0.0) >= PARTIAL:
+    if inside and (bare or max(hit.strength for hit in inside) >= PARTIAL):
         return inside, [hit for hit in hits if hit not in inside], f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
     return hits, [], said and f"; {said} of {label}, so of other days too"

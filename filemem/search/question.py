@@ -132,7 +132,7 @@ def parse(
     rest, about, others = _without_names(question, speaker_names)
     for date in (named := sorted(map(terms.fold, dates), key=len, reverse=True)):
         rest = rest.replace(date, " ")
-    for asking in (_EXCEPT, _PRESENT, _ORDER, _ASKED):
+    for asking in (_EXCEPT, _PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
     written = terms.words(rest)
     runs = [piece for run in written for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]

@@ -74,15 +74,15 @@ def search_files(
     if further := links.followed(hits, parsed):
         parsed, reader = further, Reader(index, corpus, further, today, current)
         hits = _hits(reader, parsed, asked, most, meaning)
-    inside, outside, of_days = days.sorted_out(hits, named)
+    inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
-    chosen = [hit for candidate in shown if (hit := candidate.hit())]
-    unknown = _unknown(corpus, parsed)
+    chosen, unknown = [hit for candidate in shown if (hit := candidate.hit())], _unknown(corpus, parsed)
     notes = unknown + _undated(corpus, () if outside else parsed.spans) + (meaning.notes if meaning else [])
     if not hits:
         notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
     strength = _strength(chosen, parsed, corpus, known=not unknown) + of_days
-    strength = _GREETS if chosen and terms.is_courtesy(query, reader.names) else strength
+    if chosen and terms.is_courtesy(query, reader.names):
+        strength, notes = _GREETS, []
     return Found(chosen, asked.files, strength, notes, more)
 
 
