@@ -17,6 +17,7 @@ CITING = 0.3  # what a word counts, and what is left of the score, in a turn tha
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
+BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
 UNKNOWN_IDF = 9.0  # the most that a related word may weigh where the word itself stands nowhere
 
 POSTINGS = 8_000  # places of the rarer words that are looked at to find the most promising files
@@ -82,12 +83,13 @@ def _term(corpus: RankedCorpus, word: int, itself: bool, stem: str, weight: floa
 
 
 def _by_name(corpus: RankedCorpus, place: int, word: Word) -> Term | None:
-    """The turns of those who have the name of a person asked about. Half of all turns tell nothing."""
-    frequency = corpus.frequency(terms.SPEAKER + word.text) if word.is_context_word and len(word.text) > 1 else 0
+    """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
+    frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
     rarity = idf(corpus, frequency) - idf(corpus, corpus.count // 2)
     if not frequency or rarity <= 0:
         return None
-    return Term(place, True, word.weight / ASIDE * rarity, [terms.SPEAKER + word.text], frequency)
+    share = word.weight / ASIDE if word.is_context_word else word.weight * BY_NAME
+    return Term(place, True, share * rarity, [terms.SPEAKER + word.text], frequency)
 
 
 def lookups(query: Query, corpus: RankedCorpus) -> tuple[list[Term], list[float]]:
