@@ -4,6 +4,8 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.models.responder import wording
@@ -66,3 +68,17 @@ def test_a_correction_in_it_replaces_what_was_said(tmp_path: Path) -> None:
     user.consolidate(at=dt.datetime(2026, 11, 22, 10))
     (fact,) = [user.open_file(path).body for path in user.folder.paths() if path.startswith("facts/")]
     assert all(one in fact for one in said)
+
+
+@given(st.text(st.sampled_from("阿凱把還我了記憶卡沒陳美玲叫搬到臺北的生日是三月號她他說GoPro ,，.é１")))
+@settings(max_examples=300)
+def test_no_text_stops_the_reading_of_it(text: str) -> None:
+    told(Utterance("陳美玲", text), DAY, to_assistant=True)
+    relations.stated(text, "陳美玲")
+    name, _ = relations.of_somebody(text)
+    assert name in text
+
+
+def test_what_is_told_of_a_name_in_it_is_read() -> None:
+    assert [one.value for one in relations.stated("陳美玲住在臺南", "陳美玲")] == ["臺南"]
+    assert relations.of_somebody("阿凱把GoPro還我了")[0] in "阿凱把GoPro還我了"

@@ -48,13 +48,13 @@ def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
 
 def of_somebody(sentence: str) -> tuple[str, tuple[Stated, ...]]:
     """The name of whom a sentence begins with, behind what they are to its speaker, and what it states of them; or nothing."""
-    match = table.sign("somebody", sentence)
-    name = match["name"] if match else next((name for name in chinese.names(sentence) if name in sentence[:8]), "")
-    return (
-        ("", ())
-        if not name or name.casefold() in terms.STOP
-        else (name, stated(sentence[sentence.index(name) :], name))
-    )
+    plain = simplified(sentence)
+    match = table.sign("somebody", plain)
+    name = match["name"] if match else next((name for name in chinese.names(plain) if name in plain[:8]), "")
+    if not name or name.casefold() in terms.STOP:
+        return "", ()
+    at = match.start("name") if match else plain.index(name)
+    return sentence[at : at + len(name)], stated(sentence[at:], name)
 
 
 def renamed(sentence: str) -> tuple[str, str] | None:
@@ -98,7 +98,7 @@ def _in_first_person(said: str, owner: str, language: str) -> list[str]:
 
     Only patterns read these; nobody is shown them.
     """
-    name = re.escape(owner)
+    name = re.escape(simplified(owner))
     if language == "zh":
         said = re.sub(rf"{name}(?:的)?", lambda m: "我的" if m[0].endswith("的") else "我", said)
         field = _FIELD.sub(lambda m: f"我的{m[1]}是", said, count=1)
