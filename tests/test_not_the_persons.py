@@ -46,6 +46,7 @@ DAY = dt.date(2026, 11, 20)
         "of course",
         "我在上楼",
         "我喝点水",
+        "had a dream I moved to a lighthouse with 3 goats",
     ],
 )
 def test_nothing_is_kept_of_it(text: str) -> None:
@@ -69,6 +70,9 @@ def test_nothing_is_kept_of_it(text: str) -> None:
         "备用药在浴室柜子里",
         "我把帐篷借给老李了",
         "我喝茶不加糖",
+        "Sam brought the drill back",
+        "乌龟送给老魏了 太远带不走",
+        "我家养了只八哥叫黑米 会说恭喜发财",
     ],
 )
 def test_what_is_the_persons_is_kept_however_it_is_told(text: str) -> None:

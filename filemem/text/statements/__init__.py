@@ -131,6 +131,7 @@ def steers(statement: Statement) -> bool:
 
 def to_forget(sentence: str) -> str:
     """What a request to forget is about, as words to look for."""
+    sentence = sentence if is_chinese(sentence) else table.in_standard_words(sentence)
     clauses = _WISH_END.split(sentence)
     cleaned = [" ".join(table.without("asking to forget", f" {clause} ").split()) for clause in clauses]
     wishes = [re.sub(r"^(?:that|about|all about)\b\s*", "", clause, flags=re.IGNORECASE) for clause in cleaned]

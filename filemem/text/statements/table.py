@@ -94,10 +94,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def in_standard_words(text: str) -> str:
     """The text with everyday spellings, words of a dialect and characters as the patterns have them: im is I'm, 佢 他, 對 对."""
+    text = simplified(text)
     for sign, words, spoken in _spoken():
         if sign is None or sign.search(text):
             text = words.sub(lambda word, spoken=spoken: spoken[word[0].lower()], text)  # type: ignore[misc]
-    return simplified(text)
+    return text
 
 
 @functools.cache
