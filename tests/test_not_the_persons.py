@@ -46,6 +46,8 @@ DAY = dt.date(2026, 11, 20)
         "of course",
         "我在上楼",
         "我喝点水",
+        "你装个船长 广播通知开饭",
+        "remind me to call mum at 5",
         "had a dream I moved to a lighthouse with 3 goats",
     ],
 )
@@ -72,6 +74,8 @@ def test_nothing_is_kept_of_it(text: str) -> None:
         "我喝茶不加糖",
         "Sam brought the drill back",
         "乌龟送给老魏了 太远带不走",
+        "爱人生日是九月三号 你到时候提醒我",
+        "my wife's birthday is 11 August, remind me nearer the time",
         "我家养了只八哥叫黑米 会说恭喜发财",
     ],
 )
