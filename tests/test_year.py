@@ -105,6 +105,7 @@ MEMORY = st.tuples(st.sampled_from(["facts", "lessons", "notes", "sessions"]), D
 def stands(kind, front, on_profile, today):
     """Is this what tells how things stand, so that no job may put it away?"""
     ended = "valid_until" in front and front["valid_until"] < today and kind in ("facts", "lessons")
+    ended = ended and front.get("valid_from", today) <= today
     important = front.get("importance", 5) >= 8 and not ended
     if front.get("pinned") or important or on_profile or kind in ("notes", "sessions"):
         return True

@@ -59,8 +59,9 @@ def _passed(entry: IndexedFile, known: References) -> bool:
 
 
 def expired(entry: IndexedFile, today: str) -> bool:
-    """Is it a fact or lesson past the last day on which it holds?"""
-    return entry.kind in ("facts", "lessons") and "" < entry.particulars.get("valid_until", "") < today
+    """Is it a fact or lesson that held until a day before this one, and is not to hold anew from a later one?"""
+    since, until = (entry.particulars.get(key, "") for key in ("valid_from", "valid_until"))
+    return entry.kind in ("facts", "lessons") and "" < until < today and since <= today
 
 
 LASTS: dict[str, tuple[Test, str]] = {
