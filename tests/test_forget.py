@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repositories import START, git, plain_git  # noqa: F401
 
-from filemem import Store, User
+from filemem import FilememError, Store, User
 from filemem.cli import cli
 from filemem.files import recalls
 from filemem.files.folder import Folder
@@ -392,3 +392,12 @@ def test_a_commit_that_waits_tells_nothing_either(mara: Folder) -> None:
     Path(mara.store, ".git/MERGE_HEAD").unlink()
     History(mara).catch_up()
     assert WORD not in git(mara.store, "log", "--format=%B")
+
+
+@pytest.mark.parametrize("about", [".", "…？！", "_ - _"])
+def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) -> None:
+    """Every file has such signs, so none is proposed."""
+    folder = Store(tmp_path).user("ann").folder
+    folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
+    with pytest.raises(FilememError, match="no word to look for"):
+        deletion.candidates(folder, about)

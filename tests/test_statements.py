@@ -312,6 +312,7 @@ def test_which_sentences_of_a_turn_stand_together(text: str, expected: list[str]
         ("Can you forget what I told you about Priya?", "Priya"),
         ("Delete what I said about the loan. I live in Bath.", "the loan"),
         ("forget where I keep the spare key", "the spare key"),
+        ("forget where the ladder is", "the ladder"),
         ("hey forget what i said about the row w priya", "the row with priya"),
         ("忘掉我护照放在蓝色抽屉里。", "我护照放在蓝色抽屉里"),
         ("请把我跟你说过的关于前男友的事忘掉", "前男友"),

@@ -169,7 +169,7 @@ class Conversation:
         if settings.redact:
             text, found = redact(text, settings.own)
             if found:
-                listen(Notice(f"Taken out of what is kept: {kinds(found)}."))
+                listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
         line = self.transcript.add(speaker, text, self.now())
         if self.transcript.lost:
             gone, self.transcript.lost = len(self.transcript.lost), []

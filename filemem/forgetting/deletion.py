@@ -71,7 +71,12 @@ class DeletionPlan(NamedTuple):
 
 
 def candidates(folder: Folder, about: str, progress: Progress = unwatched) -> list[Item]:
-    """What of the memories holds all these words, in whatever form; `progress` counts memories."""
+    """What of the memories holds all these words, in whatever form; `progress` counts memories.
+
+    Raises FilememError where there is no letter or digit to look for, which would be found everywhere.
+    """
+    if not re.search(r"[^\W_]", about):
+        raise FilememError(f"{one_line(about, 60)} holds no word to look for; name one.")
     wording, found, count = Wording(about), list[Item](), len(folder.paths())
     for number, memory in enumerate(_memories(folder), 1):
         progress(number, count)
