@@ -72,7 +72,7 @@ class Topic(NamedTuple):
 def asked(question: str) -> list[Topic]:
     """The topics that a question asks about."""
     said = plainly(question)
-    return [topic for topic in _topics() if topic.ask.search(said)]
+    return [topic for topic in (*_topics(), *_fields(said.lower())) if topic.ask.search(said)]
 
 
 def named(name: str) -> Topic:
@@ -105,7 +105,7 @@ def _topics() -> list[Topic]:
         for row in table_rows("topic")
     ]
     named = [Topic(**{**row, "ask": _compiled(row.get("ask", row["hold"].pattern))}) for row in rows]
-    return [*named, *(_alike(pattern, pattern) for pattern in table()["alike"]), *_fields()]
+    return [*named, *(_alike(pattern, pattern) for pattern in table()["alike"])]
 
 
 class Sort(NamedTuple):
@@ -131,16 +131,23 @@ def _sorts() -> list[Sort]:
     ]
 
 
-def _fields() -> Iterator[Topic]:
-    """The rows of the table of words for what a question asks for and for what answers it."""
-    for row in tables.lines("fields.txt"):
-        asked, _, held = row.partition(": ")
-        yield _alike(_any_of(asked), _any_of(f"{asked}, {held}" if held else asked))
+@functools.cache
+def _field_rows() -> list[tuple[list[str], str]]:
+    """The rows of the table of words: what may be asked for, and what is said where it is answered."""
+    rows = (terms.simplified(row).partition(": ") for row in tables.lines("fields.txt"))
+    return [(asked.split(", "), f"{asked}, {held}" if held else asked) for asked, _, held in rows]
 
 
-def _any_of(words: str) -> str:
+def _fields(question: str) -> Iterator[Topic]:
+    """The topics of that table of which a question, in small letters, holds a word at least as letters."""
+    for asked, held in _field_rows():
+        if any(word in _SORTS or word.rstrip("*") in question for word in asked):
+            yield _alike(_any_of(asked), _any_of(held.split(", ")))
+
+
+def _any_of(words: list[str]) -> str:
     """A pattern for any of some words: those in letters whole, with the endings of everyday words, `*` for any ending."""
-    return "|".join(_SORTS.get(word) or _one_word(word) for word in words.split(", "))
+    return "|".join(_SORTS.get(word) or _one_word(word) for word in words)
 
 
 def _one_word(word: str) -> str:
