@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import sys
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -243,6 +244,41 @@ def test_a_run_killed_between_the_session_and_its_record_is_taken_up_again(
         complete = record.read_bytes()
         run(store, "claude", tmp_path / "c.json")
         assert record.read_bytes() == complete
+
+
+def test_one_more_conversation_reads_none_of_those_before_it(store: Path) -> None:
+    """However many were added before, in this program or another: only what is not recorded can be the one that is added."""
+    opened = list[str]()
+    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)  # it stays for good
+    with Store(store) as one, Store(store) as other:
+        users = [one.user("mara"), other.user("mara")]
+        here, there = (
+            user.add_conversation([{"role": "user", "content": "Hello."}], at=NOON, id=id)
+            for id, user in zip("ab", users, strict=True)
+        )
+        opened.clear()
+        for number, user in enumerate(users):
+            user.add_conversation([{"role": "user", "content": f"The tea is at {number}."}], at=NOON)
+        assert any("imports.jsonl" in path for path in opened)
+        assert not [path for path in opened if path.endswith((here, there))]
+        assert len(list((store / "mara").rglob("*.md"))) == 4
+
+
+def test_a_record_that_was_replaced_meanwhile_is_read_anew(store: Path) -> None:
+    """As a merge does: what it has lost is found in the sessions, what it has gained is known."""
+    said = [{"role": "user", "content": "Hello."}]
+    with Store(store) as here:
+        user = here.user("mara")
+        path = user.add_conversation(said, at=NOON, id="a")
+        record = store / "mara" / RECORD
+        merged = record.with_name("merged")
+        merged.write_bytes(
+            record.read_bytes().replace(b":a", b":b").replace(path.encode(), b"sessions/2026/gone.md") * 9
+        )
+        merged.replace(record)
+        assert user.add_conversation([*said, {"role": "user", "content": "And tea."}], at=NOON, id="a") == path
+        with pytest.raises(Refused, match="stays deleted"):
+            user.add_conversation(said, at=NOON, id="b")
 
 
 def test_a_branch_taken_later_is_added_behind_the_one_that_was_there(tmp_path: Path, store: Path) -> None:

@@ -8,6 +8,8 @@ union. A session is known by the `origin` in its front matter as well, so losing
 import contextlib
 import json
 import os
+import threading
+import weakref
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
@@ -41,19 +43,48 @@ def forget(folder: Folder, memory: Memory) -> None:
         disk.edit(folder.bookkeeping(RECORD), lambda data: b"\n".join(map(nameless, data.split(b"\n"))))
 
 
+class _Record:
+    """What stands in the record of one user, read on at every question, because another process may be importing too."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._where = folder.bookkeeping(RECORD)
+        self._imported: dict[str, Imported] = {}
+        self._file, self._read = 0, 0  # the inode that was read, and how far
+        self._lock = threading.Lock()
+
+    def now(self) -> dict[str, Imported]:
+        """What is recorded as of now, by origin. A record that was replaced, or has become shorter, is read anew."""
+        with self._lock, contextlib.suppress(FilememError), open(disk.open_regular(self._where), "rb") as file:
+            stat = os.fstat(file.fileno())
+            if stat.st_ino != self._file or stat.st_size < self._read:
+                self._imported, self._file, self._read = {}, stat.st_ino, 0
+            file.seek(self._read)
+            data = file.read(disk.MOST)
+            whole = data[: data.rfind(b"\n") + 1]
+            self._read += len(whole)
+            for line in whole.splitlines():
+                with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                    entry = json.loads(line)
+                    before = self._imported.get(entry["origin"], Imported("", []))
+                    parts = [*before.parts, *map(str, entry["parts"])]
+                    self._imported[entry["origin"]] = Imported(str(entry["path"]), parts)
+        return self._imported
+
+
+_records: weakref.WeakKeyDictionary[Folder, _Record] = weakref.WeakKeyDictionary()
+
+
 class Origins:
-    """The record of one user. It is read on at every question, because another process may be importing too."""
+    """Where what one user imported came from, for one import: sessions are looked for once."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._imported: dict[str, Imported] = {}
-        self._read = 0
-        self._sessions: dict[str, str] | None = None
+        self._record = _records.setdefault(folder, _Record(folder))
+        self._sessions: dict[bool, dict[str, str]] = {}
 
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has."""
-        self._read_on()
-        return self._imported.get(origin)
+        return self._record.now().get(origin)
 
     def add(self, origin: str, path: str, parts: list[str]) -> None:
         """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
@@ -75,15 +106,24 @@ class Origins:
         return next((p for p in (name, archived(name)) if os.path.lexists(self.folder.absolute(p))), None)
 
     def session(self, origin: str) -> str | None:
-        """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone."""
-        imported = self._imported.get(origin)
+        """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone.
+
+        An origin that is not recorded is looked for only in sessions that are not either, so that one more conversation
+        does not read all that were taken before it.
+        """
+        recorded = self._record.now()
+        imported = recorded.get(origin)
         path = self.place(imported.path) if imported else None
         if path and self._origin(path) in (origin, ""):
             return path
-        if self._sessions is None:
-            sessions = (path for path in self.folder.paths() if "sessions" in path.split("/")[:2])
-            self._sessions = {found: path for path in sessions if (found := self._origin(path))}
-        return self._sessions.get(origin)
+        everywhere = imported is not None
+        if everywhere not in self._sessions:
+            known = set[str]() if everywhere else {one.path for one in recorded.values()}
+            paths = (
+                path for path in self.folder.paths() if "sessions" in path.split("/")[:2] and live(path) not in known
+            )
+            self._sessions[everywhere] = {found: path for path in paths if (found := self._origin(path))}
+        return self._sessions[everywhere].get(origin)
 
     def _origin(self, path: str) -> str:
         """The origin in a session's front matter, or nothing."""
@@ -91,24 +131,3 @@ class Origins:
             head = self.folder.read(path, HEAD)
             return str(Memory(path, head).front.get("origin", "")) if b"origin" in head else ""
         return ""
-
-    def _read_on(self) -> None:
-        """Read the whole lines that were added since; a record that has become shorter is read anew."""
-        try:
-            record = disk.open_regular(self.folder.bookkeeping(RECORD))
-        except FilememError:
-            return
-        with open(record, "rb") as file:
-            if os.fstat(record).st_size < self._read:
-                self._imported, self._read = {}, 0
-            file.seek(self._read)
-            data = file.read(disk.MOST)
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read += len(whole)
-        for line in whole.splitlines():
-            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-                entry = json.loads(line)
-                before = self._imported.get(entry["origin"], Imported("", []))
-                self._imported[entry["origin"]] = Imported(
-                    str(entry["path"]), [*before.parts, *map(str, entry["parts"])]
-                )
