@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from filemem.api import Change, Store, User
-    from filemem.chat.conversation import Called, Conversation, Notice, Text, Thought
+    from filemem.chat.conversation import Conversation, Notice, Text, Thought, ToolCalled
     from filemem.errors import Busy, Changed, FilememError, NotFound, Problem, Refused
     from filemem.files.config import ConfigError
     from filemem.files.memory import Memory
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Busy",
-    "Called",
     "Change",
     "Changed",
     "ConfigError",
@@ -35,12 +34,12 @@ __all__ = [
     "Store",
     "Text",
     "Thought",
+    "ToolCalled",
     "Toolbox",
     "User",
 ]
 _HOMES = {
     "Busy": "errors",
-    "Called": "chat.conversation",
     "Change": "api",
     "Changed": "errors",
     "ConfigError": "files.config",
@@ -58,6 +57,7 @@ _HOMES = {
     "Store": "api",
     "Text": "chat.conversation",
     "Thought": "chat.conversation",
+    "ToolCalled": "chat.conversation",
     "Toolbox": "tools.toolbox",
     "User": "api",
 }

@@ -197,7 +197,7 @@ class User:
             raise FilememError("name either a memory's path or what to forget is about.")
         name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
         place = self.folder.locate(name) if path else ""
-        asked = [deletion.at(self.folder, place, int(line) if line else None)] if path else []
+        asked = [deletion.item_at(self.folder, place, int(line) if line else None)] if path else []
         asked = asked or deletion.candidates(self.folder, about)
         if not asked:
             raise NotFound(f"nothing holds all the words of {about!r}.")

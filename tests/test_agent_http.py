@@ -14,7 +14,7 @@ import pytest
 from scripted_server import Answer, ScriptedServer, Step, calls, cut, deltas, fail, hang, say
 
 from filemem import FilememError, Store
-from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion, erasure
@@ -172,7 +172,7 @@ def test_each_of_the_four_tools_is_called_and_answered(talk: Talk, server: Scrip
     assert answers[1].startswith("1 line in 1 of ")
     assert answers[2].startswith(f"{FACT}  Fri  1 line\n")
     assert answers[3] == f"Closed {FACT}; no file is open."
-    called = [event for event in talk.events if isinstance(event, Called)]
+    called = [event for event in talk.events if isinstance(event, ToolCalled)]
     assert [event.name for event in called] == ["search_files", "grep", "open", "close"]
     assert called[1].brief == answers[1].split("\n")[0]
     assert talk.streamed == "Wait.\n\nOolong, since 30 April."
@@ -388,7 +388,7 @@ def test_arguments_of_any_kind_are_answered_and_kept_within_bounds(
     assert results(server)["call_a"].startswith("Error: ")
     assert server.requests[-1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
     assert all(len(json.dumps(step)) < 30_000 for step in talk.trace)
-    assert all(len(call_line(event)) < 500 for event in talk.events if isinstance(event, Called))
+    assert all(len(call_line(event)) < 500 for event in talk.events if isinstance(event, ToolCalled))
 
 
 # -- the window --------------------------------------------------------------------------------------------------

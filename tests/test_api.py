@@ -17,8 +17,8 @@ from filemem.files.archive import job_lock
 AT = dt.datetime(2026, 5, 4, 9, 30).astimezone()
 ROOT = Path(__file__).parents[1]
 PUBLIC = """
-    Busy Called Change Changed ConfigError Conversation FilememError GitError Hit Match Memory ModelError NotFound Notice
-    Problem Refused Store Text Thought Toolbox User
+    Busy Change Changed ConfigError Conversation FilememError GitError Hit Match Memory ModelError NotFound Notice
+    Problem Refused Store Text Thought ToolCalled Toolbox User
 """.split()
 
 

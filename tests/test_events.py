@@ -142,4 +142,4 @@ def test_the_same_sessions_are_not_looked_over_twice_and_a_refusal_holds(told: U
 def test_without_a_model_it_says_what_it_takes(told: User) -> None:
     words = ["--store", told.folder.store, "--user", "ann", "maintain", "--reflect"]
     assert "takes a model" in str(CliRunner().invoke(cli, words).exception)
-    assert reflection.material(told.folder)
+    assert reflection.sessions_to_reflect_on(told.folder)

@@ -322,7 +322,7 @@ def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: Folder, tmp
     mara.create(
         "facts/2026/a.md", "---\nsource: [../../outside.md:1, /etc/passwd:1, nowhere.md:3, profile.md, '%']\n---\nA\n"
     )
-    found = deletion.plan(mara, [deletion.at(mara, "facts/2026/a.md", None)])
+    found = deletion.plan(mara, [deletion.item_at(mara, "facts/2026/a.md", None)])
     assert [item.path for item in found.items] == ["facts/2026/a.md"]
     assert "profile.md is named" in found.notes[0]
     erasure.apply(mara, found, START)
@@ -343,7 +343,7 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
     for _ in range(20):
         shutil.rmtree(mara.store)
         shutil.copytree(saved, mara.store)
-        found = deletion.plan(mara, [deletion.at(mara, path, None)])
+        found = deletion.plan(mara, [deletion.item_at(mara, path, None)])
         process = fork.Process(target=erasure.apply, args=(mara, found, START))
         process.start()
         process.join(dice.random() * 0.06)
@@ -358,7 +358,7 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
 
 def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:
     path = "facts/2026/2026-11-18-the-word.md"
-    found = deletion.plan(mara, [deletion.at(mara, path, None)])
+    found = deletion.plan(mara, [deletion.item_at(mara, path, None)])
     Path(mara.root, path).write_text("Another text, just saved.\n")
     talk = Path(mara.root, TALK)
     talk.write_text("A line on top.\n" + talk.read_text())

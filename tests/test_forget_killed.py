@@ -122,7 +122,7 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = deletion.plan(mara, deletion.candidates(mara, WORD), WORD)
-    erasure.begin(mara, DeletionJob(plan), START)
+    erasure.start_job(mara, DeletionJob(plan), START)
     with pytest.raises(FilememError, match="cut off"):
         erasure.apply(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")

@@ -147,7 +147,7 @@ class Clones(RuleBasedStateMachine):
             assert git(user.root, "status", "--short") == ""
             present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
             assert self.lines <= set(present), self.lines - set(present)
-            assert not weaving.doubled(user.read("profile.md"))
+            assert not weaving.has_doubled_lines(user.read("profile.md"))
             talk = user.read(SESSION).decode().split("\n")
             assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""

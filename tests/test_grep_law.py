@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from filemem.files.folder import Folder
-from filemem.grep import Bare, matches
+from filemem.grep import PlainFiles, matches
 from filemem.index import Index
 
 PATHS = [
@@ -115,7 +115,7 @@ def test_grep_finds_what_re_finds(case: tuple[dict[str, str], str]) -> None:
             where.write_bytes(text.encode())
         folder = Folder(str(Path(root, "ann")), "ann")
         wanted = _by_re(texts, pattern)
-        bare = {(match.path, match.line) for match in matches(folder, Bare(folder), pattern)}
+        bare = {(match.path, match.line) for match in matches(folder, PlainFiles(folder), pattern)}
         by_index = {(match.path, match.line) for match in matches(folder, Index(folder).corpus(), pattern)}
         assert by_index == bare
         assert wanted <= by_index
@@ -139,5 +139,5 @@ def test_grep_finds_a_turn_by_any_piece_of_how_the_tools_show_it(data: st.DataOb
         where.write_text(f"- **{name}**{at}: {said}\n", newline="")
         folder = Folder(str(Path(root, "ann")), "ann")
         pattern = data.draw(st.sampled_from(["", "^" if start == 0 else ""])) + re.escape(piece)
-        assert [match.line for match in matches(folder, Bare(folder), pattern)] == [1]
+        assert [match.line for match in matches(folder, PlainFiles(folder), pattern)] == [1]
         assert [match.line for match in matches(folder, Index(folder).corpus(), pattern)] == [1]

@@ -57,7 +57,7 @@ def test_every_file_is_read_once(root: Path, python: str) -> None:
 def test_chunks_hold_every_file_once_in_order() -> None:
     sizes = [5_000_000, 5_000_000, 20_000_000, 1, 2, 3]
     wanted = [
-        building.Wanted("", str(number), building.array("q", [0, 0, size, 0])) for number, size in enumerate(sizes)
+        building.FileToRead("", str(number), building.array("q", [0, 0, size, 0])) for number, size in enumerate(sizes)
     ]
     found = list(building.chunks(wanted))
     assert [[int(file.name) for file in chunk] for chunk in found] == [[0], [1], [2], [3, 4, 5]]
@@ -70,7 +70,7 @@ def test_a_file_that_changed_the_moment_before_is_read_again_at_the_next_questio
 
     def settled(changed: int) -> bool:
         with contextlib.closing(Reach(Place(str(tmp_path)))) as reach:
-            wanted = building.Wanted("", "a.md", building.array("q", [0, changed | 1, 10, 0]))
+            wanted = building.FileToRead("", "a.md", building.array("q", [0, changed | 1, 10, 0]))
             return building.take(reach, gatherer, Builder(gatherer.speakers), wanted)
 
     assert settled(time.time_ns() - 3_600_000_000_000)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from filemem.files import facts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import LARGEST, Memory, When, slug, when_of
+from filemem.files.memory import LARGEST, FileDate, Memory, slug, when_of
 from filemem.files.passages import Passage
 from filemem.overview import check
 
@@ -245,12 +245,12 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
 @pytest.mark.parametrize(
     ("path", "when"),
     [
-        ("facts/2026/2026-11-20-tea.md", When(dt.date(2026, 11, 20), False, "")),
-        ("sessions/2026-11-20-0930-tea.md", When(dt.date(2026, 11, 20), False, "09:30")),
-        ("sessions/2026-11-20T0930.md", When(dt.date(2026, 11, 20), False, "09:30")),
-        ("sessions/2026-11-20-2561-odd.md", When(dt.date(2026, 11, 20), False, "")),
-        ("summaries/2026/2026-10.md", When(dt.date(2026, 10, 1), True, "")),
-        ("summaries/2026/2026-10-autumn.md", When(dt.date(2026, 10, 1), True, "")),
+        ("facts/2026/2026-11-20-tea.md", FileDate(dt.date(2026, 11, 20), False, "")),
+        ("sessions/2026-11-20-0930-tea.md", FileDate(dt.date(2026, 11, 20), False, "09:30")),
+        ("sessions/2026-11-20T0930.md", FileDate(dt.date(2026, 11, 20), False, "09:30")),
+        ("sessions/2026-11-20-2561-odd.md", FileDate(dt.date(2026, 11, 20), False, "")),
+        ("summaries/2026/2026-10.md", FileDate(dt.date(2026, 10, 1), True, "")),
+        ("summaries/2026/2026-10-autumn.md", FileDate(dt.date(2026, 10, 1), True, "")),
         ("facts/2026-02-30-tea.md", None),
         ("facts/2026-13-tea.md", None),
         ("facts/0000-01-01.md", None),
@@ -259,10 +259,10 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
         ("facts/20261120.md", None),
     ],
 )
-def test_the_date_is_that_of_the_file_name(path: str, when: When | None) -> None:
+def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> None:
     assert when_of(path) == when
     assert memory("---\ndate: 2001-02-03T04:05:06\n---\nx\n", path).when == (
-        when or When(dt.date(2001, 2, 3), False, "04:05")
+        when or FileDate(dt.date(2001, 2, 3), False, "04:05")
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
-from filemem.text.statements import Utterance, told
+from filemem.text.statements import Utterance, read_turn
 
 DAY = dt.date(2026, 11, 20)
 
@@ -52,7 +52,7 @@ DAY = dt.date(2026, 11, 20)
     ],
 )
 def test_nothing_is_kept_of_it(text: str) -> None:
-    assert told(Utterance("Mara", text), DAY, to_assistant=True).statements == []
+    assert read_turn(Utterance("Mara", text), DAY, to_assistant=True).statements == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_nothing_is_kept_of_it(text: str) -> None:
     ],
 )
 def test_what_is_the_persons_is_kept_however_it_is_told(text: str) -> None:
-    assert [one.text for one in told(Utterance("Mara", text), DAY, to_assistant=True).statements] == [text]
+    assert [one.text for one in read_turn(Utterance("Mara", text), DAY, to_assistant=True).statements] == [text]
 
 
 def test_a_plan_that_is_moved_replaces_that_plan_alone(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_what_is_rebuilt_is_what_was_sent_and_the_trace_copies_nothing(ann: Fold
 
 def test_what_has_moved_is_as_it_was_and_what_was_changed_says_so(ann: Folder) -> None:
     talked(ann)
-    archive.put(ann, [TEA], NOW)
+    archive.move_in(ann, [TEA], NOW)
     assert all(part.same for part in seen.replay(ann, session(ann), 2))
     ann.edit("profile.md", lambda data: data.replace(b"two", b"six"))
     parts = {part.name: part for part in seen.replay(ann, session(ann), 2)}
@@ -76,14 +76,14 @@ def test_what_has_moved_is_as_it_was_and_what_was_changed_says_so(ann: Folder) -
 
 def test_what_was_forgotten_is_gone_there_as_well(ann: Folder) -> None:
     talked(ann)
-    erasure.apply(ann, deletion.plan(ann, [deletion.at(ann, TEA, None)]), NOW)
+    erasure.apply(ann, deletion.plan(ann, [deletion.item_at(ann, TEA, None)]), NOW)
     said = "\n".join(part.text for part in seen.replay(ann, session(ann), 2))
     assert "Fujian" not in said and "[gone" in said and "two dogs" in said
 
 
 def test_the_parts_of_a_clients_message_are_kept_as_json(ann: Folder) -> None:
     sent = {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "茶 tea"}]}
-    ((one,), ((role, _, id),)) = seen.Sight(ann).steps("", [], [], [sent], [])
+    ((one,), ((role, _, id),)) = seen.PromptRecorder(ann).steps("", [], [], [sent], [])
     assert role == "tool" and one["id"] == id and "茶 tea" in ByReference(ann).text(one["parts"])
 
 

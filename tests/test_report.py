@@ -440,7 +440,7 @@ def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_pa
         )
     assert where.read_text() == "<!doctype html><p>Mine."
     assert run(mara, "report", "-f", "-o", str(where)).exit_code == 0
-    assert page.ours(where.read_text(encoding="utf-8"))
+    assert page.is_our_page(where.read_text(encoding="utf-8"))
 
 
 def test_a_report_never_becomes_a_memory(mara: Folder, tmp_path: Path) -> None:

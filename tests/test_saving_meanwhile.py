@@ -188,7 +188,7 @@ def test_while_turns_are_forgotten(mara: Folder) -> None:
     def job(number: int) -> None:
         path = paths[number % FILES]
         line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
-        found = deletion.plan(mara, [deletion.at(mara, path, line)])
+        found = deletion.plan(mara, [deletion.item_at(mara, path, line)])
         erasure.apply(mara, found, AT)
 
     done, _ = run(mara, paths, job)

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text.statements import Told, Utterance, relations, told
+from filemem.text.statements import TurnReading, Utterance, read_turn, relations
 from filemem.text.statements.sentences import LONGEST, own_sentences, sentences
 
 DAY = dt.date(2026, 3, 10)  # a Tuesday
 
 
-def hear(text: str, *, to_assistant: bool = True) -> Told:
-    return told(Utterance("Mara", text), DAY, to_assistant=to_assistant)
+def hear(text: str, *, to_assistant: bool = True) -> TurnReading:
+    return read_turn(Utterance("Mara", text), DAY, to_assistant=to_assistant)
 
 
 def kept(text: str, *, to_assistant: bool = True) -> list[str]:
@@ -273,7 +273,7 @@ STATES = [tuple(part.strip() for part in row.split(" |")) for row in RELATIONS.s
 @pytest.mark.parametrize(("text", "stated"), STATES, ids=[row[0] for row in STATES])
 def test_the_relations_that_a_sentence_states_of_its_speaker(text: str, stated: str) -> None:
     """Of nobody else. No value: it ends what was so before."""
-    found = [f"{one.relation}: {one.value}".strip() for one in relations.stated(text)]
+    found = [f"{one.relation}: {one.value}".strip() for one in relations.relation_values(text)]
     assert stated in found if stated else found == []
 
 
@@ -319,7 +319,7 @@ def test_which_sentences_of_a_turn_stand_together(text: str, expected: list[str]
     ],
 )
 def test_a_request_to_forget_names_what_and_nothing_of_its_turn_is_kept(text: str, about: str) -> None:
-    assert hear(text) == Told([], [about], False)
+    assert hear(text) == TurnReading([], [about], False)
 
 
 def test_whoever_talks_to_a_person_asks_no_assistant() -> None:
@@ -420,8 +420,8 @@ def test_a_text_of_any_length_is_read_in_a_moment(piece: str) -> None:
 
 def test_of_a_long_text_only_the_beginning_is_read_for_relations() -> None:
     """A file of megabytes without an end of line is somebody's fact, too."""
-    assert [one.value for one in relations.stated("I live in Porto." + " tea" * 2_000_000)] == ["Porto"]
-    assert relations.stated("tea " * LONGEST + "I live in Porto.") == ()
+    assert [one.value for one in relations.relation_values("I live in Porto." + " tea" * 2_000_000)] == ["Porto"]
+    assert relations.relation_values("tea " * LONGEST + "I live in Porto.") == ()
 
 
 def test_a_wish_to_forget_names_what_it_is_about_without_the_word_called() -> None:

@@ -10,7 +10,7 @@ from filemem import Store, index
 from filemem.files.folder import Folder
 from filemem.forgetting import fading, maintenance, sweeper
 from filemem.search import search_files
-from filemem.text.statements.validity import held
+from filemem.text.statements.validity import validity_of
 from filemem.tools.answers import searched
 
 JULY = dt.date(2026, 7, 10)
@@ -49,7 +49,7 @@ def user(tmp_path: Path) -> Folder:
     ],
 )
 def test_only_what_the_words_settle_counts(text: str, since: str | None, until: str | None) -> None:
-    assert [str(day) if day else None for day in held(text, JULY)] == [since, until]
+    assert [str(day) if day else None for day in validity_of(text, JULY)] == [since, until]
 
 
 def test_it_stands_in_the_front_matter_and_a_detail_may_bring_it(user: Folder) -> None:

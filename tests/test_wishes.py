@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
-from filemem.chat.conversation import Called, Conversation
+from filemem.chat.conversation import Conversation, ToolCalled
 from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
@@ -87,7 +87,7 @@ def test_what_stands_is_read_once_a_message_and_anew_for_the_next(ann: Folder) -
     opened = calls(("open", {"path": TALK}))
     with ScriptedServer(opened, say("Short."), say("Brief.")) as server:
         talk = Conversation(ann, OpenAIModel("x", server.base_url, "none", 30), lambda: NOW)
-        talk.say("What did I ask?", lambda event: isinstance(event, Called) and lesson(ann, "6-new", "No lists."))
+        talk.say("What did I ask?", lambda event: isinstance(event, ToolCalled) and lesson(ann, "6-new", "No lists."))
         talk.say("And now?")
         asked = [request.body["messages"][0]["content"] for request in server.requests]
     assert ["No lists." in text.partition("<memory path=")[0] for text in asked] == [False, False, True]

@@ -40,4 +40,4 @@ def standing(folder: Folder) -> str:
     """What stands in every prompt of the chat, such as the profile: blocks, as data between marks; empty without any."""
     settings = config.of(folder)
     found = prompt.read_blocks(folder, [path for path in folder.paths() if path.startswith(prompt.BLOCKS)], settings)
-    return "\n\n".join(part.text for part in prompt.standing(found, settings.block_tokens))
+    return "\n\n".join(part.text for part in prompt.block_sections(found, settings.block_tokens))

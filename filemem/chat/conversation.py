@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem.chat import recalling
-from filemem.chat.seen import Sight
-from filemem.chat.standing import StandingMemory, standing
+from filemem.chat.seen import PromptRecorder
+from filemem.chat.standing import CoreMemory, core_memory
 from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
 from filemem.files import config, recalls, running, withheld
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
@@ -47,7 +47,7 @@ class Thought(NamedTuple):
     text: str
 
 
-class Called(NamedTuple):
+class ToolCalled(NamedTuple):
     """A tool call that was made; `brief` is the first line of its answer."""
 
     name: str
@@ -66,7 +66,7 @@ class Stopped(Exception):
     """A listener wants no more of an answer."""
 
 
-Event = Text | Thought | Called | Notice
+Event = Text | Thought | ToolCalled | Notice
 Listener = Callable[[Event], None]
 
 
@@ -90,8 +90,8 @@ class Conversation:
         self._recalled: dict[
             int, recalling.Recalled
         ] = {}  # what a search for the last message found, by the tokens that it may have
-        self._stands: StandingMemory | None = None  # what stands in the prompt while a message is answered
-        self._sight = Sight(user)
+        self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
+        self._sight = PromptRecorder(user)
         self._seen: list[list[str]] = []  # what the last request showed, by reference
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
 
@@ -200,13 +200,13 @@ class Conversation:
         turns += [Passage(0, 0, self.user.name, "", message)] if message else []
         start = self._window(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
-            self.tools.current = Current(self.transcript.path, turns[start].line)
-        stands = self._stands or standing(self.user, self.now().date())
+            self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
+        stands = self._stands or core_memory(self.user, self.now().date())
         system = prompt.sections(
             self.user,
             self.now(),
             stands.wishes,
-            prompt.standing(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
+            prompt.block_sections(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
             self.tools.pages(),
             self._summarise(turns[:start]),
             tools=bool(self.offered),
@@ -293,7 +293,7 @@ class Conversation:
         self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
-        self._stands = standing(self.user, self.now().date())
+        self._stands = core_memory(self.user, self.now().date())
         for left in range(config.of(self.user).steps, -1, -1):
             reply = self._fitting(worked, listen, with_tools=left > 0)
             if self.offered and left and not reply.calls and _is_call(reply.text):
@@ -356,7 +356,7 @@ class Conversation:
         answer = self.tools.call(call.name, call.arguments)
         spent = _since(start)
         brief = one_line(answer.split("\n", 1)[0], 160)
-        listen(Called(call.name, call.arguments, brief, spent))
+        listen(ToolCalled(call.name, call.arguments, brief, spent))
         self._note(
             "call",
             name=call.name,
@@ -404,7 +404,7 @@ def first_sentence(text: str) -> str:
     return one_line(match[0] if match else text)
 
 
-def call_line(event: Called) -> str:
+def call_line(event: ToolCalled) -> str:
     """A tool call as the chat shows it: `grep "oolong" -> 3 lines in 2 files`."""
     given = _mapping(event.arguments or "{}")
     if not given:

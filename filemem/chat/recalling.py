@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.search import evidence, question, search_files
 from filemem.text import tokens
 from filemem.text.plain import escape_controls
@@ -29,7 +29,7 @@ class Recalled(NamedTuple):
 
 
 def recall(
-    folder: Folder, said: Sequence[str], today: dt.date, current: Current | None, room: int, *, weak: bool
+    folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, room: int, *, weak: bool
 ) -> Recalled:
     """The best passages for the last of a person's messages, within `room` tokens; of weak ones none, unless `weak`.
 

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     same: bool
 
 
-class Sight:
+class PromptRecorder:
     """Notes what a model sees in one conversation; `noted` are the digests that its trace has already."""
 
     def __init__(self, folder: Folder) -> None:

@@ -11,7 +11,7 @@ from filemem.models import prompt
 from filemem.models.prompt import Block
 
 
-class StandingMemory(NamedTuple):
+class CoreMemory(NamedTuple):
     """How the person wishes to be talked with, the paths of their `lessons`, the blocks, and a line on what lies outside."""
 
     wishes: list[str]
@@ -20,10 +20,10 @@ class StandingMemory(NamedTuple):
     outside: str
 
 
-def standing(folder: Folder, today: dt.date) -> StandingMemory:
+def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
     """What stands as the files are now; wishes only where the person follows what this folder says of them."""
     corpus = index.of(folder).corpus()
     lessons = [entry.path for entry in corpus.entries() if entry.kind == "lessons" and not entry.archived]
     kept = [entry.path for entry in corpus.entries() if entry.path.startswith(prompt.BLOCKS)]
     said = wishes.wishes(folder, corpus, today) if wishes.followed(folder) else []
-    return StandingMemory(said, lessons, prompt.read_blocks(folder, kept, config.of(folder)), prompt.outside(corpus))
+    return CoreMemory(said, lessons, prompt.read_blocks(folder, kept, config.of(folder)), prompt.outside_line(corpus))

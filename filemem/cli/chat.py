@@ -13,7 +13,7 @@ from typing import TextIO
 import click
 
 from filemem import index
-from filemem.chat.conversation import Called, Conversation, Event, Notice, Text, Thought, call_line
+from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.screen import (
@@ -46,8 +46,8 @@ from filemem.forgetting.wording import Wording
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE
 from filemem.text import tokens
-from filemem.text.own_patterns import Own
-from filemem.text.plain import counted, escape_controls, few, one_line
+from filemem.text.own_patterns import OwnPatterns
+from filemem.text.plain import counted, escape_controls, first_few, one_line
 from filemem.text.redaction import redact
 from filemem.tools.toolbox import Toolbox
 
@@ -229,7 +229,7 @@ class Chat:
                 self._stream(text, thinking=False)
             case Thought(text):
                 self._stream(text, thinking=True)
-            case Called():
+            case ToolCalled():
                 self._line_end()
                 _aside(call_line(event))
             case Notice(text):
@@ -303,13 +303,13 @@ class Chat:
             found = deletion.mentions(user, about)
         else:
             name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
-            found = deletion.plan(user, [deletion.at(user, user.locate(name), line)])
+            found = deletion.plan(user, [deletion.item_at(user, user.locate(name), line)])
         self._say("\n".join(planned(found)))
         if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
         done = erasure.apply(user, found, self._talk.now())
-        self._say("\n".join(report(done, erasure.remaining(user, found.wording))))
+        self._say("\n".join(report(done, erasure.files_still_saying(user, found.wording))))
         _forget_typed(found.wording)
         say_aside(done.note)
 
@@ -378,7 +378,7 @@ def _drop_typed(count: int) -> None:
             readline.remove_history_item(readline.get_current_history_length() - 1)
 
 
-def _redact_typed(own: Own) -> None:
+def _redact_typed(own: OwnPatterns) -> None:
     """Take secrets out of the lines that were typed, in earlier sessions too."""
     for number in range(readline.get_current_history_length()):
         line = readline.get_history_item(number + 1) or ""
@@ -388,7 +388,7 @@ def _redact_typed(own: Own) -> None:
 
 
 @contextlib.contextmanager
-def _history(place: Place, completions: Callable[[str, str], list[str]], own: Own) -> Iterator[None]:
+def _history(place: Place, completions: Callable[[str, str], list[str]], own: OwnPatterns) -> Iterator[None]:
     """Keep what was typed for the next session, and complete words, where readline is there."""
     if "readline" not in globals():
         yield
@@ -440,10 +440,10 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     live = [path for path in paths if wanted in path.casefold() and not is_archived(path)]
     found = exact or live or [path for path in paths if wanted in path.casefold()]
     if not found:
-        known = f"the latest are {few(paths)}" if paths else "there is none yet; start one with: filemem chat"
+        known = f"the latest are {first_few(paths)}" if paths else "there is none yet; start one with: filemem chat"
         raise NotFound(f"no session of {folder.name} is called {one_line(name, 80)}; {known}.")
     if len(found) > 1:
-        raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {few(found, 5)}.")
+        raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {first_few(found, 5)}.")
     return Transcript(folder, found[0])
 
 

@@ -20,7 +20,7 @@ from filemem.files import disk, trust
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
-from filemem.text.plain import escape_controls, few, one_line
+from filemem.text.plain import escape_controls, first_few, one_line
 
 _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
 """Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
@@ -58,10 +58,10 @@ def the_user(*, must_exist: bool = True) -> Folder:
     if not name:
         name = names[0] if len(names) == 1 else _login()
         if len(names) > 1 and name not in names:
-            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {few(names, 8)}.")
+            raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
     user = store.folder(name)
     if must_exist and not user.exists():
-        known = f"its users are {few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
+        known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
     return _then(user)
 

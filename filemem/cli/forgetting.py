@@ -14,13 +14,13 @@ from filemem.errors import FilememError, NotFound
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, erasure, purge
-from filemem.forgetting.deletion import DeletionPlan, Item
-from filemem.forgetting.erasure import DeletionJob, Erased, planned, report
-from filemem.forgetting.purge import StillHeld
-from filemem.forgetting.rewriting import Target
+from filemem.forgetting.deletion import DeletionItem, DeletionPlan
+from filemem.forgetting.erasure import DeletionJob, ErasureReport, planned, report
+from filemem.forgetting.purge import StillInHistory
+from filemem.forgetting.rewriting import PurgeTarget
 from filemem.forgetting.wording import SENTENCE, Wording
-from filemem.history import Before, History
-from filemem.text.plain import few, one_line
+from filemem.history import History, UncommittedChanges
+from filemem.text.plain import first_few, one_line
 
 SHOWN = 10  # places that still say it
 ASK = "forget asks before it deletes, and there is no terminal to ask at; add --yes, or --dry-run to see the list."
@@ -64,7 +64,7 @@ def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     past = set[str]()
     if how["purge_history"] and every:
         purge.require(History(user))
-        past = purge.learn(Target(History(user), found.wording, False, every), gone)
+        past = purge.learn(PurgeTarget(History(user), found.wording, False, every), gone)
     if not asked and not past and (wanted or not _beside(user, found)):
         if cut_off is None:
             say("Nothing was deleted." if wanted else "Nothing was found.")
@@ -87,21 +87,21 @@ def _finish_earlier(folder: Folder, how: dict[str, bool]) -> int | None:
 
 def _beside(folder: Folder, found: DeletionPlan) -> bool:
     """Does a record or a cache of the user's still say it, though no memory does?"""
-    return any(line.startswith(f"{folder.name}/") for line in erasure.remaining(folder, found.wording))
+    return any(line.startswith(f"{folder.name}/") for line in erasure.files_still_saying(folder, found.wording))
 
 
-def _named(folder: Folder, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[Item], str]:
+def _named(folder: Folder, given: str, how: dict[str, bool], cut_off: int | None) -> tuple[list[DeletionItem], str]:
     """The memory, or the line of one, that a person typed; or the path of one that only the history may know."""
     name, line = split_line(folder, given)
     try:
-        return [deletion.at(folder, folder.locate(name), line)], ""
+        return [deletion.item_at(folder, folder.locate(name), line)], ""
     except NotFound:
         if cut_off is None and (line is not None or not how["purge_history"]):
             raise
         return [], live(name)
 
 
-def _choose(found: list[Item], how: dict[str, bool]) -> list[Item]:
+def _choose(found: list[DeletionItem], how: dict[str, bool]) -> list[DeletionItem]:
     """Those of the candidates that the person means; all of them where nobody is asked."""
     if not found or how["yes"] or how["dry_run"]:
         return found
@@ -140,7 +140,7 @@ def _carry_out(folder: Folder, job: DeletionJob, past: set[str], how: dict[str, 
         purge.require(History(folder))
     if not _confirmed("Delete all this for good?", folder, how):
         return 1
-    return _do(folder, *erasure.begin(folder, job, now()))
+    return _do(folder, *erasure.start_job(folder, job, now()))
 
 
 def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool = False) -> bool:
@@ -154,7 +154,7 @@ def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool 
     return False
 
 
-def _do(folder: Folder, job: DeletionJob, before: Before | None) -> int:
+def _do(folder: Folder, job: DeletionJob, before: UncommittedChanges | None) -> int:
     """Carry a job out, from the start or from where it was cut off, search for what is left, and report."""
     wording = job.plan.wording
     owned = job.all and os.path.lexists(os.path.join(folder.root, ".git"))
@@ -162,15 +162,15 @@ def _do(folder: Folder, job: DeletionJob, before: Before | None) -> int:
     history, said, held = History(folder), list[str](), None
     if job.purge and not owned and history.home:
         say_working("Rewriting the history")
-        target = Target(history, wording, job.all, job.every, job.plan.lines)
+        target = PurgeTarget(history, wording, job.all, job.every, job.plan.lines)
         purged = purge.purge(target)
         said = [f"Rewrote {purged.commits} commits; {', '.join(purged.refs) or 'no branch'} moved.", *purged.notes]
-        erasure.settle(folder, job.plan)
+        erasure.clear_note(folder, job.plan)
         held = purge.search(target)
     elif not (job.purge and owned):
         said = purge.remembers(history, wording, job.paths, everything=job.all)
         said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
-    still = erasure.remaining(folder, wording)
+    still = erasure.files_still_saying(folder, wording)
     (erasure.end_user if job.all else erasure.end)(folder)
     _report(done, still, said, held)
     say_aside(done.note)
@@ -184,7 +184,7 @@ def _past(paths: set[str]) -> Iterable[str]:
     yield from (f"  {one_line(path)}" for path in sorted(paths))
 
 
-def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | None) -> None:
+def _report(done: ErasureReport, still: list[str], said: list[str], held: StillInHistory | None) -> None:
     """What went, what stayed, what still says it."""
     lines = [*said, *(_held(held) if held and done.sought else ()), "Backups, where there are any, have it too."]
     tell({"event": "done", **done._asdict(), "still": still}, *report(done, still))
@@ -192,14 +192,14 @@ def _report(done: Erased, still: list[str], said: list[str], held: StillHeld | N
         tell({"event": "notice", "text": line}, line)
 
 
-def _held(held: StillHeld) -> Iterable[str]:
+def _held(held: StillInHistory) -> Iterable[str]:
     """What a search of the whole repository has shown."""
     for line in held.own[:SHOWN]:
         yield f"Git still says it: {line}"
     if len(held.own) > SHOWN:
         yield f"Git still says it in {len(held.own) - SHOWN} more places."
     if held.others:
-        yield f"Git has it from elsewhere too, which is none of this user's: {few(held.others)}."
+        yield f"Git has it from elsewhere too, which is none of this user's: {first_few(held.others)}."
     if not held.own:
         yield f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
 
@@ -225,9 +225,9 @@ def _forget_user(folder: Folder, how: dict[str, bool]) -> int:
         return 1
     wording = _wording(folder, paths)
     if purges and not owned:
-        purge.learn_all(Target(history, wording, True))
+        purge.learn_all(PurgeTarget(history, wording, True))
     job = DeletionJob(DeletionPlan([], dict.fromkeys(paths, ""), {}, {}, wording, []), True, True, purges)
-    return _do(folder, *erasure.begin(folder, job, now()))
+    return _do(folder, *erasure.start_job(folder, job, now()))
 
 
 def _wording(folder: Folder, paths: list[str]) -> Wording:

@@ -116,7 +116,7 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> int:
     user = the_user()
     if let_go:
         for path in (user.locate(split_line(user, path)[0]) for path in paths):
-            gone = said.let_go(user, path)
+            gone = said.forget_lost(user, path)
             say(f"{gone:,} {'turn' if gone == 1 else 'turns'} of {path} let go.")
         return 0
     say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)

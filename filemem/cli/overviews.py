@@ -18,7 +18,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.overview import graph as graphs
 from filemem.overview import report
 from filemem.overview import timeline as times
-from filemem.overview.graph import Graph, Naming, Tie
+from filemem.overview.graph import Edge, EntityMention, Graph
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
 from filemem.remembering import experience
@@ -111,7 +111,7 @@ def _of_one(drawn: Graph, name: str) -> Iterator[str]:
         yield _row(place.date or place.since or "", place)
 
 
-def _typed(tie: Tie) -> str:
+def _typed(tie: Edge) -> str:
     """How often two names stand together, and as what, where front matter says so."""
     kinds = one_line(", ".join(tie.kinds), 60)
     return f"{len(tie.places)} ({escape_controls(kinds)})" if kinds else f"{len(tie.places)}"
@@ -124,7 +124,7 @@ def _clustered(drawn: Graph, without: str) -> Iterator[str]:
         yield f"{escape_controls(', '.join(group[:CENTRAL]))}  {len(group)}{rest}"
 
 
-def _row(day: object, one: Naming | Event) -> str:
+def _row(day: object, one: EntityMention | Event) -> str:
     """A day, what a passage says, whether that holds, and where it stands."""
     ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
     where = dim(escape_controls(f"{one.path}:{one.line}"))
@@ -202,7 +202,7 @@ def _spare(where: str, *, force: bool) -> None:
     """Raise FilememError where writing would overwrite anything but a report."""
     if force or not os.path.lexists(where):
         return
-    if os.path.islink(where) or not page.ours(disk.read(where, _BEGINNING).decode(errors="replace")):
+    if os.path.islink(where) or not page.is_our_page(disk.read(where, _BEGINNING).decode(errors="replace")):
         raise FilememError(f"{one_line(where)} is no report of filemem's; name another file, or overwrite it with -f.")
 
 
@@ -227,7 +227,7 @@ def lessons_command(tools: bool) -> int:
         for one in fared:
             facts = {**one._asdict(), "first": str(one.first), "last": str(one.last)}
             facts["errors"] = [{**failing._asdict(), "last": str(failing.last)} for failing in one.errors]
-            errors = [f"{'':{width}}  {experience.told(failing)}" for failing in one.errors]
+            errors = [f"{'':{width}}  {experience.error_line(failing)}" for failing in one.errors]
             tell(facts, f"{one.tool:{width}}  {one.summed}", *errors)
         return 0 if fared else 1
     paths = [path for path in user.paths() if kind_of(path) == "lessons" and path == archive.live(path)]

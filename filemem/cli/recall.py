@@ -14,7 +14,7 @@ from filemem.files import globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
 from filemem.files.places import listed
-from filemem.grep import Bare, Listed, grep, newest_first
+from filemem.grep import Listed, PlainFiles, grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers
 
@@ -61,7 +61,7 @@ def _listed(folder: Folder) -> Listed:
     with contextlib.suppress(FilememError, OSError), listed(folder.bookkeeping("index")) as entries:
         size = sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
     if size <= WORTH_LOADING:
-        return Bare(folder)
+        return PlainFiles(folder)
     from filemem import index  # noqa: PLC0415  which a small folder does without
 
     return index.of(folder).corpus()

@@ -30,7 +30,7 @@ from filemem.remembering import retold as old_facts
 from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Applied, Decision
 from filemem.remembering.extraction import listener
-from filemem.remembering.retold import Retold
+from filemem.remembering.retold import DerivedFact
 from filemem.remembering.review import Proposal, Review
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import kinds
@@ -255,7 +255,7 @@ def _asked(found: Proposal) -> tuple[str, str]:
         say("The text is as it was.")
 
 
-def _decide_retold(folder: Folder, one: Retold, place: str, _: str, done: list[Applied]) -> str:
+def _decide_retold(folder: Folder, one: DerivedFact, place: str, _: str, done: list[Applied]) -> str:
     """Show a fact beside the turns that it cites, and do what the person wants with it."""
     path = one.memory.path
     say(f"{place}\n  {one_line(one.text, 400)}\n  {path}")
@@ -275,7 +275,7 @@ def _decide_retold(folder: Folder, one: Retold, place: str, _: str, done: list[A
     return answer
 
 
-def _retold_json(one: Retold) -> dict[str, Any]:
+def _retold_json(one: DerivedFact) -> dict[str, Any]:
     """A fact that retells for a script."""
     return {"path": one.memory.path, "text": one.text, "turns": [source for source, _ in one.turns]}
 

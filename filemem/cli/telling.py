@@ -16,7 +16,7 @@ from filemem.endpoint.traced import traced
 from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
-from filemem.history import Before, History
+from filemem.history import History, UncommittedChanges
 from filemem.models import Model, OpenAIModel
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
@@ -60,7 +60,9 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
     }
 
 
-def committed(folder: Folder, done: Applied, session: str, before: Before, job: str = "consolidate") -> None:
+def committed(
+    folder: Folder, done: Applied, session: str, before: UncommittedChanges, job: str = "consolidate"
+) -> None:
     """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood."""
     if done.paths:
         trailers = {"Job": job, "Session": session} if session else {"Job": job}
@@ -178,7 +180,7 @@ class BackgroundConsolidation:
     def _say(self, sentence: str) -> None:
         self._done.put(lambda: aside(sentence))
 
-    def _shown(self, session: str, done: Applied, before: Before) -> Callable[[], None]:
+    def _shown(self, session: str, done: Applied, before: UncommittedChanges) -> Callable[[], None]:
         def shown() -> None:
             show(done)
             committed(self._talk.user, done, session, before)

@@ -22,7 +22,7 @@ BATCH = 500  # files moved under one hold of the user's lock, so that a conversa
 Progress = Callable[[int, int], None]
 
 
-def unwatched(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """Progress that nobody looks at."""
 
 
@@ -38,7 +38,7 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
         yield
 
 
-def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = unwatched) -> dict[str, str]:
+def move_in(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:
     """Move live memories to the archive, having noted it in the log; a sentence for each path that stayed."""
     wanted = list(paths)
     if wanted:
@@ -46,7 +46,7 @@ def put(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progres
     return _move_all(folder, {path: (path, archived(path)) for path in wanted}, progress)
 
 
-def back(folder: Folder, paths: Iterable[str], progress: Progress = unwatched) -> dict[str, str]:
+def move_out(folder: Folder, paths: Iterable[str], progress: Progress = no_progress) -> dict[str, str]:
     """Move archived memories to where they were; a sentence for each path that stayed."""
     return _move_all(folder, {path: (archived(path), live(path)) for path in paths}, progress)
 

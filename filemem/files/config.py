@@ -21,7 +21,7 @@ from filemem.files import disk, front
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.text import own_patterns
-from filemem.text.own_patterns import Own, own
+from filemem.text.own_patterns import OwnPatterns, own
 from filemem.text.plain import nearest, one_line
 
 NAME = "filemem.yaml"
@@ -107,7 +107,7 @@ class Config:
         return {name: (float(given), float(taken)) for name, given, taken in map(str.split, self.prices)}
 
     @property
-    def own(self) -> Own:
+    def own(self) -> OwnPatterns:
         """The person's own patterns of what is a secret and what is none."""
         return own(tuple(self.redact_also), tuple(self.redact_never))
 

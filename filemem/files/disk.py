@@ -439,7 +439,7 @@ def _holds(file: BinaryIO, at: Spot, data: bytes) -> bool:
     return _is_at(file.fileno(), at) and file.read(len(data) + 1) == data and not _unsettled(os.fstat(file.fileno()))
 
 
-def let_settle(path: str) -> bool:
+def wait_for_editor(path: str) -> bool:
     """Wait while an editor may be in the middle of a save: it truncates the file, or moves it aside, and writes then.
 
     Says whether there was a file before the wait.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
-from filemem.files.memory import LARGEST, Memory, twin
+from filemem.files.memory import LARGEST, Memory, counterpart
 from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
@@ -43,7 +43,7 @@ class Stat(NamedTuple):
     inode: int
 
 
-class Current(NamedTuple):
+class CurrentConversation(NamedTuple):
     """The conversation going on: its lines from `line` on stand in the prompt already, so a search leaves them out."""
 
     path: str
@@ -79,7 +79,7 @@ class Folder:
             with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
                 for entry in entries:
                     name = entry.name
-                    if name[0] == "." or entry.is_symlink() or unsayable(name):
+                    if name[0] == "." or entry.is_symlink() or is_unprintable(name):
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         if not too_far(self.place, prefix + name):
@@ -131,7 +131,7 @@ class Folder:
         parts = path.split("/")
         if not path or path.startswith("/") or "\\" in path:
             raise self._outside(path, "name it like facts/2026/2026-11-20-tea.md")
-        if ".." in parts or "" in parts or "." in parts or unsayable(path):
+        if ".." in parts or "" in parts or "." in parts or is_unprintable(path):
             raise self._outside(path, "name it without .. and control characters")
         if any(part[0] == "." for part in parts):
             raise Refused(f"{one_line(path)} is hidden, hence no memory; choose a name without a dot in front.")
@@ -148,7 +148,7 @@ class Folder:
         A name in another Unicode normal form than the file's, as macOS writes them, is the same name.
         """
         path = path.removeprefix("./")
-        both = (path, twin(path))
+        both = (path, counterpart(path))
         for candidate in both:
             where = self.absolute(candidate)
             if os.path.isdir(where):
@@ -232,7 +232,7 @@ class Folder:
 
     def _taken(self, path: str) -> bool:
         """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
-        return any(os.path.lexists(self._named(candidate)) for candidate in (path, twin(path)))
+        return any(os.path.lexists(self._named(candidate)) for candidate in (path, counterpart(path)))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
@@ -332,7 +332,7 @@ def is_temporary_name(name: str) -> bool:
     return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
 
 
-def unsayable(name: str) -> bool:
+def is_unprintable(name: str) -> bool:
     """Is this a file name that nobody can type or print as it is: with control characters, or bytes that are no UTF-8?"""
     return "\\" in name or (
         not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
@@ -349,7 +349,7 @@ def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str]
         return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if linked else None
     if name[0] == ".":
         return None
-    if unsayable(name):
+    if is_unprintable(name):
         return "its name holds control characters or is not UTF-8, so it is not read", "rename it"
     if entry.is_symlink():
         return "a symbolic link, not read as a memory", "put the file itself here, or delete the link"

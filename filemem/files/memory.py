@@ -49,7 +49,7 @@ _PLAIN_FRONT = re.compile(
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 
-class When(NamedTuple):
+class FileDate(NamedTuple):
     """The date at the head of a file name; `month` is true where it names no day, `time` is `HH:MM` or empty."""
 
     date: dt.date
@@ -75,14 +75,14 @@ class Memory:
         return kind_of(self.path)
 
     @functools.cached_property
-    def when(self) -> When | None:
+    def when(self) -> FileDate | None:
         """The date of the file's name, else of its front matter (`date` or `created`), else None."""
         named = when_of(self.path)
         if named:
             return named
         value = self.front.get("date", self.front.get("created"))
         day = _day(value)
-        return When(day, False, f"{value:%H:%M}" if isinstance(value, dt.datetime) else "") if day else None
+        return FileDate(day, False, f"{value:%H:%M}" if isinstance(value, dt.datetime) else "") if day else None
 
     @property
     def date(self) -> dt.date | None:
@@ -330,7 +330,7 @@ def archived(path: str) -> str:
     return f"{ARCHIVE}/{live(path)}"
 
 
-def twin(path: str) -> str:
+def counterpart(path: str) -> str:
     """The path's place in the archive, or out of it."""
     return live(path) if is_archived(path) else archived(path)
 
@@ -355,7 +355,7 @@ def kind_of(path: str) -> str:
     return parts[0]
 
 
-def when_of(path: str) -> When | None:
+def when_of(path: str) -> FileDate | None:
     """The date that a path decides: `2026-11-20-…`, `2026-11-20-0930-…` or `2026-11…`; None where it names none."""
     match = _DATE.match(path.rsplit("/", 1)[-1])
     if not match:
@@ -366,7 +366,7 @@ def when_of(path: str) -> When | None:
     except ValueError:
         return None
     clock = f"{hour}:{minute}" if day and hour and int(hour) < 24 and int(minute) < 60 else ""
-    return When(date, not day, clock)
+    return FileDate(date, not day, clock)
 
 
 def encoding_of(data: bytes) -> str:

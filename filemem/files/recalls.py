@@ -19,7 +19,7 @@ OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
 ARCHIVED = "archived"  # no recall
 
 
-class Trail(list[dt.date]):
+class RecallHistory(list[dt.date]):
     """What the log says of one memory: the days of its recalls, some of them twice; when it was recalled last and archived
     last (`2026-11-20T09:31`, empty for never); whether it was recalled since.
 
@@ -63,9 +63,9 @@ def _append_many(log: str, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def trails(folder: Folder) -> dict[str, Trail]:
+def trails(folder: Folder) -> dict[str, RecallHistory]:
     """What the log says, by the memory's live path. Reads line by line: a log of a million lines takes a second."""
-    found: dict[bytes, Trail] = {}
+    found: dict[bytes, RecallHistory] = {}
     known: dict[bytes, dt.date] = {}  # one object for each day, however often it is named
     try:
         log = disk.open_regular(folder.bookkeeping(NAME))
@@ -81,7 +81,7 @@ def trails(folder: Folder) -> dict[str, Trail]:
             except ValueError:
                 continue
             except KeyError:
-                trail = found[path] = Trail()
+                trail = found[path] = RecallHistory()
             if how == b"archived":
                 trail.archived = max(trail.archived, at)
                 trail.since = trail.last > trail.archived

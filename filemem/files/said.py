@@ -91,7 +91,7 @@ def put_back(folder: Folder, path: str) -> int:
     return len(gone)
 
 
-def let_go(folder: Folder, path: str) -> int:
+def forget_lost(folder: Folder, path: str) -> int:
     """Offer the lost turns of a session back no more; returns how many there were."""
     with folder.locked():
         found = kept(folder)

@@ -66,7 +66,7 @@ class Transcript:
     def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
         try:
-            disk.let_settle(self.folder.absolute(self.path))
+            disk.wait_for_editor(self.folder.absolute(self.path))
             self.path = self.folder.locate(self.path)
             memory = self.folder.memory(self.path)
         except FilememError:

@@ -13,7 +13,7 @@ from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.files.passages import Passage
 from filemem.forgetting import deletion, erasure
 from filemem.forgetting.wording import Wording
-from filemem.text.statements import Utterance, told
+from filemem.text.statements import Utterance, read_turn
 from filemem.text.statements.sentences import is_chinese
 
 SHOWN = 12  # places that are named
@@ -78,7 +78,7 @@ def _withhold(folder: Folder, words: str, by: str, at: dt.datetime) -> list[str]
         gone = set(map(archive.live, memories))
         with contextlib.suppress(FilememError):
             folder.edit(PROFILE, lambda data: _without(data, gone))
-        archive.put(folder, [path for path in memories if path == archive.live(path)], at)
+        archive.move_in(folder, [path for path in memories if path == archive.live(path)], at)
     return [place for place in places if place != by]
 
 
@@ -91,7 +91,7 @@ def _without(data: bytes, paths: set[str]) -> bytes:
 
 def _request(turn: Passage, day: dt.date) -> str:
     """What a turn asks to be forgotten, as words to look for; empty where it asks for nothing."""
-    wishes = told(Utterance(turn.speaker, turn.text), day, to_assistant=True).forget
+    wishes = read_turn(Utterance(turn.speaker, turn.text), day, to_assistant=True).forget
     return wishes[0] if wishes else ""
 
 

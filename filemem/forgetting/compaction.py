@@ -17,7 +17,7 @@ from typing import NamedTuple
 from filemem import index
 from filemem.errors import FilememError
 from filemem.files import archive, config, disk, sections, withheld
-from filemem.files.archive import Progress, unwatched
+from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
@@ -27,7 +27,7 @@ from filemem.models import Model
 from filemem.search import search_files
 from filemem.text import bounded, tokens
 from filemem.text.bounded import DatedText
-from filemem.text.own_patterns import Own
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.statements.sentences import Utterance
 
 FOUND = 10  # hits among which a probe must find its source
@@ -85,7 +85,7 @@ class Compaction(NamedTuple):
 
 
 def plan(
-    folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = unwatched
+    folder: Folder, today: dt.date, older_than: int | None = None, progress: Progress = no_progress
 ) -> CompactionPlan:
     """What is due by `today`: sessions more than `older_than` days old (else as set), and months as set."""
     days = config.of(folder).compact_after_days if older_than is None else older_than
@@ -110,7 +110,7 @@ def plan(
     return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()))
 
 
-def _fits(source: Source, own: Own) -> bool:
+def _fits(source: Source, own: OwnPatterns) -> bool:
     """Would any turn alone make a section that is under half of its source?"""
     return any(bullet.tokens <= source.room for _, bullet in _told(source.memory, own))
 
@@ -219,7 +219,7 @@ def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
 
 def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model | None = None) -> list[Compaction]:
     """Do what the plan says, one summary after the other. A source that was changed meanwhile waits for the next run."""
-    settle(folder, found.short)
+    note_too_short(folder, found.short)
     out = []
     for batch in found.batches:
         fresh = [source for source in batch.sources if _unchanged(folder, source)]
@@ -228,7 +228,7 @@ def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model |
     return out
 
 
-def settle(folder: Folder, short: Iterable[Source]) -> None:
+def note_too_short(folder: Folder, short: Iterable[Source]) -> None:
     """Note what is too short to be summarised, so that it is looked at again only when it was edited."""
     entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
     if entries:
@@ -245,17 +245,17 @@ def _unchanged(folder: Folder, source: Source) -> bool:
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
     own = config.of(folder).own
-    turns = condensing.weighed(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
-    probes = condensing.probes(turns)
+    turns = condensing.weighted_turns(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
+    probes = condensing.probe_questions(turns)
     today = at.date()
     before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
     made, by, notes = _sections(folder, batch, turns, model)
     _write(folder, batch, made)
     moving = [s.path for s in batch.sources if not s.memory.archived and (not s.old or s.old.state == sections.KEPT)]
-    stayed = archive.put(folder, moving, at)
+    stayed = archive.move_in(folder, moving, at)
     lost = [source for source in before if not _finds(folder, probes[source.path], source, batch.summary, today)]
     back = [source.path for source in lost if source.path in moving]
-    notes += (stayed | archive.back(folder, back)).values()
+    notes += (stayed | archive.move_out(folder, back)).values()
     notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
     _take_out(folder, batch.summary, {path: sections.digest(made[path]) for path in back})
     entries = {source.path: _entry(source, batch.summary, made[source.path], back) for source in batch.sources}
@@ -273,10 +273,10 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
     )
 
 
-def _told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
+def _told(memory: Memory, own: OwnPatterns) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
     if memory.kind == "sessions":
-        return condensing.told(memory, own)
+        return condensing.bullets_of(memory, own)
     parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
     return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
@@ -324,7 +324,9 @@ def _sections(
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
 
-def _asked(model: Model, memories: list[Memory], share: float, own: Own) -> tuple[dict[str, list[Bullet]], list[str]]:
+def _asked(
+    model: Model, memories: list[Memory], share: float, own: OwnPatterns
+) -> tuple[dict[str, list[Bullet]], list[str]]:
     """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
     found: dict[str, list[Bullet]] = {}
     notes: list[str] = []
@@ -389,7 +391,7 @@ def _read(folder: Folder, path: str) -> bytes:
     return disk.read(where) if disk.exists(where) else b""
 
 
-def _archive_only(sources: list[Source], made: dict[str, bytes], own: Own) -> list[str]:
+def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPatterns) -> list[str]:
     """The details of the sources that only the archive has now; links to lines are none."""
     texts = [DatedText(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory, own)]
     kept = [

@@ -21,10 +21,10 @@ from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import OPENINGS
 from filemem.text import bounded, dates, redaction, terms
 from filemem.text.bounded import DatedText
-from filemem.text.own_patterns import Own
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import escape_controls, one_line
+from filemem.text.statements import read_turn as heard
 from filemem.text.statements import table
-from filemem.text.statements import told as heard
 from filemem.text.statements.sentences import TELLING, Utterance, is_chinese, plainly, sentences
 from filemem.text.statements.words import content
 
@@ -102,7 +102,7 @@ def trimmed(text: str) -> str:
     return " ".join(filter(None, kept)) or " ".join(text.split())
 
 
-def told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
+def bullets_of(memory: Memory, own: OwnPatterns) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
     path, day, found = archive.live(memory.path), day_of(memory), []
     for passage in memory.passages:
@@ -115,7 +115,7 @@ def told(memory: Memory, own: Own) -> list[tuple[Utterance, Bullet]]:
     return found
 
 
-def weighed(
+def weighted_turns(
     sources: Iterable[tuple[Memory, list[tuple[Utterance, Bullet]]]], rarity: Callable[[str], float]
 ) -> list[SourceTurn]:
     """Every turn of some sources, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
@@ -124,7 +124,7 @@ def weighed(
         turns = [turn for turn, _ in found]
         to_assistant = ASSISTANT in {turn.speaker.casefold() for turn in turns}
         for place, (turn, bullet) in enumerate(found):
-            said = signs(turn, turns[place - 1] if place else None, len(turns), day_of(memory), rarity)
+            said = turn_features(turn, turns[place - 1] if place else None, len(turns), day_of(memory), rarity)
             total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
             day = day_of(memory) or dt.date(2000, 1, 1)
             worth = 0.0 if quotes(turn) else valued(turn, day, total, to_assistant=to_assistant)
@@ -137,7 +137,7 @@ def quotes(turn: Utterance) -> bool:
     return turn.speaker.casefold() == ASSISTANT and turn.text.startswith(OPENINGS)
 
 
-def signs(
+def turn_features(
     turn: Utterance, previous: Utterance | None, turns: int, day: dt.date | None, rarity: Callable[[str], float]
 ) -> dict[str, float]:
     """What speaks for and against a turn behind another, one of so many, by the names of `WEIGHTS`, before weighting."""
@@ -250,7 +250,7 @@ def _merit(turn: SourceTurn) -> float:
     return float(turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT)
 
 
-def probes(turns: Iterable[SourceTurn]) -> dict[str, str]:
+def probe_questions(turns: Iterable[SourceTurn]) -> dict[str, str]:
     """For each path, its most telling turn as a question that should find it; dates aside, which `last week` would mislead."""
     return {path: _undated(said.bullet.text[:300]) for path, said in _best(turns).items()}
 
@@ -284,7 +284,7 @@ TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
 LEAST = 60  # words
 
 
-def bullets(model: Model, memories: Sequence[Memory], share: float, own: Own) -> tuple[list[Bullet], list[str]]:
+def bullets(model: Model, memories: Sequence[Memory], share: float, own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
     """The model's statements on some conversations, none where it has failed twice; and a sentence for each failure.
 
     A statement's first line of the sources decides which conversation it belongs to.
@@ -320,7 +320,7 @@ def _room(memories: Sequence[Memory], share: float) -> str:
     return f"{max(LEAST, round(room * CJK_PER_WORD if chinese else room))} {'characters' if chinese else 'words'}"
 
 
-def _told(number: int, memory: Memory, own: Own) -> str:
+def _told(number: int, memory: Memory, own: OwnPatterns) -> str:
     """One conversation as the model reads it, secrets taken out, each turn with its label."""
     lines = [
         f"[{number}:{p.line}] {p.speaker + ': ' if p.speaker else ''}{' '.join(p.text.split())}"
@@ -331,7 +331,7 @@ def _told(number: int, memory: Memory, own: Own) -> str:
     return f"Conversation {number}{f', of {day:%A %d %B %Y}' if day else ''}:\n{prompt.data(memory.path, text)}"
 
 
-def _parsed(answer: str, memories: Sequence[Memory], own: Own) -> list[Bullet]:
+def _parsed(answer: str, memories: Sequence[Memory], own: OwnPatterns) -> list[Bullet]:
     """The statements in an answer whose every label is a line of a turn; all else is passed over."""
     turns = [{p.line for p in memory.passages} for memory in memories]
     found = []

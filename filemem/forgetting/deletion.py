@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk
-from filemem.files.archive import Progress, live, unwatched
+from filemem.files.archive import Progress, live, no_progress
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
 from filemem.files.memory import LARGEST, Memory, slug
 from filemem.files.passages import Passage
@@ -23,7 +23,7 @@ from filemem.forgetting.wording import (
     LINE,
     NAMELESS,
     SENTENCE,
-    Cut,
+    LineCut,
     Wording,
     blanked_lines,
     blanked_value,
@@ -42,7 +42,7 @@ ASKED, ITS_NAME = "as asked", "its name"
 MOST = 0.75  # of the words of a request in somebody's own words
 
 
-class Item(NamedTuple):
+class DeletionItem(NamedTuple):
     """Something to be forgotten: the lines `line` to `end` of a memory or, with line 0, a whole file; and why."""
 
     path: str
@@ -62,33 +62,33 @@ class DeletionPlan(NamedTuple):
     name, with a new one. `notes` are sentences on what a person must look at.
     """
 
-    items: list[Item]
+    items: list[DeletionItem]
     whole: dict[str, str]
-    lines: dict[str, list[Cut]]
+    lines: dict[str, list[LineCut]]
     moved: dict[str, str]
     wording: Wording
     notes: list[str]
 
 
-def candidates(folder: Folder, about: str, progress: Progress = unwatched) -> list[Item]:
+def candidates(folder: Folder, about: str, progress: Progress = no_progress) -> list[DeletionItem]:
     """What of the memories holds all these words, in whatever form; `progress` counts memories.
 
     Raises FilememError where there is no letter or digit to look for, which would be found everywhere.
     """
     if not re.search(r"[^\W_]", about):
         raise FilememError(f"{one_line(about, 60)} holds no word to look for; name one.")
-    wording, found, count = Wording(about), list[Item](), len(folder.paths())
+    wording, found, count = Wording(about), list[DeletionItem](), len(folder.paths())
     for number, memory in enumerate(_memories(folder), 1):
         progress(number, count)
         found += matching(memory, wording)
     return found
 
 
-def matching(memory: Memory, wording: Wording) -> list[Item]:
+def matching(memory: Memory, wording: Wording) -> list[DeletionItem]:
     """What of one memory holds all the words asked for: lines, or else its name."""
     found = list(passages_with(memory, lambda text: has_words(text, wording))) if wording.has_words(memory.text) else []
     if not found and name_has_words(memory.path, wording):
-        return [Item(memory.path, 0, 0, "", ITS_NAME)]
+        return [DeletionItem(memory.path, 0, 0, "", ITS_NAME)]
     return [whole(memory)] if found and _one_statement(memory) else found
 
 
@@ -119,7 +119,7 @@ def neutral_path(path: str, taken: Iterable[str]) -> str:
     return next(candidate for candidate in found if live(candidate) not in known)
 
 
-def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]:
+def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[DeletionItem]:
     """The passages of a memory, and the lines outside them, such as headings and front matter, whose text passes a test."""
     inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
     for passage in memory.passages:
@@ -130,7 +130,7 @@ def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[Item]
             yield _lines(memory, number, number, line)
 
 
-def at(folder: Folder, path: str, line: int | None) -> Item:
+def item_at(folder: Folder, path: str, line: int | None) -> DeletionItem:
     """The memory at `path`, or what stands at one line of it; raises NotFound where nothing does."""
     memory = bounded(folder, path)
     if line is None:
@@ -141,7 +141,7 @@ def at(folder: Folder, path: str, line: int | None) -> Item:
     return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
 
 
-def plan(folder: Folder, asked: list[Item], about: str = "", share: float = 1.0) -> DeletionPlan:
+def plan(folder: Folder, asked: list[DeletionItem], about: str = "", share: float = 1.0) -> DeletionPlan:
     """Everything that goes with what is asked for; nothing is changed."""
     gathering = _Gathering(folder, Wording(about, share))
     for item in asked:
@@ -204,10 +204,10 @@ def _passage_speaker(memory: Memory, line: int) -> str:
     return passage.speaker if passage else ""
 
 
-def whole(memory: Memory, why: str = ASKED) -> Item:
+def whole(memory: Memory, why: str = ASKED) -> DeletionItem:
     """A memory as a whole."""
     title = memory.passages[0].text if memory.passages else ""
-    return Item(memory.path, 0, 0, title, why)
+    return DeletionItem(memory.path, 0, 0, title, why)
 
 
 def _one_statement(memory: Memory) -> bool:
@@ -216,8 +216,8 @@ def _one_statement(memory: Memory) -> bool:
     return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
 
 
-def _lines(memory: Memory, line: int, end: int, text: str) -> Item:
-    return Item(memory.path, line, end, text, ASKED)
+def _lines(memory: Memory, line: int, end: int, text: str) -> DeletionItem:
+    return DeletionItem(memory.path, line, end, text, ASKED)
 
 
 class _Gathering:
@@ -227,14 +227,14 @@ class _Gathering:
         self.folder = folder
         self.wording = wording
         self.memories = {memory.path: memory for memory in _memories(folder)}
-        self.whole: dict[str, Item] = {}
-        self.lines: dict[str, dict[int, Item]] = {}
+        self.whole: dict[str, DeletionItem] = {}
+        self.lines: dict[str, dict[int, DeletionItem]] = {}
         self.moved: dict[str, str] = {}
         self.notes: list[str] = []
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
-    def ask(self, item: Item) -> None:
+    def ask(self, item: DeletionItem) -> None:
         """Take up what a person named, and the turns that it came from."""
         memory = self.memories[item.path]
         if item.why == ITS_NAME:
@@ -252,7 +252,7 @@ class _Gathering:
         for entry in named:
             self._take_source(item, entry)
 
-    def _take_source(self, item: Item, entry: str) -> None:
+    def _take_source(self, item: DeletionItem, entry: str) -> None:
         """Take the turns that a memory names as its source."""
         match = _SOURCE.match(entry)
         if not match:
@@ -329,9 +329,9 @@ class _Gathering:
         if _one_statement(memory):
             self._take(whole(memory, why))
         else:
-            self._take(Item(memory.path, passage.line, passage.end_line, passage.text, why))
+            self._take(DeletionItem(memory.path, passage.line, passage.end_line, passage.text, why))
 
-    def _take(self, item: Item, least: int = 0) -> None:
+    def _take(self, item: DeletionItem, least: int = 0) -> None:
         """Add one thing; what was asked for, its sources and what was distilled from it are looked for elsewhere too."""
         memory = self.memories[item.path]
         if item.path in self.whole or item.line in self.lines.get(item.path, {}):
@@ -366,7 +366,7 @@ class _Gathering:
         if path not in self.moved and _DATED.match(path.rpartition("/")[2]):
             self.moved[path] = neutral_path(path, map(live, (*self.memories, *self.moved.values())))
 
-    def cuts(self, path: str) -> list[Cut]:
+    def cuts(self, path: str) -> list[LineCut]:
         """The lines of one memory that go, those of its front matter too that repeat it."""
         memory = self.memories[path]
         found = [cut(memory, item) for item in self.lines.get(path, {}).values()]
@@ -376,7 +376,7 @@ class _Gathering:
         return list(dict.fromkeys(found))
 
 
-def cut(memory: Memory, item: Item) -> Cut:
+def cut(memory: Memory, item: DeletionItem) -> LineCut:
     """How an item's lines go: of front matter the value, of a summary all, else all but what shows what they were."""
     if item.line < memory.front_end:
         return blanked_value(memory.data, max(2, item.line), NAMELESS)
@@ -392,9 +392,9 @@ def _texts(value: object) -> list[str]:
     return [str(entry) for entry in value] if isinstance(value, list) else [str(value)] if value else []
 
 
-def _leftovers(folder: Folder, wording: Wording) -> tuple[list[Item], list[str]]:
+def _leftovers(folder: Folder, wording: Wording) -> tuple[list[DeletionItem], list[str]]:
     """Files that are no memories and repeat it: what a cut-off write or an editor left goes, others are named."""
-    found: list[Item] = []
+    found: list[DeletionItem] = []
     notes: list[str] = []
     for path in other_files(folder):
         name = path.rpartition("/")[2]
@@ -405,9 +405,9 @@ def _leftovers(folder: Folder, wording: Wording) -> tuple[list[Item], list[str]]
         if not told:
             continue
         if name.startswith(disk.TEMPORARY):
-            found.append(Item(path, 0, 0, "", "left by a write that was cut off"))
+            found.append(DeletionItem(path, 0, 0, "", "left by a write that was cut off"))
         elif is_temporary_name(name.lstrip(".")):
-            found.append(Item(path, 0, 0, "", "an editor's copy"))
+            found.append(DeletionItem(path, 0, 0, "", "an editor's copy"))
         else:
             notes.append(f"{one_line(path)} says it too; it is no memory, so look at it and delete it yourself.")
     return found, notes

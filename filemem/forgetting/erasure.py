@@ -19,8 +19,8 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, Memory, kind_of
 from filemem.files.places import Place, files, names_in, remove, spot
 from filemem.forgetting.deletion import DeletionPlan, digest, other_files
-from filemem.forgetting.wording import MARK, Cut, Wording, apply_cuts
-from filemem.history import POSTPONED, Before, History, asof
+from filemem.forgetting.wording import MARK, LineCut, Wording, apply_cuts
+from filemem.history import POSTPONED, History, UncommittedChanges, asof
 from filemem.search import vector_files
 from filemem.text.plain import counted, one_line
 
@@ -56,7 +56,9 @@ def unfinished(folder: Folder) -> DeletionJob | None:
                 f"{folder.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
             )
         plan = kept["plan"]
-        lines = {path: [Cut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()}
+        lines = {
+            path: [LineCut(line, tuple(old), new) for line, old, new in cuts] for path, cuts in plan["lines"].items()
+        }
         found = DeletionPlan([], plan["whole"], lines, plan["moved"], Wording.of(plan["wording"]), [])
         return DeletionJob(found, kept["all"], kept["every"], kept["purge"], tuple(kept["edited"]))
     raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
@@ -76,7 +78,7 @@ _PACKED = (
 )  # how the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and those of git begin
 
 
-class Erased(NamedTuple):
+class ErasureReport(NamedTuple):
     """What went: whole files, lines as path:line, records beside the memories; what stayed and why; a word about git; and
     whether it was long enough to be looked for elsewhere."""
 
@@ -88,15 +90,15 @@ class Erased(NamedTuple):
     sought: bool
 
 
-def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> Erased:
+def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> ErasureReport:
     """Carry the plan out and commit it. A file that a person has saved since the plan was made stays, and is named."""
-    job, edits = begin(folder, DeletionJob(found), at)
+    job, edits = start_job(folder, DeletionJob(found), at)
     done = erase(folder, job, at, edits)
     end(folder)
     return done
 
 
-def begin(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, Before]:
+def start_job(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, UncommittedChanges]:
     """Write the job down: from now on it will be done. Returns it with the files that a person is at work on, and these.
 
     Raises Refused where another has not come to its end.
@@ -111,10 +113,10 @@ def begin(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJo
     folder.make()
     where = os.stat(folder.root).st_ino
     disk.write(folder.bookkeeping(MARK), json.dumps({**job._asdict(), "plan": kept, "folder": where}).encode())
-    return job, Before(edits)
+    return job, UncommittedChanges(edits)
 
 
-def erase(folder: Folder, job: DeletionJob, at: dt.datetime, before: Before | None = None) -> Erased:
+def erase(folder: Folder, job: DeletionJob, at: dt.datetime, before: UncommittedChanges | None = None) -> ErasureReport:
     """Carry a job out in the files, and commit that; without `before` it is one that was cut off."""
     found = job.plan
     with archive.job_lock(folder), folder.locked():
@@ -127,12 +129,12 @@ def erase(folder: Folder, job: DeletionJob, at: dt.datetime, before: Before | No
     stayed += changed
     counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
     subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
-    before = before or Before(dict.fromkeys(job.edited))
+    before = before or UncommittedChanges(dict.fromkeys(job.edited))
     note = History(folder).record(subject, [*job.paths, *renamed], {"Job": "forget"}, at, before).note
-    return Erased(deleted, redacted, beside, stayed, note, bool(found.wording))
+    return ErasureReport(deleted, redacted, beside, stayed, note, bool(found.wording))
 
 
-def settle(folder: Folder, found: DeletionPlan) -> None:
+def clear_note(folder: Folder, found: DeletionPlan) -> None:
     """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
     with folder.locked():
         _records(folder, found)
@@ -338,7 +340,7 @@ def _job(line: bytes, wording: Wording) -> bytes | None:
 # -- a whole user ------------------------------------------------------------------------------------------------
 
 
-def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
+def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> ErasureReport:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
     history = History(folder)
     owned = os.path.lexists(os.path.join(folder.root, ".git"))
@@ -354,9 +356,11 @@ def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> Erased:
     note = ""
     if not (owned and job.purge):
         subject = "Forget the memories of one user"
-        note = history.record(subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, Before()).note
+        note = history.record(
+            subject, [*job.plan.whole, recalls.NAME], {"Job": "forget"}, at, UncommittedChanges()
+        ).note
     gone = f"{one_line(folder.name)}, {counted(len(job.plan.whole), 'memory', 'memories')}"
-    return Erased([gone], [], [], [], note, bool(job.plan.wording))
+    return ErasureReport([gone], [], [], [], note, bool(job.plan.wording))
 
 
 def end_user(folder: Folder) -> None:
@@ -372,7 +376,7 @@ def end_user(folder: Folder) -> None:
 # -- what still says it ------------------------------------------------------------------------------------------
 
 
-def remaining(folder: Folder, wording: Wording) -> list[str]:
+def files_still_saying(folder: Folder, wording: Wording) -> list[str]:
     """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
     with the line that does."""
     root = os.path.realpath(folder.store)
@@ -436,7 +440,7 @@ def planned(found: DeletionPlan) -> Iterable[str]:
     yield from found.notes
 
 
-def report(done: Erased, still: list[str]) -> Iterable[str]:
+def report(done: ErasureReport, still: list[str]) -> Iterable[str]:
     """Sentences on what was deleted, and what of it is still to be found."""
     yield from (f"Deleted {path}." for path in done.deleted)
     if done.redacted:

@@ -15,14 +15,14 @@ from typing import NamedTuple
 from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config, recalls, sections
-from filemem.files.archive import Progress, unwatched
+from filemem.files.archive import Progress, no_progress
 from filemem.files.config import Config, ConfigError
 from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK
-from filemem.files.recalls import Trail
+from filemem.files.recalls import RecallHistory
 from filemem.index.corpus import IndexedFile
 from filemem.text import retention
-from filemem.text.plain import counted, few
+from filemem.text.plain import counted, first_few
 from filemem.text.retention import Curve, Elapsed, Strength
 
 LASTING = 8  # importance from which nothing fades
@@ -30,7 +30,7 @@ TRIFLING = 3  # importance up to which a fact fades whatever it tells
 YOUNG = "younger than the grace period"
 RECALLED = "recalled"  # why something comes back; a standing memory comes back for what it is
 _LINES = re.compile(r":[\d,\s-]+$")
-_NO_TRAIL = Trail()
+_NO_TRAIL = RecallHistory()
 
 
 class References(NamedTuple):
@@ -86,7 +86,7 @@ LASTS: dict[str, tuple[Test, str]] = {
 """Why a memory does not fade, in the word by which it is counted: the test, and the sentence. The first that holds counts."""
 
 
-def lasts(entry: IndexedFile, known: References) -> str:
+def why_lasting(entry: IndexedFile, known: References) -> str:
     """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
     return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
 
@@ -115,7 +115,7 @@ class Rules(NamedTuple):
     grace: int
     elapsed: Elapsed
 
-    def strength(self, entry: IndexedFile, trail: Trail, today: dt.date) -> Strength:
+    def strength(self, entry: IndexedFile, trail: RecallHistory, today: dt.date) -> Strength:
         """How a memory with a date stands. An episode's days count from the last day that it names."""
         return retention.strength(_born(entry), trail, today, _importance(entry), self.curve, self.elapsed)
 
@@ -133,7 +133,7 @@ def curve(config: Config) -> Curve:
     return Curve(config.stability_days, config.spacing_growth, config.threshold)
 
 
-def rules(config: Config, entries: Iterable[IndexedFile], trails: dict[str, Trail]) -> Rules:
+def rules(config: Config, entries: Iterable[IndexedFile], trails: dict[str, RecallHistory]) -> Rules:
     """The rules as set; with `active_days` only days with a session or a recall count."""
     if not config.active_days:
         return Rules(curve(config), config.grace_days, retention.calendar_days)
@@ -152,7 +152,7 @@ def _active_days(days: list[int]) -> Elapsed:
     return elapsed
 
 
-class Standing(NamedTuple):
+class MemoryStatus(NamedTuple):
     """A memory of the index, its recalls, and how it stands where it has a date.
 
     `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
@@ -163,11 +163,11 @@ class Standing(NamedTuple):
     size: int
     reason: str
     strength: Strength | None
-    trail: Trail
+    trail: RecallHistory
     over: bool
 
 
-def standings(folder: Folder, today: dt.date, progress: Progress = unwatched) -> Iterator[Standing]:
+def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
     corpus = index.of(folder).corpus(progress)
     trails = recalls.trails(folder)
@@ -178,18 +178,18 @@ def standings(folder: Folder, today: dt.date, progress: Progress = unwatched) ->
         strength = rule.strength(entry, trail, today) if entry.date else None
         over = expired(entry, ground.today)
         if entry.archived:
-            lasting = lasts(entry, ground)
+            lasting = why_lasting(entry, ground)
             reason = _returns(entry, trail, strength, lasting, rule.curve) or ARCHIVE
             reason = ARCHIVE if over and not lasting else reason
         elif entry.path in unread or stat.size > LARGEST:
             reason = "unreadable or too large"
         else:
             young = entry.date and today.toordinal() - entry.date < rule.grace
-            reason = lasts(entry, ground) or (YOUNG if young and not over else "")
-        yield Standing(entry, stat.size, reason, strength, trail, over)
+            reason = why_lasting(entry, ground) or (YOUNG if young and not over else "")
+        yield MemoryStatus(entry, stat.size, reason, strength, trail, over)
 
 
-def _returns(entry: IndexedFile, trail: Trail, strength: Strength | None, lasting: str, curve: Curve) -> str:
+def _returns(entry: IndexedFile, trail: RecallHistory, strength: Strength | None, lasting: str, curve: Curve) -> str:
     """Why a memory that a job archived comes back: for what it is, or recalled since and not faded again; empty if not.
 
     What something else replaced stays there, and so does a summary that was gathered into another.
@@ -232,10 +232,10 @@ def why(folder: Folder, path: str, today: dt.date) -> list[str]:
         *_what_comes(found, found.strength, config.of(folder), today),
     ]
     citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
-    return said + ([f"It stays as long as what cites it as its source does: {few(citing)}."] if citing else [])
+    return said + ([f"It stays as long as what cites it as its source does: {first_few(citing)}."] if citing else [])
 
 
-def _history(found: Standing, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+def _history(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
     """Day, importance, recalls and what they come to."""
     born, importance = _born(found.entry), _importance(found.entry)
     given = "" if "importance" in found.entry.particulars else " (not given)"
@@ -253,7 +253,7 @@ def _history(found: Standing, now: Strength, config: Config, today: dt.date) -> 
     yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}): {gone}."
 
 
-def _what_comes(found: Standing, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+def _what_comes(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
     """When a live memory that fades will be archived."""
     left = now.left(config.threshold, today)
     if left > 0:
@@ -265,7 +265,7 @@ def _what_comes(found: Standing, now: Strength, config: Config, today: dt.date) 
         yield f"It is younger than the {config.grace_days} days of grace."
 
 
-def _in_archive(found: Standing) -> Iterator[str]:
+def _in_archive(found: MemoryStatus) -> Iterator[str]:
     """Since when a memory is in the archive, and what brings it back."""
     by = found.entry.particulars.get("superseded_by")
     if by:

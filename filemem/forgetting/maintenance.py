@@ -14,7 +14,7 @@ from filemem import importers, index
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive, config, recalls, withheld
-from filemem.files.archive import Progress, live, unwatched
+from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
@@ -27,7 +27,7 @@ from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
 from filemem.search import vectors
-from filemem.text.plain import counted, few
+from filemem.text.plain import counted, first_few
 
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
@@ -54,7 +54,7 @@ def compact(
     at: dt.datetime,
     model: Model | None,
     older_than: int | None = None,
-    progress: Progress = unwatched,
+    progress: Progress = no_progress,
     *,
     dry: bool = False,
 ) -> JobDone:
@@ -64,7 +64,7 @@ def compact(
     return _alone(folder, at, lambda: _compact(folder, at, model, older_than, progress))
 
 
-def sweep(folder: Folder, at: dt.datetime, progress: Progress = unwatched, *, dry: bool = False) -> JobDone:
+def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     if dry:
         return _plan_sweep(folder, at, progress)
@@ -81,7 +81,7 @@ def maintain(
     folder: Folder,
     at: dt.datetime,
     model: Model | None,
-    progress: Progress = unwatched,
+    progress: Progress = no_progress,
     *,
     dry: bool = False,
     reflecting: bool = False,
@@ -93,7 +93,11 @@ def maintain(
     """
     if dry:
         plans = (_plan_consolidate(folder, at, model, progress), _plan_compact(folder, at, None, progress))
-        looked = [_looked_over(len(reflection.material(folder)))] if reflecting and reflection.needs(model) else []
+        looked = (
+            [_looked_over(len(reflection.sessions_to_reflect_on(folder)))]
+            if reflecting and reflection.needs(model)
+            else []
+        )
         return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress), *looked]
     jobs: list[Job] = [
         lambda: _consolidate(folder, at, model, progress),
@@ -193,7 +197,7 @@ def _reflect(folder: Folder, at: dt.datetime, model: Model) -> JobDone:
         done = reflection.reflect(folder, traced(model, folder, lambda: at, "reflection") or model, at)
     except ModelError as error:
         return JobDone("reflect", [f"Nothing was looked over: {error}"], {"notes": [str(error)]}, [], "")
-    said = [f"Proposed: {claim.text} ({few(claim.sources)})" for claim in done.proposed]
+    said = [f"Proposed: {claim.text} ({first_few(claim.sources)})" for claim in done.proposed]
     said += [f"Dropped: {one.text} ({one.reason})" for one in done.dropped]
     said += ["What is proposed waits for your word; see: filemem review"] if done.proposed else []
     facts = {"proposed": [claim.text for claim in done.proposed], "dropped": [one._asdict() for one in done.dropped]}
@@ -214,7 +218,9 @@ def _plan_compact(folder: Folder, at: dt.datetime, older_than: int | None, progr
     """Which conversations would be summarised."""
     found = compaction.plan(folder, at.date(), older_than, progress)
     batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
-    said = [f"{path} would take up {counted(len(taken), 'source')}: {few(taken)}." for path, taken in batches.items()]
+    said = [
+        f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in batches.items()
+    ]
     said += _short(len(found.short))
     paths = [path for summary, taken in batches.items() for path in (summary, *taken)]
     facts = {"summaries": batches, "short": [source.path for source in found.short]}
@@ -229,7 +235,7 @@ def _compact(
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
         found = compaction.plan(folder, at.date(), older_than)
-        compaction.settle(folder, found.short)
+        compaction.note_too_short(folder, found.short)
         short += [source.path for source in found.short]
         for number, batch in enumerate(found.batches):
             progress(number, len(found.batches))
@@ -255,7 +261,7 @@ def compacted(item: Compaction) -> list[str]:
     said = []
     if item.sources:
         count = counted(len(item.sources), "source")
-        lost = f"; in the archive only: {few(item.archive_only, NAMED)}" if item.archive_only else ""
+        lost = f"; in the archive only: {first_few(item.archive_only, NAMED)}" if item.archive_only else ""
         said.append(f"{item.summary}: {count} of {item.before:,} bytes in {item.after:,} ({item.by}){lost}.")
     said += [f"{path} was taken back: its most telling turn could not be found any more." for path in item.taken_back]
     return said + item.notes
@@ -300,7 +306,9 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
         with contextlib.suppress(FilememError, ValueError):
             folder.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
-    return JobDone("restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {few(map(live, found))}")
+    return JobDone(
+        "restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {first_few(map(live, found))}"
+    )
 
 
 def _unmarked(path: str, data: bytes) -> bytes:

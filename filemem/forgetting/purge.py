@@ -17,12 +17,12 @@ from filemem.files.archive import archived, live
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory
 from filemem.forgetting import deletion, erasure
-from filemem.forgetting.rewriting import LONG, Rewriting, Target, all_objects, opened
+from filemem.forgetting.rewriting import LONG, PurgeTarget, Rewriting, all_objects, opened
 from filemem.forgetting.wording import LINE, SENTENCE, Wording
 from filemem.history import History
 from filemem.history.git import GitError, fields, nul, spec
 from filemem.history.repository import Repository
-from filemem.text.plain import few, one_line
+from filemem.text.plain import first_few, one_line
 
 _MADE_AGAIN = ("FETCH_HEAD", "ORIG_HEAD")  # names of the old history, which git writes anew when it needs them
 _LEFT_BY_GIT = (
@@ -38,7 +38,7 @@ class Purged(NamedTuple):
     notes: list[str]
 
 
-class StillHeld(NamedTuple):
+class StillInHistory(NamedTuple):
     """What in a repository says it: the user's own and nobody's, and other people's; how many objects were read."""
 
     own: list[str]
@@ -84,13 +84,13 @@ def remembers(history: History, wording: Wording, paths: Iterable[str], *, every
         log = ("log", "--all", "--full-history", "--format=%h %cs", "--no-renames", "--", *specs)
         out = repository.text(*log) if specs and repository.head() else ""
         commits = out.split("\n") if out else []
-        held = search(Target(history, wording, everything)).own if wording and not commits else []
+        held = search(PurgeTarget(history, wording, everything)).own if wording and not commits else []
     except GitError as error:
         return [f"What git remembers cannot be told: {error}"]
     if commits:
         them = "it" if len(commits) == 1 else "them"
         return [f"Git remembers {them}: {len(commits)} commits, {commits[-1]} to {commits[0]}.", *remotes(repository)]
-    return [f"Git remembers it: {few(held)}."] if held else []
+    return [f"Git remembers it: {first_few(held)}."] if held else []
 
 
 def _both(wording: Wording, paths: Iterable[str]) -> list[str]:
@@ -110,7 +110,7 @@ def remotes(repository: Repository) -> list[str]:
 # -- what only the history says ----------------------------------------------------------------------------------
 
 
-def learn(target: Target, gone: str = "") -> set[str]:
+def learn(target: PurgeTarget, gone: str = "") -> set[str]:
     """Add to the wording what old versions of the memories say that holds the words asked for, and all that the memory
     `gone` ever said; returns the live paths of these, and a word on what else of git's says it. Raises GitError."""
     history, wording = target.history, target.wording
@@ -141,7 +141,7 @@ def learn(target: Target, gone: str = "") -> set[str]:
     return found or set(search(target).own if wording else ())
 
 
-def learn_all(target: Target) -> None:
+def learn_all(target: PurgeTarget) -> None:
     """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
     with opened(target.history.repository) as read:
         for path, oid in _all_versions(target):
@@ -150,7 +150,7 @@ def learn_all(target: Target) -> None:
                 target.wording.add(passage.text, SENTENCE)
 
 
-def _all_versions(target: Target) -> Iterator[tuple[str, str]]:
+def _all_versions(target: PurgeTarget) -> Iterator[tuple[str, str]]:
     """The path and blob of every version of the user's files, in commits and in the index, each once."""
     how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
     out = target.history.repository.run("log", *how, "--", spec(target.history.inside), timeout=LONG)
@@ -160,7 +160,7 @@ def _all_versions(target: Target) -> Iterator[tuple[str, str]]:
     yield from dict.fromkeys([*found, *((path, oid) for _, oid, _, path in _staged(target))])
 
 
-def _staged(target: Target) -> list[tuple[str, str, str, str]]:
+def _staged(target: PurgeTarget) -> list[tuple[str, str, str, str]]:
     """The index, as far as it is the user's: mode, blob, stage and path."""
     inside = target.history.inside
     out = fields(target.history.repository.run("ls-files", "--stage", "-z", "--full-name", "--", spec(inside)))
@@ -171,7 +171,7 @@ def _staged(target: Target) -> list[tuple[str, str, str, str]]:
 # -- rewriting ---------------------------------------------------------------------------------------------------
 
 
-def purge(target: Target) -> Purged:
+def purge(target: PurgeTarget) -> Purged:
     """Rewrite this repository's refs and index, and prune what they held before; `search` tells what is left then.
 
     Raises FilememError where something is in the way, or a branch moves; done again, it goes on from there.
@@ -215,7 +215,7 @@ def _updates(repository: Repository, rewriting: Rewriting) -> tuple[dict[str, st
     return updates, said
 
 
-def _staged_anew(target: Target, rewriting: Rewriting) -> list[str]:
+def _staged_anew(target: PurgeTarget, rewriting: Rewriting) -> list[str]:
     """What `git update-index --index-info` needs to be told, so that the index is clean as well."""
     entries = _staged(target)
     new = {entry: rewriting.file(entry[3], entry[1]) for entry in entries}
@@ -235,7 +235,7 @@ def _stage(repository: Repository, lines: list[str]) -> None:
     repository.ask("update-index", "--clear-resolve-undo")
 
 
-def _prune(repository: Repository, target: Target) -> None:
+def _prune(repository: Repository, target: PurgeTarget) -> None:
     """Let go of all that named the old history beside refs and index, and of what nothing names."""
     folder = repository.common
     for name in _MADE_AGAIN:
@@ -254,7 +254,7 @@ def _prune(repository: Repository, target: Target) -> None:
 # -- what still says it ------------------------------------------------------------------------------------------
 
 
-def search(target: Target) -> StillHeld:
+def search(target: PurgeTarget) -> StillInHistory:
     """Read every object and every file of the repository, and say what of it tells. A version that a file of the store is
     today is left out: it is for a search of the store to name."""
     repository, wording = target.history.repository, target.wording
@@ -274,10 +274,10 @@ def search(target: Target) -> StillHeld:
     own += [
         f"{one_line(os.path.relpath(where, repository.where))}: {one_line(line, 80)}" for where, line in files.items()
     ]
-    return StillHeld(own, others, count)
+    return StillInHistory(own, others, count)
 
 
-def _described(target: Target, told: dict[str, str]) -> tuple[list[str], list[str]]:
+def _described(target: PurgeTarget, told: dict[str, str]) -> tuple[list[str], list[str]]:
     """What each object is that tells of it: the user's and what nothing names, then other people's."""
     repository, inside = target.history.repository, target.history.inside
     out = repository.run("rev-list", "--objects", "--all", "--indexed-objects", timeout=LONG)
@@ -302,7 +302,9 @@ def _kept(repository: Repository) -> str:
     """Why git keeps what nothing names, where that can be told."""
     packs = os.path.join(repository.common, "objects/pack")
     kept = [name for name in os.listdir(packs) if name.endswith(".keep")] if os.path.isdir(packs) else []
-    return f"; packs are kept by {few(kept)} in {packs}, delete that and give the same command again" if kept else ""
+    return (
+        f"; packs are kept by {first_few(kept)} in {packs}, delete that and give the same command again" if kept else ""
+    )
 
 
 def _names_it(wording: Wording, tree: bytes) -> bool:

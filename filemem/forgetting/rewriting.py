@@ -14,7 +14,7 @@ from filemem.files.archive import live
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory
 from filemem.forgetting import deletion, erasure
-from filemem.forgetting.wording import FORGOTTEN, Cut, Wording, apply_cuts
+from filemem.forgetting.wording import FORGOTTEN, LineCut, Wording, apply_cuts
 from filemem.history import History
 from filemem.history.git import GitError
 from filemem.history.repository import Repository
@@ -131,7 +131,7 @@ _SIGNED = re.compile(rb"-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL)
 _VOUCHES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")  # headers of a commit that hold for the old one alone
 
 
-class Target(NamedTuple):
+class PurgeTarget(NamedTuple):
     """What is to leave the history: everything of the user's (`all`), or what the wording tells of and what the cuts of
     `lines` hold; with `every`, all that holds the words asked for, and not just what was chosen of it."""
 
@@ -139,7 +139,7 @@ class Target(NamedTuple):
     wording: Wording
     all: bool
     every: bool = False
-    lines: Mapping[str, list[Cut]] = {}
+    lines: Mapping[str, list[LineCut]] = {}
 
     def place(self, path: str) -> str | None:
         """A path of the repository as the new history has it; None where it goes."""
@@ -183,7 +183,7 @@ class Target(NamedTuple):
 class Rewriting:
     """The new history, as far as it has been thought out: `commits` has the new name of each old commit."""
 
-    def __init__(self, target: Target, read: Objects) -> None:
+    def __init__(self, target: PurgeTarget, read: Objects) -> None:
         self.target = target
         self.read = read
         self.commits: dict[str, str] = {}

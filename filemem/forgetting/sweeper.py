@@ -8,7 +8,7 @@ from typing import NamedTuple
 from filemem.errors import NotFound, Refused
 from filemem.files import archive, config, disk, recalls, withheld
 from filemem.files import said as turns_said
-from filemem.files.archive import Progress, unwatched
+from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, is_archived
 from filemem.forgetting import fading
@@ -32,7 +32,7 @@ class Faded(NamedTuple):
         return f"held until {self.until}" if self.until else f"retention {self.strength.retention:.3f}"
 
 
-class Returning(NamedTuple):
+class Restoration(NamedTuple):
     """A memory in the archive and why it comes back: a key of `fading.LASTS`, or that it was recalled."""
 
     path: str
@@ -43,7 +43,7 @@ class SweepPlan(NamedTuple):
     """What a sweep would move, and of the rest how many stay for which reason."""
 
     going: list[Faded]
-    coming: list[Returning]
+    coming: list[Restoration]
     staying: Counter[str]
 
 
@@ -58,18 +58,18 @@ class Swept(NamedTuple):
 # -- the plan ----------------------------------------------------------------------------------------------------
 
 
-def plan(folder: Folder, today: dt.date, progress: Progress = unwatched) -> SweepPlan:
+def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> SweepPlan:
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     staying: Counter[str] = Counter()
     kept: list[IndexedFile] = []
     going: dict[str, tuple[IndexedFile, Strength]] = {}
-    coming: list[Returning] = []
+    coming: list[Restoration] = []
     threshold = fading.curve(config.of(folder)).threshold
     hidden = withheld.read(folder)
     for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
-                coming.append(Returning(entry.path, reason))
+                coming.append(Restoration(entry.path, reason))
         elif not reason and strength and (over or strength.retention < threshold):
             going[entry.path] = (entry, strength)
         else:
@@ -101,12 +101,12 @@ def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
-def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = unwatched) -> Swept:
+def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress = no_progress) -> Swept:
     """Move what the plan says. A memory that was pinned meanwhile, or whose front matter cannot be read, stays."""
     held = {item.path: reason for item in found.going if (reason := _held(folder, item.path))}
     going = [item.path for item in found.going if item.path not in held]
     coming = [item.path for item in found.coming]
-    stayed = archive.put(folder, going, at, progress) | archive.back(folder, coming)
+    stayed = archive.move_in(folder, going, at, progress) | archive.move_out(folder, coming)
     return Swept(
         [path for path in going if path not in stayed],
         [archive.live(path) for path in coming if path not in stayed],
@@ -148,6 +148,6 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue
         recalls.note_all(folder, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
-        stayed = archive.back(folder, [path])
+        stayed = archive.move_out(folder, [path])
         said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said

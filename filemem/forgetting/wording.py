@@ -255,7 +255,7 @@ _KEPT = re.compile(rf"\ufeff?(?:{TURN_HEAD.pattern}[ ]?|{_ITEM})")
 _KEY = re.compile(r"\ufeff?[\w\"'-]+[ \t]*:[ \t]*")
 
 
-class Cut(NamedTuple):
+class LineCut(NamedTuple):
     """Lines from `line` on (counted from 1) as they are, and what the first becomes; the others become empty."""
 
     line: int
@@ -263,23 +263,23 @@ class Cut(NamedTuple):
     new: str
 
 
-def blanked_lines(data: bytes, line: int, end: int, *, gone: bool = False) -> Cut:
+def blanked_lines(data: bytes, line: int, end: int, *, gone: bool = False) -> LineCut:
     """Lines `line` to `end` of a file; what shows that the first is a turn, an item or a heading stays, unless it is `gone`."""
     old = tuple(_lines(data)[line - 1 : end])
     first = old[0].removesuffix("\r")
     mark = _KEPT.match(first)
     kept = (mark[0] if mark else "").rstrip() if not gone else ""
-    return Cut(line, old, "" if gone else f"{kept} {FORGOTTEN}".lstrip())
+    return LineCut(line, old, "" if gone else f"{kept} {FORGOTTEN}".lstrip())
 
 
-def blanked_value(data: bytes, line: int, word: str) -> Cut:
+def blanked_value(data: bytes, line: int, word: str) -> LineCut:
     """A line of front matter, which keeps its key and gets a plain word as its value."""
     old = _lines(data)[line - 1]
     key = _KEY.match(old)
-    return Cut(line, (old,), f"{key[0] if key else '# '}{word}")
+    return LineCut(line, (old,), f"{key[0] if key else '# '}{word}")
 
 
-def apply_cuts(data: bytes, cuts: Iterable[Cut]) -> bytes:
+def apply_cuts(data: bytes, cuts: Iterable[LineCut]) -> bytes:
     """The file without what the cuts hold, where their lines are now: a person may have moved them meanwhile."""
     lines = _lines(data)
     for wanted in cuts:
@@ -291,7 +291,7 @@ def apply_cuts(data: bytes, cuts: Iterable[Cut]) -> bytes:
     return "\n".join(lines).encode(codec, "surrogatepass" if codec != "latin-1" else "strict")
 
 
-def _places(lines: list[str], wanted: Cut) -> list[int]:
+def _places(lines: list[str], wanted: LineCut) -> list[int]:
     """Where the lines of a cut begin, from 0: at their number, else wherever the same lines stand."""
     count = len(wanted.old)
     if tuple(lines[wanted.line - 1 : wanted.line - 1 + count]) == wanted.old:

@@ -1,14 +1,14 @@
 """Lines that match a regular expression."""
 
 from filemem.grep.lines import (
-    Bare,
-    Grepped,
+    GrepPage,
     Listed,
     Match,
+    PlainFiles,
     example,
     grep,
     matches,
     newest_first,
 )
 
-__all__ = ["Bare", "Grepped", "Listed", "Match", "example", "grep", "matches", "newest_first"]
+__all__ = ["GrepPage", "Listed", "Match", "PlainFiles", "example", "grep", "matches", "newest_first"]

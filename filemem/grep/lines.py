@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import globs
-from filemem.files.folder import Current, Folder, Stat
+from filemem.files.folder import CurrentConversation, Folder, Stat
 from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.passages import TURN_HEAD, as_shown, texts_as_shown
 from filemem.grep import pattern, reading
@@ -33,7 +33,7 @@ class Listed(Protocol):
     def files_with(self, literals: Iterable[Collection[str]]) -> Mapping[str, Stat] | None: ...
 
 
-class Bare:
+class PlainFiles:
     """A folder without an index: every file may hold anything."""
 
     def __init__(self, folder: Folder) -> None:
@@ -67,7 +67,7 @@ class Match(NamedTuple):
     archived: bool
 
 
-class Grepped(NamedTuple):
+class GrepPage(NamedTuple):
     """One page of what grep found: `total` lines, so many `by_file`, of `files` looked at, `archived_files` of those archived.
 
     `next_offset` is where the next page begins, 0 where nothing is left; `notes` are whole sentences.
@@ -93,8 +93,8 @@ def grep(
     context: int = 0,
     offset: int = 0,
     page: int = PAGE,
-    current: Current | None = None,
-) -> Grepped:
+    current: CurrentConversation | None = None,
+) -> GrepPage:
     """The matching lines from number `offset` on, `page` of them or as many as MOST_HELD is room for, with `context` lines
     around each.
 
@@ -119,7 +119,7 @@ def grep(
     end = offset + len(held)
     archived = sum(is_archived(name) for name in found)
     shown = list(_with_context(folder, held, context))
-    return Grepped(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
+    return GrepPage(compiled, shown, total, found, files, archived, offset, end if end < total else 0, notes)
 
 
 def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
@@ -136,7 +136,7 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     wanted = globs.matcher(path) if path else None
     files = sum(wanted(stat.path) for stat in listed.listing()) if wanted else listed.files
     if wanted and not files:
-        raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
+        raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
     likely = listed.files_with(compiled.literals)
     stats = [
         stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
@@ -163,7 +163,7 @@ def example(folder: Folder, listed: Listed, path: str | None) -> str:
 
 
 def _matches(
-    folder: Folder, compiled: Pattern, stats: list[Stat], current: Current | None, notes: list[str]
+    folder: Folder, compiled: Pattern, stats: list[Stat], current: CurrentConversation | None, notes: list[str]
 ) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
     last = None
@@ -174,7 +174,7 @@ def _matches(
 
 
 def _lines(
-    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: Current | None, notes: list[str]
+    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: CurrentConversation | None, notes: list[str]
 ) -> Iterator[tuple[tuple[str, int, str], str]]:
     """The lines of the files that may match, each with its path and number; a turn's also as the tools show it."""
     begins = _BEGINS.search(compiled.text)

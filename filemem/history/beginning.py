@@ -15,7 +15,7 @@ from filemem.files.trust import Trust
 from filemem.history import sealed
 from filemem.history.git import Git, GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, Repository, git_place, opened
-from filemem.text.plain import few, one_line
+from filemem.text.plain import first_few, one_line
 
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
 ATTRIBUTES = (*UNION, "* -text")
@@ -49,7 +49,7 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
     said = [f"Made a git repository in {repository.where}."] if made else []
     left_out = [] if made else repository.seal.unused_settings()
-    said += [f"Of its own settings these are not used: {few(left_out)}."] if left_out else []
+    said += [f"Of its own settings these are not used: {first_few(left_out)}."] if left_out else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():
         missing = _add_lines(os.path.join(home, name), lines)

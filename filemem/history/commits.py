@@ -22,7 +22,7 @@ from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
 from filemem.history.git import GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, GitFile, Repository, find, merge_file
 from filemem.history.sealed import Declined
-from filemem.text.plain import counted, digest, few, one_line
+from filemem.text.plain import counted, digest, first_few, one_line
 
 COMMIT = "commit"  # git_person_edits
 LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
@@ -32,7 +32,7 @@ _STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-
 _WAIT = 30.0  # seconds for another filemem to finish its commit
 
 
-class Before(NamedTuple):
+class UncommittedChanges(NamedTuple):
     """What a person had changed and not committed when a job began: the bytes, or None where only git's index has more.
 
     `wrote` has the bytes that a job found in a file and those that it left there, where it knows: what a person saves in
@@ -50,7 +50,7 @@ class Recorded(NamedTuple):
     note: str
 
 
-class _JobLeft(NamedTuple):
+class _JobFiles(NamedTuple):
     """What one job wrote: the digest of each file by path, None where the file went."""
 
     subject: str
@@ -145,11 +145,15 @@ class History:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
         remedy = "say it in your own configuration (git config --global) if you want it"
-        return [Problem(".git", 1, f"of the repository's own {few(left_out)} is not used", remedy)] if left_out else []
+        return (
+            [Problem(".git", 1, f"of the repository's own {first_few(left_out)} is not used", remedy)]
+            if left_out
+            else []
+        )
 
     # -- a person's edits ----------------------------------------------------------------------------------------
 
-    def before(self, at: dt.datetime) -> Before:
+    def before(self, at: dt.datetime) -> UncommittedChanges:
         """To be called when a job begins that changes files: what must not be mixed into its commit.
 
         With the setting `git_person_edits: commit` it is committed now, under the person's own name.
@@ -161,8 +165,10 @@ class History:
                     self._catch_up()
                     if setting == COMMIT:
                         self._commit_edits(at)
-                return Before({path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()})
-        return Before()
+                return UncommittedChanges(
+                    {path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()}
+                )
+        return UncommittedChanges()
 
     def edited(self) -> dict[str, bool]:
         """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
@@ -181,7 +187,7 @@ class History:
         if repository.unfinished():
             return
         paths = sorted(self.edited())
-        changes, _ = self._changes(paths, Before())
+        changes, _ = self._changes(paths, UncommittedChanges())
         if changes:
             others = f" and {counted(len(changes) - 1, 'other')}" if len(changes) > 1 else ""
             subject = f"Edit {paths[0]}{others}"
@@ -195,7 +201,7 @@ class History:
         paths: Iterable[str],
         trailers: Mapping[str, str],
         at: dt.datetime,
-        before: Before | None = None,
+        before: UncommittedChanges | None = None,
     ) -> Recorded:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Session, Job, Source.
 
@@ -209,10 +215,10 @@ class History:
             return Recorded("", "")
         except GitError:
             pass  # the job waits for its commit, as below
-        before = before or Before()
+        before = before or UncommittedChanges()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
         files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
-        job = _JobLeft(one_line(subject, SUBJECT), dict(trailers), at, files)
+        job = _JobFiles(one_line(subject, SUBJECT), dict(trailers), at, files)
         try:
             waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
             self._postpone(add=waiting)  # first of all, as what follows may be cut off
@@ -251,17 +257,17 @@ class History:
                 raise GitError(f"{self.repository.folder} cannot be written ({error.strerror}).") from None
             yield
 
-    def _catch_up(self, but: Collection[_JobLeft] = ()) -> None:
+    def _catch_up(self, but: Collection[_JobFiles] = ()) -> None:
         self.repository.unstage_unlanded()
         self._adopt_orphans()
         jobs = [job for job in self._postponed() if job not in but]
         for number, job in enumerate(jobs, 1):
             later = {path for other in jobs[number:] for path in other.files}
             whole = {p: d for p, d in job.files.items() if p not in later and self._digest(p) == d}
-            self._commit(job._replace(files=whole), Before())
+            self._commit(job._replace(files=whole), UncommittedChanges())
             self._postpone(done=[job])
 
-    def _commit(self, job: _JobLeft, before: Before) -> tuple[str, list[str]]:
+    def _commit(self, job: _JobFiles, before: UncommittedChanges) -> tuple[str, list[str]]:
         """The commit of one job, empty where nothing differs, and the paths that a person must commit."""
         unfinished = self.repository.unfinished()
         if unfinished:
@@ -271,7 +277,7 @@ class History:
             return "", left
         return self.repository.commit(changes, message(job.subject, job.trailers), MACHINE, job.at), left
 
-    def _changes(self, paths: Iterable[str], before: Before) -> tuple[dict[str, GitFile | None], list[str]]:
+    def _changes(self, paths: Iterable[str], before: UncommittedChanges) -> tuple[dict[str, GitFile | None], list[str]]:
         """The entries to commit, by path in the repository, and the user's paths that must be left to the person."""
         repository = self.repository
         known, staged = repository.tree(repository.head(), self.inside), repository.index(self.inside)
@@ -300,7 +306,9 @@ class History:
             changes[place] = GitFile(known[place].mode if place in known else PLAIN[0], oid)
         return {place: entry for place, entry in changes.items() if entry != known.get(place)}, left
 
-    def _without_edits(self, path: str, committed: GitFile | None, before: Before) -> tuple[bool, GitFile | None]:
+    def _without_edits(
+        self, path: str, committed: GitFile | None, before: UncommittedChanges
+    ) -> tuple[bool, GitFile | None]:
         """The committed version with just the job's changes, where the file may hold a person's too; False: no telling."""
         place = self.path(path)
         if path not in before.wrote and before.edits[path] is None:
@@ -320,17 +328,17 @@ class History:
 
     # -- what could not be committed yet -------------------------------------------------------------------------
 
-    def _postponed(self) -> list[_JobLeft]:
+    def _postponed(self) -> list[_JobFiles]:
         """The jobs that wait for their commit."""
         jobs = []
         with contextlib.suppress(FilememError):
             for line in disk.read(self.folder.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     job = json.loads(line)
-                    jobs.append(_JobLeft(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
+                    jobs.append(_JobFiles(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
         return jobs
 
-    def _postpone(self, add: _JobLeft | None = None, done: Collection[_JobLeft] = ()) -> None:
+    def _postpone(self, add: _JobFiles | None = None, done: Collection[_JobFiles] = ()) -> None:
         """Let a job wait, and others wait no longer."""
         if add is None and not done:
             return
@@ -367,7 +375,7 @@ class History:
             now = {path: self._digest(path) for path in left}
             whole = {path: digest for path, digest in now.items() if digest in left[path]}
             if whole:
-                self._postpone(add=_JobLeft(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
+                self._postpone(add=_JobFiles(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
             self._forget_noted(set(places.values()), {note.process for note in ended})
 
     def _forget_noted(self, paths: set[str], processes: Collection[int] = ()) -> None:

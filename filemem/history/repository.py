@@ -76,7 +76,7 @@ class Repository(Git):
 
         `zero` is the name of no object, as long as its names are: 40 or 64 zeros.
         """
-        self.seal = sealed.Seal(common)
+        self.seal = sealed.SafeConfig(common)
         env = {"GIT_DIR": folder, "GIT_WORK_TREE": where, "GIT_OBJECT_DIRECTORY": os.path.join(common, "objects")}
         super().__init__(where, {**env, "GIT_COMMON_DIR": self.seal.make(_ATTRIBUTES)})
         self.folder = folder

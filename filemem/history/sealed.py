@@ -24,7 +24,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import disk
 from filemem.files.trust import VARIABLE, Trust
 from filemem.history.git import Git, GitError, fields
-from filemem.text.plain import few, one_line
+from filemem.text.plain import first_few, one_line
 
 NAME = "filemem-mark"  # in the git directory
 _REMEDY = f"if it is yours, run filemem init --git, or say so with --trust or {VARIABLE}"
@@ -53,7 +53,7 @@ class Declined(Untrusted):
     """One that they have said no to."""
 
 
-class Seal:
+class SafeConfig:
     """What a git directory's own configuration says, and the folder from which git takes its shared part instead."""
 
     def __init__(self, common: str) -> None:
@@ -178,8 +178,8 @@ def _would(folder: str) -> str:
     common = ""
     with contextlib.suppress(FilememError):
         common = os.fsdecode(disk.read(os.path.join(folder, "commondir"), 10_000)).strip()
-    seal = Seal(os.path.join(folder, common))
+    seal = SafeConfig(os.path.join(folder, common))
     runs, sends = seal.unused_settings(), seal.remotes()
-    words = [f"its settings would run or steer {few(map(one_line, runs))}"] if runs else []
-    words += [f"a sync would send them to {few(one_line(url) for url in sends)}"] if sends else []
+    words = [f"its settings would run or steer {first_few(map(one_line, runs))}"] if runs else []
+    words += [f"a sync would send them to {first_few(one_line(url) for url in sends)}"] if sends else []
     return "".join(f" ({'; '.join(words)})" if words else "")

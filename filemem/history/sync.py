@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config, disk
-from filemem.files.memory import twin
+from filemem.files.memory import counterpart
 from filemem.files.store import StoreFolder
 from filemem.history import weaving, worktree
 from filemem.history.beginning import ATTRIBUTES, message
 from filemem.history.commits import History
 from filemem.history.git import NETWORK, GitDone, GitError, reason
 from filemem.history.repository import LOGS, MACHINE, Changes, GitFile, Merged, Repository, merge_file
-from filemem.text.plain import few, one_line
+from filemem.text.plain import first_few, one_line
 
 _LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 # For a remote on this machine, whose hooks and settings would run here.
@@ -96,7 +96,7 @@ def _commit_all(history: History, at: dt.datetime) -> None:
 def _left(history: History) -> list[str]:
     """A sentence on what a person has not committed."""
     left = [os.path.join(one.folder.name, path) for one in history.everyone() for path in one.edited()]
-    return [f"Not committed by you, hence not sent: {few(left)}."] if left else []
+    return [f"Not committed by you, hence not sent: {first_few(left)}."] if left else []
 
 
 def _users_left_out(history: History) -> list[str]:
@@ -141,7 +141,7 @@ def _doubled(repository: Repository, changes: Changes) -> list[str]:
     """Those of the changed files that hold two versions of some lines."""
     pairs = [(path, after) for path, (_, after) in changes.items() if after]
     texts = zip(pairs, repository.contents(pairs), strict=True)
-    return [path for (path, _), data in texts if weaving.doubled(data)]
+    return [path for (path, _), data in texts if weaving.has_doubled_lines(data)]
 
 
 def _settings(history: History, repository: Repository, changes: Changes) -> list[str]:
@@ -329,7 +329,7 @@ def _settled(history: History, merged: Merged) -> tuple[dict[str, GitFile | None
             quiet |= {place for place, becomes in moved.items() if becomes is None}
         elif (text := _both(repository, path, sides[_OURS], sides.get(_BASE), sides[_THEIRS])) is not None:
             changes[path] = _entry(repository, present[path], text)
-            quiet |= set() if weaving.doubled(text) else {path}
+            quiet |= set() if weaving.has_doubled_lines(text) else {path}
         elif sides[_OURS].oid != sides[_THEIRS].oid:
             stem, dot, ending = path.rpartition(".")
             name = sides[_THEIRS].oid[:8]
@@ -363,7 +363,7 @@ def _other_place(history: History, path: str) -> str:
     for one in history.everyone():
         own = one.own(path)
         if one.path(own) == path:
-            return one.path(twin(own))
+            return one.path(counterpart(own))
     return ""
 
 

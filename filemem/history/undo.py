@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import recalls
-from filemem.files.memory import archived, twin
+from filemem.files.memory import archived, counterpart
 from filemem.history import log, worktree
 from filemem.history.commits import History, Recorded
 from filemem.history.git import fields, spec
@@ -72,7 +72,7 @@ def _plan(history: History, commit: Commit) -> tuple[list[Step], list[str]]:
         found = worktree.read(history.folder.place / where) if where else None
         try:
             made, words = _reverse(history, change, where, found)
-        except _Meets as clash:
+        except _ChangedSince as clash:
             clashes.append(_explain(history, commit, where or change.old or "", str(clash)))
             continue
         steps += made
@@ -84,7 +84,7 @@ def _plan(history: History, commit: Commit) -> tuple[list[Step], list[str]]:
     return steps, said
 
 
-class _Meets(Exception):
+class _ChangedSince(Exception):
     """What the commit did has been changed since; the text says how."""
 
 
@@ -96,25 +96,25 @@ def _reverse(
         if found is None:
             return [], []
         if found != change.after:
-            raise _Meets("what was added has been changed since; delete the file by hand, or keep it")
+            raise _ChangedSince("what was added has been changed since; delete the file by hand, or keep it")
         return [Step(where, found, None)], [f"Deleted {where}."]
     if change.new is None:
         if found == change.before:
             return [], []
         if found is not None:
-            raise _Meets("there is another file in its place now; move that one first")
+            raise _ChangedSince("there is another file in its place now; move that one first")
         return [Step(change.old, None, change.before)], [f"Brought back {change.old}."]
     if found is None:
-        raise _Meets("the file has been deleted since")
+        raise _ChangedSince("the file has been deleted since")
     back = merge_file(found, change.after, change.before) if change.after != change.before else found
     if back is None:
-        raise _Meets(
+        raise _ChangedSince(
             "the same lines have been changed since; put them right by hand, filemem blame shows who wrote them"
         )
     if change.old == change.new or where != change.new:
         return ([Step(where, found, back)], [f"Changed {where} back."]) if back != found else ([], [])
     if os.path.lexists(history.folder.absolute(change.old)):
-        raise _Meets(f"it came from {change.old}, where another file is now; move that one first")
+        raise _ChangedSince(f"it came from {change.old}, where another file is now; move that one first")
     return [Step(where, found, None), Step(change.old, None, back)], [f"Moved {where} back to {change.old}."]
 
 
@@ -141,7 +141,7 @@ def _changes(history: History, commit: Commit) -> list[_CommittedChange]:
     told = list(_told(history, commit))
     gone = {old: change for change in told if (old := change.old) and old != change.new}
     new = {path: change for change in told if (path := change.new) and path != change.old}
-    twins = [(path, twin(path)) for path in gone]
+    twins = [(path, counterpart(path)) for path in gone]
     alike = [(change.old, change.new) for change in told if change.old and change.new]
     found = [change for change in told if change.old == change.new]
     for old, path in [*twins, *alike]:

@@ -183,6 +183,6 @@ def _front_end(lines: list[str]) -> int:
     return bare.index("---", 1) if bare[0] == "---" and "---" in bare[1:] else 0
 
 
-def doubled(data: bytes) -> bool:
+def has_doubled_lines(data: bytes) -> bool:
     """Has a merge left two versions of some lines in these bytes?"""
     return any(_places(data.decode("latin-1").split("\n")))

@@ -8,7 +8,7 @@ from filemem.errors import Changed, FilememError, NotFound
 from filemem.files import disk
 from filemem.files.places import Place
 from filemem.history.repository import PLAIN, Changes, GitFile, Repository, merge_file
-from filemem.text.plain import few, one_line
+from filemem.text.plain import first_few, one_line
 
 _TRIES = 5  # where somebody saves a file in between
 
@@ -25,7 +25,7 @@ def read(path: str) -> bytes | None:
     """The bytes of a plain file once its save is over, None where there is none; raises Refused for anything else."""
     try:
         if disk.exists(path):
-            disk.let_settle(path)
+            disk.wait_for_editor(path)
         return disk.read(path)
     except NotFound:
         return None
@@ -82,7 +82,7 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
     held = [path for path, pair in changes.items() if staged.get(path) not in pair]
     if held:
         raise FilememError(
-            f"you have staged changes in {few(held)} that others changed too; commit them, then try again."
+            f"you have staged changes in {first_few(held)} that others changed too; commit them, then try again."
         )
     pairs = list(changes.items())
     olds = iter(repository.contents((path, before) for path, (before, _) in pairs if before))
@@ -101,7 +101,9 @@ def plan(repository: Repository, changes: Changes) -> list[Step]:
                 met.append(path)
             steps.append(Step(path, found, new if both is None else both))
     if met:
-        raise FilememError(f"your uncommitted changes in {few(met)} meet incoming ones; commit them, then try again.")
+        raise FilememError(
+            f"your uncommitted changes in {first_few(met)} meet incoming ones; commit them, then try again."
+        )
     return steps
 
 

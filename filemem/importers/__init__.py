@@ -1,7 +1,7 @@
 """Import of what other programs exported: a parser for each format, and one intake that writes what they yield."""
 
 from filemem.importers.exports import Skipped
-from filemem.importers.intake import FORMATS, ImportReport, Taken, import_file
+from filemem.importers.intake import FORMATS, ImportedMemory, ImportReport, import_file
 from filemem.importers.listed import take
 
-__all__ = ["FORMATS", "ImportReport", "Skipped", "Taken", "import_file", "take"]
+__all__ = ["FORMATS", "ImportReport", "ImportedMemory", "Skipped", "import_file", "take"]

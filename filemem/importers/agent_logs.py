@@ -19,9 +19,9 @@ from filemem.errors import FilememError, NotFound
 from filemem.files.places import Place, files
 from filemem.importers import tool_calls
 from filemem.importers.exports import (
+    ExportedConversation,
     ImportedTurn,
     Item,
-    Said,
     Seen,
     Skipped,
     conversation,
@@ -35,7 +35,7 @@ from filemem.importers.exports import (
 )
 
 Entries = Iterator[tuple[int, dict[str, Any]]]
-Read = Callable[[Entries, str, tzinfo | None], Said | None]
+Read = Callable[[Entries, str, tzinfo | None], ExportedConversation | None]
 CLAUDE_CODE = re.compile(r"(?!agent-).*\.jsonl")  # the names of their files
 CODEX = re.compile(r"rollout-.*\.jsonl")
 _ASIDE = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
@@ -101,7 +101,7 @@ def _entries(file: str, broken: list[Skipped]) -> Entries:
             waiting = str(error)
 
 
-def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> Said:
+def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversation:
     """One session of Claude Code, by the order of its file: what a person took back they said as well."""
     title, turns, worked = "", list[ImportedTurn](), list[tuple[dict[str, Any], datetime | None]]()
     for number, entry in entries:
@@ -114,10 +114,10 @@ def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> Said:
         if text := "" if message.get("model") == "<synthetic>" else _spoken(message.get("content")):
             speaker, id = "Claude" if kind == "assistant" else "", words(entry.get("uuid")) or str(number)
             turns.append(ImportedTurn(speaker, moment(entry.get("timestamp"), zone), text, id))
-    return Said(stem, title, None, turns, 0, tool_calls.uses(worked))
+    return ExportedConversation(stem, title, None, turns, 0, tool_calls.uses(worked))
 
 
-def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> Said | None:
+def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversation | None:
     """One rollout: the events where it has them, else the messages; None for a subagent's."""
     id, started, said, items_ = stem, None, list[ImportedTurn](), list[ImportedTurn]()
     worked = list[tuple[dict[str, Any], datetime | None]]()
@@ -140,7 +140,7 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> Said | None:
             if text := _spoken(payload.get("content")):
                 items_.append(ImportedTurn(speaker, at, text, str(number)))
     spoken = said if any(not turn.speaker for turn in said) else items_
-    return Said(id or stem, "", started, spoken, 0, tool_calls.uses(worked))
+    return ExportedConversation(id or stem, "", started, spoken, 0, tool_calls.uses(worked))
 
 
 def _spoken(content: object) -> str:

@@ -16,8 +16,19 @@ from urllib.parse import quote
 from filemem.errors import FilememError
 from filemem.files import disk
 from filemem.importers import tool_calls
-from filemem.importers.exports import LONGEST, Item, Said, Seen, conversation, decode, mapping, modified, moment, words
-from filemem.importers.openai_jsonl import spoken
+from filemem.importers.exports import (
+    LONGEST,
+    ExportedConversation,
+    Item,
+    Seen,
+    conversation,
+    decode,
+    mapping,
+    modified,
+    moment,
+    words,
+)
+from filemem.importers.openai_jsonl import spoken_messages
 
 _TABLES = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('agent_sessions', 'agent_messages')"
 _SESSIONS = "SELECT session_id, created_at FROM agent_sessions ORDER BY rowid"
@@ -38,8 +49,8 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
             for number, (id, created) in enumerate(sessions):
                 rows = database.execute(_ITEMS, (id, LONGEST)).fetchall()
                 worked = tool_calls.uses((_item(row, called=True), moment(_utc(row[2]), zone)) for row in rows)
-                spoke = spoken(map(_item, rows), zone)
-                said = Said(words(id), words(id), moment(_utc(created), zone), spoke, 0, worked)
+                spoke = spoken_messages(map(_item, rows), zone)
+                said = ExportedConversation(words(id), words(id), moment(_utc(created), zone), spoke, 0, worked)
                 yield from conversation(said, words(id), modified(path, zone), "", "assistant")
                 seen(number + 1, len(sessions))
     except sqlite3.Error as error:

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from filemem.importers.exports import (
+    ExportedConversation,
     ImportedConversation,
     ImportedTurn,
     Item,
-    Said,
     Seen,
     attached,
     conversations,
@@ -48,7 +48,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """
     told: dict[str, datetime] = {}
 
-    def read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+    def read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
         said = _read(raw, zone)
         first = said.started or next((turn.time for turn in said.turns if turn.time), None)
         for text in _instructions(raw):
@@ -78,14 +78,16 @@ def _instructions(raw: dict[str, Any]) -> Iterator[str]:
                     yield told
 
 
-def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
     """The branch that ends in the current node."""
     tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
     branch = _branch(tree, raw.get("current_node"))
     spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
     turns = [spoken[key] for key in branch if key in spoken]
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(branch[:1])
-    return Said(id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, len(spoken) - len(turns))
+    return ExportedConversation(
+        id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, len(spoken) - len(turns)
+    )
 
 
 def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:

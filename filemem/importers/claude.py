@@ -15,10 +15,10 @@ from typing import Any
 
 from filemem.files.memory import slug
 from filemem.importers.exports import (
+    ExportedConversation,
     ImportedNote,
     ImportedTurn,
     Item,
-    Said,
     Seen,
     attached,
     conversations,
@@ -51,13 +51,13 @@ def _memory(value: dict[str, Any]) -> list[ImportedNote]:
     ]
 
 
-def _read(raw: dict[str, Any], zone: tzinfo | None) -> Said:
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
     """The branch that ends in the newest message."""
     messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
     branch = _branch(messages, raw.get("current_leaf_message_uuid"))
     turns = [turn for index, message in enumerate(branch) if (turn := _turn(message, index, zone))]
     started, others = moment(raw.get("created_at"), zone), len(messages) - len(branch)
-    return Said(words(raw.get("uuid")), words(raw.get("name")), started, turns, others)
+    return ExportedConversation(words(raw.get("uuid")), words(raw.get("name")), started, turns, others)
 
 
 def _branch(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:

@@ -130,7 +130,7 @@ def attached(name: str) -> str:
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 
-class Said(NamedTuple):
+class ExportedConversation(NamedTuple):
     """What an export says of one conversation: `others` are its turns on branches that the person left."""
 
     id: str
@@ -146,7 +146,7 @@ def conversations(
     zone: tzinfo | None,
     seen: Seen,
     assistant: str,
-    read: Callable[[dict[str, Any], tzinfo | None], Said],
+    read: Callable[[dict[str, Any], tzinfo | None], ExportedConversation],
     names: re.Pattern[str] = CONVERSATIONS,
     notes: Callable[[dict[str, Any]], list[ImportedNote]] = lambda value: [],
 ) -> Iterator[Item]:
@@ -167,7 +167,9 @@ def conversations(
             yield Skipped(element.place, f"it is no conversation with {assistant}: {why}")
 
 
-def conversation(said: Said, place: str, written: datetime, left: str, assistant: str = "") -> Iterator[Item]:
+def conversation(
+    said: ExportedConversation, place: str, written: datetime, left: str, assistant: str = ""
+) -> Iterator[Item]:
     """A conversation, dated as it says or by its first turn or by its file; then what was `left` out of it, if anything."""
     if not said.turns:
         yield Skipped(place, "it has no turns")

@@ -22,7 +22,7 @@ from filemem.files.places import folder_of
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped, ToolUse
-from filemem.text.own_patterns import Own
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
@@ -44,7 +44,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_SUCH_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
 
 
-class Taken(NamedTuple):
+class ImportedMemory(NamedTuple):
     """One memory that an import met; `turns` is how many it added there, 0 for a note."""
 
     user: str
@@ -55,9 +55,9 @@ class Taken(NamedTuple):
 class ImportReport(NamedTuple):
     """What an import did, or would do: memories added, updated, left as they are; what was left out or altered, why."""
 
-    added: list[Taken]
-    updated: list[Taken]
-    unchanged: list[Taken]
+    added: list[ImportedMemory]
+    updated: list[ImportedMemory]
+    unchanged: list[ImportedMemory]
     skipped: list[Skipped]
 
 
@@ -208,7 +208,7 @@ class _Intake:
         if not self.dry:
             lines = written(said, at.date())
             path = transcript.create(self.folder, name, at, [lines], f"{front}origin: {quoted(origin)}\n")
-        self.report.added.append(Taken(self.folder.name, path, len(said)))
+        self.report.added.append(ImportedMemory(self.folder.name, path, len(said)))
         return path
 
     def _continue(self, path: str, conversation: ImportedConversation, known: set[str]) -> int:
@@ -220,7 +220,7 @@ class _Intake:
             if new and not self.dry:
                 self.folder.append(path, written(new, *transcript.last_said(session)))
         report = self.report.updated if new else self.report.unchanged
-        report.append(Taken(self.folder.name, path, len(new)))
+        report.append(ImportedMemory(self.folder.name, path, len(new)))
         return len(new)
 
     # -- notes ---------------------------------------------------------------------------------------------------
@@ -250,7 +250,9 @@ class _Intake:
                 continue
             if not place and not self.dry:
                 self._create(path, note.text)
-            (self.report.unchanged if place else self.report.added).append(Taken(self.folder.name, place or path, 0))
+            (self.report.unchanged if place else self.report.added).append(
+                ImportedMemory(self.folder.name, place or path, 0)
+            )
             self._record(origin, path, [_digest(note.text)])
             if path != NOTES + note.path:
                 self._skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")
@@ -269,7 +271,7 @@ class _Intake:
         new = digest != imported.parts[-1] and here != note.text
         if new and not self.dry:
             self._replace(place, here, note.text)
-        (self.report.updated if new else self.report.unchanged).append(Taken(self.folder.name, place, 0))
+        (self.report.updated if new else self.report.unchanged).append(ImportedMemory(self.folder.name, place, 0))
         self._record(origin, imported.path, [digest] if digest != imported.parts[-1] else [])
 
     def _replace(self, path: str, old: bytes, new: bytes) -> None:
@@ -366,7 +368,9 @@ def cleaned(conversation: ImportedConversation, person: str) -> tuple[ImportedCo
     return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
 
 
-def without_secrets(conversation: ImportedConversation, own: Own) -> tuple[ImportedConversation, list[Redaction]]:
+def without_secrets(
+    conversation: ImportedConversation, own: OwnPatterns
+) -> tuple[ImportedConversation, list[Redaction]]:
     """The conversation without keys, passwords and the like, and which there were."""
     title, gone = redact(conversation.title, own)
     said = []

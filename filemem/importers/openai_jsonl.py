@@ -13,10 +13,10 @@ from typing import Any
 from filemem.errors import FilememError
 from filemem.importers import exports, tool_calls
 from filemem.importers.exports import (
+    ExportedConversation,
     ImportedConversation,
     ImportedTurn,
     Item,
-    Said,
     Seen,
     Skipped,
     ToolUse,
@@ -59,7 +59,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
 
 def conversation(record: Mapping[str, Any], started: datetime) -> ImportedConversation | None:
     """The conversation of messages that a program has at hand; None where nobody said anything."""
-    turns = spoken([dict(message) for message in record["messages"]], started.tzinfo)
+    turns = spoken_messages([dict(message) for message in record["messages"]], started.tzinfo)
     if not turns:
         return None
     title, times = words(record.get("title")), [turn.time for turn in turns if turn.time]
@@ -77,9 +77,9 @@ def _conversation(
 ) -> Iterator[Item]:
     """One conversation, then the number of its messages that nobody spoke."""
     messages = [mapping(message) for message in record["messages"]]
-    turns = spoken(messages, zone)
+    turns = spoken_messages(messages, zone)
     title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
-    said = Said(
+    said = ExportedConversation(
         _id(record, turns, repeated) if turns else "",
         title,
         _time(record, zone),
@@ -91,7 +91,7 @@ def _conversation(
     return exports.conversation(said, place, written, left if said.others else "")
 
 
-def spoken(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
+def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
     """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
     turns, said = [], Counter[str]()
     for message in messages:

@@ -32,7 +32,7 @@ MOST_HELPERS = 3
 _ROOM = 1 << 20  # bytes
 
 
-class Wanted(NamedTuple):
+class FileToRead(NamedTuple):
     """A file to read: the prefix of its path, its name, its stats as listed."""
 
     prefix: str
@@ -40,13 +40,13 @@ class Wanted(NamedTuple):
     stats: array[int]
 
 
-def chunks(wanted: Sequence[Wanted]) -> Iterator[list[Wanted]]:
+def chunks(wanted: Sequence[FileToRead]) -> Iterator[list[FileToRead]]:
     """The files in pieces of CHUNK_BYTES and CHUNK_FILES at most, but for a larger file; the pieces are about as large, and where
     it is worth it as many as there are processes to read them, or a multiple."""
     total, readers = sum(file.stats[2] for file in wanted), 1 + _most_helpers()
     rounds = math.ceil(total / (readers * CHUNK_BYTES))
     share = max(total / max(1, readers * rounds), WORTH_A_HELPER)
-    chunk: list[Wanted] = []
+    chunk: list[FileToRead] = []
     size = 0
     for file in wanted:
         if chunk and (size + file.stats[2] > CHUNK_BYTES or size >= share or len(chunk) == CHUNK_FILES):
@@ -73,7 +73,7 @@ def _uncollected() -> Iterator[None]:
 @_uncollected()
 def build(
     root: Place,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[FileToRead],
     keep: Callable[[bytes], None],
     told: Callable[[int], None] = lambda done: None,
 ) -> set[str]:
@@ -95,7 +95,7 @@ def build(
     return restless
 
 
-def take(reach: Reach, gatherer: Gatherer, builder: Builder, file: Wanted) -> bool:
+def take(reach: Reach, gatherer: Gatherer, builder: Builder, file: FileToRead) -> bool:
     """Read a file into the builder; False where it is to be read again at the next question."""
     now = time.time_ns()
     changed = file.stats[1]
@@ -148,7 +148,7 @@ class Helper:
         self._place = (str(root), folder.inside)
         self._child = child.Child("-c", program)
 
-    def ask(self, wanted: Sequence[Wanted]) -> None:
+    def ask(self, wanted: Sequence[FileToRead]) -> None:
         """Have it read some files; `answer` is to follow."""
         files = [(file.prefix, file.name, file.stats.tobytes()) for file in wanted]
         self._child.ask((*self._place, files))
@@ -191,6 +191,6 @@ def _built(request: tuple[str, str, list[tuple[str, str, bytes]]]) -> tuple[list
     root, inside, files = request
     top = Place(root)
     names: list[str] = []
-    wanted = [Wanted(prefix, name, array("q", stats)) for prefix, name, stats in files]
+    wanted = [FileToRead(prefix, name, array("q", stats)) for prefix, name, stats in files]
     restless = build(top, wanted, lambda data: names.append(write(top / inside, data)))
     return names, list(restless)

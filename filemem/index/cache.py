@@ -29,11 +29,11 @@ from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.places import Reach, names_in
 from filemem.index import building, segments, watching
-from filemem.index.building import Helper, Wanted
+from filemem.index.building import FileToRead, Helper
 from filemem.index.corpus import Corpus, Part
 from filemem.index.gathering import Gatherer
 from filemem.index.memory_cache import MemoryCache
-from filemem.index.segments import Builder, Damaged, Segment
+from filemem.index.segments import Builder, DamagedSegment, Segment
 from filemem.index.watching import Listing, Watch
 
 FOLDER = "index"
@@ -71,7 +71,7 @@ class _Changes:
     """What differs between a state and the folders as listed; all others have gone if the listing is of the `whole`."""
 
     def __init__(self, state: _State, listings: Listings, whole: bool) -> None:
-        self.wanted: list[Wanted] = []  # files to read
+        self.wanted: list[FileToRead] = []  # files to read
         self.dead: list[set[int]] = [set(part.dead) for part in state.parts]
         self.digests: dict[str, str] = {}
         self._state = state
@@ -99,7 +99,7 @@ class _Changes:
             if number >= 0 and self._state.parts[number].segment.is_as(file, stats):
                 del known[name]
             else:
-                self.wanted.append(Wanted(prefix, name, stats))
+                self.wanted.append(FileToRead(prefix, name, stats))
         for number, file in known.values():
             self.dead[number].add(file)
 
@@ -112,7 +112,7 @@ class _Changes:
             small = sizes[number] <= min(len(self.wanted), LARGE)
             if sizes[number] and (small or len(dead) > sizes[number]):
                 for file in set(range(len(segment.marks))) - dead:
-                    self.wanted.append(Wanted(segment.folder(file), segment.names[file], segment.stats_of(file)))
+                    self.wanted.append(FileToRead(segment.folder(file), segment.names[file], segment.stats_of(file)))
                     dead.add(file)
 
 
@@ -253,8 +253,8 @@ class Index:
 
     def _build(
         self,
-        own: list[Wanted],
-        given: Iterable[tuple[Helper, list[Wanted]]],
+        own: list[FileToRead],
+        given: Iterable[tuple[Helper, list[FileToRead]]],
         told: Callable[[int], None],
         *,
         on_disk: bool,
@@ -271,7 +271,7 @@ class Index:
             try:
                 names, more = helper.answer()
                 parts = [Part(segments.read(self._where / name), frozenset()) for name in names]
-            except (OSError, FilememError, Damaged):
+            except (OSError, FilememError, DamagedSegment):
                 restless |= building.build(self.folder.place, wanted, finish)
             else:
                 self._state.parts += parts
@@ -290,7 +290,7 @@ class Index:
         segment, builder, gatherer = part.segment, Builder(), Gatherer()
         reach = Reach(self.folder.place)
         for file, name in enumerate(segment.names):
-            wanted = Wanted(segment.folder(file), name, segment.stats_of(file))
+            wanted = FileToRead(segment.folder(file), name, segment.stats_of(file))
             trial = Builder()
             count = segment.firsts[file + 1] - segment.firsts[file]
             building.take(reach, gatherer, trial, wanted)
@@ -315,7 +315,7 @@ class Index:
                 state = self._opened(text)
             except NotFound:
                 continue  # another process has just merged segments: there is a new manifest
-            except (OSError, FilememError, Damaged):
+            except (OSError, FilememError, DamagedSegment):
                 state = _State()
             break
         else:
@@ -338,10 +338,10 @@ class Index:
         """The state that a manifest's text describes. Raises Damaged or OSError."""
         check, _, packed = text.partition(b"\n")
         if check != _check(packed):
-            raise Damaged(_MANIFEST)
+            raise DamagedSegment(_MANIFEST)
         facts = json.loads(packed)
         if facts["version"] != _version():
-            raise Damaged(_MANIFEST)
+            raise DamagedSegment(_MANIFEST)
         known = {part.segment.name: part.segment for part in self._state.parts}
         state = _State()
         for name, dead in facts["segments"]:
@@ -354,7 +354,8 @@ class Index:
         """Write the state. The lock is held."""
         state = self._state
         state.parts = [
-            part if part.segment.name else Part(self._written(part.segment.packed()), part.dead) for part in state.parts
+            part if part.segment.name else Part(self._written(part.segment.packed_bytes()), part.dead)
+            for part in state.parts
         ]
         facts: dict[str, Any] = {
             "version": _version(),

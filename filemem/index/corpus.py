@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from filemem.files.folder import Stat
 from filemem.files.memory import kind_of
-from filemem.index.segments import ARCHIVED, PASSAGES, REST, UNFILTERED, UNREAD, Damaged, Segment
+from filemem.index.segments import ARCHIVED, PASSAGES, REST, UNFILTERED, UNREAD, DamagedSegment, Segment
 from filemem.text import terms
 
 MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
@@ -351,7 +351,7 @@ class Corpus:
         segment, dead = self._parts[part]
         try:
             return segment.postings(token)
-        except Damaged:
+        except DamagedSegment:
             self._parts[part] = Part(self._mend(self._parts[part]), dead)
             return self._parts[part].segment.postings(token)
 

@@ -12,7 +12,7 @@ import re
 from array import array
 from typing import Any, NamedTuple
 
-from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, When, is_archived, when_of
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, FileDate, Memory, is_archived, when_of
 from filemem.files.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
 from filemem.text import terms
@@ -101,7 +101,7 @@ class Gatherer:
     # -- the shorter way -----------------------------------------------------------------------------------------
 
     def _plain(
-        self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: When, marks: int
+        self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: FileDate, marks: int
     ) -> bool:
         """Put a transcript into the segment; False, and nothing is put in, where it is not as filemem writes them:
         other front matter, links, turns of another day, lines that are no part of a turn."""

@@ -38,7 +38,7 @@ _EVERY = 64  # keys from one fence to the next
 _LONGEST = 64  # characters of a token; `terms` cuts longer ones, so that grep cannot rely on them
 
 
-class Damaged(Exception):
+class DamagedSegment(Exception):
     """A segment whose bytes are not those that were written."""
 
 
@@ -205,7 +205,7 @@ class Segment:
         length, check = array("I", opening[len(MAGIC) :])
         head = self._bytes(start, length)
         if not opening.startswith(MAGIC) or zlib.crc32(head) != check:
-            raise Damaged(name)
+            raise DamagedSegment(name)
         facts = json.loads(head)
         self._pieces = start + length + facts["size"]  # where the postings start
         self._take(facts, self._bytes(start + length, facts["size"]))
@@ -214,12 +214,12 @@ class Segment:
         source = self._source
         found = source[start : start + length] if isinstance(source, bytes) else os.pread(source, length, start)
         if len(found) < length:
-            raise Damaged(self.name)
+            raise DamagedSegment(self.name)
         return found
 
     def _take(self, facts: dict[str, Any], body: bytes) -> None:
         if zlib.crc32(body) != facts["check"]:
-            raise Damaged(self.name)
+            raise DamagedSegment(self.name)
         tables: dict[str, Any] = {}
         place = 0
         for name, typecode, size in facts["tables"]:
@@ -247,7 +247,7 @@ class Segment:
         self._names: bytes = tables["names"]
         self._particulars: bytes = tables["particulars"]
 
-    def packed(self) -> bytes:
+    def packed_bytes(self) -> bytes:
         """The bytes of a segment in memory."""
         return self._source if isinstance(self._source, bytes) else b""
 
@@ -320,7 +320,7 @@ class Segment:
         start, size = self._places[place], self._sizes[place]
         piece = self._bytes(self._pieces + start, self._places[place + 1] - start)
         if zlib.crc32(piece[4:]) != int.from_bytes(piece[:4], "little"):
-            raise Damaged(self.name)
+            raise DamagedSegment(self.name)
         numbers = array(self._typecode)
         end = 4 + size * numbers.itemsize
         numbers.frombytes(piece[4:end])

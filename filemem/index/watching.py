@@ -18,7 +18,7 @@ from array import array
 from typing import NamedTuple
 
 from filemem.errors import NotFound, Refused
-from filemem.files.folder import is_temporary_name, unsayable
+from filemem.files.folder import is_temporary_name, is_unprintable
 from filemem.files.places import Place, listed, too_far
 
 _USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
@@ -54,7 +54,7 @@ def listing(root: Place, prefix: str) -> Listing:
             name = entry.name
             plain = entry.is_file(follow_symlinks=False)
             if not _USUAL.fullmatch(name) and (
-                name[0] == "." or unsayable(name) or (plain and is_temporary_name(name))
+                name[0] == "." or is_unprintable(name) or (plain and is_temporary_name(name))
             ):
                 continue
             if entry.is_dir(follow_symlinks=False):

@@ -17,7 +17,7 @@ from filemem.remembering import remembering
 from filemem.remembering.comparison import display
 from filemem.remembering.injection import suspicious
 from filemem.text.plain import escape_controls, one_line
-from filemem.text.statements import outright
+from filemem.text.statements import remember_request
 
 LONGEST = 10_000  # characters of an argument
 WAITS = dt.timedelta(minutes=10)  # for the second call
@@ -77,7 +77,7 @@ class Writing:
         text, name = known.get("text", ""), display(self._folder.name)
         if why := suspicious(text):
             raise Refused(f"that is not kept: {why}.")
-        if outright(text, name).kind.name == "instruction":
+        if remember_request(text, name).kind.name == "instruction":
             told = f"only {name} may, with filemem remember or in filemem chat"
             raise Refused(f"that is not kept, as it tells an assistant how to behave: {told}.")
         history = History(self._folder)
@@ -99,7 +99,9 @@ class Writing:
             found = self._plan(path, about)
             if list(erasure.planned(found)) == shown:
                 done = erasure.apply(self._folder, found, at)
-                return "\n".join([*erasure.report(done, erasure.remaining(self._folder, found.wording)), *self._past()])
+                return "\n".join(
+                    [*erasure.report(done, erasure.files_still_saying(self._folder, found.wording)), *self._past()]
+                )
         if bool(path) == bool(about):
             raise FilememError(
                 "forget takes either a path or what it is about; or the token that it answered with, alone."
@@ -114,7 +116,7 @@ class Writing:
 
     def _plan(self, path: str, about: str) -> deletion.DeletionPlan:
         name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
-        asked = [deletion.at(self._folder, self._folder.locate(name), int(line) if line else None)] if path else []
+        asked = [deletion.item_at(self._folder, self._folder.locate(name), int(line) if line else None)] if path else []
         asked = asked or deletion.candidates(self._folder, about)
         if not asked:
             raise NotFound(f"nothing holds all the words of {one_line(about, 80)!r}.")

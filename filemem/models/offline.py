@@ -7,7 +7,7 @@ from typing import Any
 
 from filemem import index
 from filemem.endpoint import ModelError, Reply, ToolCall, Usage
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.models import responder
 from filemem.models.responder import wording
 from filemem.models.responder.wording import OPENINGS
@@ -38,7 +38,7 @@ class OfflineModel:
         said = messages[asked]["content"]
         searched = any(message["role"] == "tool" for message in messages[asked + 1 :])
         memories = self._memories()
-        if tools and not searched and wording.looks_up(said):
+        if tools and not searched and wording.needs_lookup(said):
             self._tools.found.clear()
             self._tools.current = memories.current
             calls = [
@@ -57,5 +57,5 @@ class OfflineModel:
             raise ModelError("the offline responder answers in a conversation only; start one with: filemem chat.")
         going_on = self._tools.current
         turns = self._folder.memory(going_on.path).passages if going_on else []
-        current = Current(going_on.path, turns[-1].line) if going_on and turns else None
+        current = CurrentConversation(going_on.path, turns[-1].line) if going_on and turns else None
         return responder.Memories(self._folder, index.of(self._folder), self._now(), current)

@@ -93,7 +93,7 @@ def fitting(blocks: list[Block], room: int) -> tuple[list[Block], list[Block]]:
 _NAMES = {"facts": "fact", "lessons": "lesson", "sessions": "session", "summaries": "summary"}
 
 
-def outside(corpus: Corpus) -> str:
+def outside_line(corpus: Corpus) -> str:
     """One line on what the prompt does not hold: how many memories of each kind, since when, which changed last."""
     counts, first, archived = Counter[str](), 0, 0
     for entry in corpus.entries():
@@ -151,7 +151,7 @@ def sections(
     opened = "\n".join(data(path, text) for path, text in pages)
     parts = [
         Section("instructions", template("chat").strip().replace("{reading}", reading)),
-        Section("wishes", wished(folder.name, wishes)),
+        Section("wishes", wishes_section(folder.name, wishes)),
         Section("present", present),
         *blocks,
         Section("open files", opened),
@@ -160,13 +160,13 @@ def sections(
     return [part for part in parts if part.text]
 
 
-def wished(name: str, wishes: Iterable[str]) -> str:
+def wishes_section(name: str, wishes: Iterable[str]) -> str:
     """How a person wishes to be talked with, as part of the instructions; empty where nothing is known of it."""
     said = "\n".join(f"- {_contained(wish)}" for wish in wishes)
     return template("wishes").strip().replace("{name}", one_line(name)).replace("{wishes}", said) if said else ""
 
 
-def standing(found: list[Block], room: int) -> list[Section]:
+def block_sections(found: list[Block], room: int) -> list[Section]:
     """The blocks as sections within `room` tokens, each with how full it is; the last says which were left out."""
     kept, gone = fitting(found, room)
     shown = [Section(block.label, f"{_contained(block.fill)}\n{data(block.path, block.shown)}") for block in kept]

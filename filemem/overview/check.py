@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from filemem.errors import FilememError, Problem
 from filemem.files import disk, passages, said
 from filemem.files.folder import BOOKKEEPING, Folder
-from filemem.files.memory import LARGEST, REFERENCE, Memory, twin
+from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.wording import MARK, NAMELESS
 from filemem.grep import reading
 from filemem.history import weaving
@@ -88,7 +88,7 @@ def _references(folder: Folder, memory: Memory, known: set[str], lengths: dict[s
 
 def _wrong_reference(folder: Folder, path: str, line: str | None, known: set[str], lengths: dict[str, int]) -> str:
     """What is wrong with `path:line`; empty where it leads somewhere, in the archive too."""
-    where = next((candidate for candidate in (path, twin(path)) if candidate in known), None)
+    where = next((candidate for candidate in (path, counterpart(path)) if candidate in known), None)
     if where is None:
         return "does not exist"
     if line is None:

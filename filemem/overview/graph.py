@@ -21,7 +21,7 @@ from filemem.text.terms import LETTER
 ROUNDS = 20  # of label propagation, which settles in a few
 
 
-class Naming(NamedTuple):
+class EntityMention(NamedTuple):
     """A passage that names something; `since` and `until` are when what it says holds, where the memory tells."""
 
     path: str
@@ -38,12 +38,12 @@ class Naming(NamedTuple):
         return {key: value for key, value in self._asdict().items() if value not in (None, False, "")}
 
 
-class Tie(NamedTuple):
+class Edge(NamedTuple):
     """Two names that stand in the same passages, newest first."""
 
     one: str
     other: str
-    places: list[Naming]
+    places: list[EntityMention]
 
     @property
     def kinds(self) -> list[str]:
@@ -59,8 +59,8 @@ class Tie(NamedTuple):
 class Graph(NamedTuple):
     """The names with the passages that link to them, most first, and what ties them."""
 
-    names: dict[str, list[Naming]]
-    ties: list[Tie]
+    names: dict[str, list[EntityMention]]
+    ties: list[Edge]
 
     def of(self, name: str) -> "Graph":
         """The part of the graph around one name: it, its neighbours, and the ties between them and it."""
@@ -68,7 +68,7 @@ class Graph(NamedTuple):
         near = {name} | {one for tie in ties for one in (tie.one, tie.other)}
         return Graph({one: places for one, places in self.names.items() if one in near}, ties)
 
-    def beside(self, name: str) -> list[tuple[str, Tie]]:
+    def beside(self, name: str) -> list[tuple[str, Edge]]:
         """The names tied to one, with the tie, most passages first."""
         found = [(tie.other if tie.one == name else tie.one, tie) for tie in self.ties if name in tie[:2]]
         return sorted(found, key=lambda item: (-len(item[1].places), item[0]))
@@ -105,8 +105,8 @@ def graph(folder: Folder, people: Collection[str], aliases: Mapping[str, list[st
     `aliases` are what else names stand for, as folded words: they are one name, spelt as it is most often.
     """
     spelt: dict[str, Counter[str]] = {}
-    places: dict[str, list[Naming]] = {}
-    tied: dict[tuple[str, str], list[Naming]] = {}
+    places: dict[str, list[EntityMention]] = {}
+    tied: dict[tuple[str, str], list[EntityMention]] = {}
     known = {_key(name): re.compile(rf"(?<!{LETTER}){re.escape(name)}(?!{LETTER})", re.I) for name in people if name}
     for memory, passage in _linking(folder):
         place = _place(memory, passage)
@@ -119,7 +119,7 @@ def graph(folder: Folder, people: Collection[str], aliases: Mapping[str, list[st
             tied.setdefault(pair, []).append(place)
     labels = {key: min(counted, key=lambda label: (-counted[label], label)) for key, counted in spelt.items()}
     names = sorted(places, key=lambda key: (-len(places[key]), key))
-    ties = [Tie(labels[one], labels[other], _newest_first(found)) for (one, other), found in sorted(tied.items())]
+    ties = [Edge(labels[one], labels[other], _newest_first(found)) for (one, other), found in sorted(tied.items())]
     return Graph({labels[key]: _newest_first(places[key]) for key in names}, ties)
 
 
@@ -165,11 +165,11 @@ def _kind(memory: Memory, passage: Passage) -> str:
     return key if key != "text" and (memory.is_yaml or passage.line < memory.front_end) else ""
 
 
-def _place(memory: Memory, passage: Passage) -> Naming:
+def _place(memory: Memory, passage: Passage) -> EntityMention:
     when = memory.when
     since, until = memory.particular("valid_from"), memory.particular("valid_until")
     text = re.sub(r"^[-*+] ", "", " ".join(passage.text.split()))
-    return Naming(
+    return EntityMention(
         memory.path,
         passage.line,
         when.date if when else None,
@@ -181,7 +181,7 @@ def _place(memory: Memory, passage: Passage) -> Naming:
     )
 
 
-def _newest_first(places: Iterable[Naming]) -> list[Naming]:
+def _newest_first(places: Iterable[EntityMention]) -> list[EntityMention]:
     return sorted(places, key=lambda place: (place.archived, -(place.date or dt.date.min).toordinal(), place.path))
 
 
@@ -238,7 +238,7 @@ def as_json(drawn: Graph) -> dict[str, Any]:
     }
 
 
-def _count(places: list[Naming]) -> str:
+def _count(places: list[EntityMention]) -> str:
     return f"{len(places)} passage{'s' * (len(places) != 1)}"
 
 

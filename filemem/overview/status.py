@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from filemem.chat.conversation import Conversation
 from filemem.files import config
-from filemem.files.archive import Progress, unwatched
+from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.forgetting.fading import YOUNG, curve, standings
 from filemem.models.offline import OfflineModel
@@ -37,7 +37,7 @@ class Status(NamedTuple):
     staying: dict[str, int]
 
 
-def status(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> Status:
+def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Status:
     """How the memories stand now."""
     kinds: dict[str, KindCount] = {}
     staying: dict[str, int] = {}

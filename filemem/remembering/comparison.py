@@ -19,8 +19,8 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering.ledger import Ledger
-from filemem.text.statements import relations, table, tells_more, whose
-from filemem.text.statements.relations import Stated, Topic, of_somebody, stated
+from filemem.text.statements import relations, subject_of, table, tells_more
+from filemem.text.statements.relations import RelationValue, Topic, of_somebody, relation_values
 from filemem.text.statements.sentences import is_chinese
 from filemem.text.statements.words import amount, content
 
@@ -88,7 +88,7 @@ class Fact(NamedTuple):
         return max(1, len(told))
 
     @property
-    def outright(self) -> bool:
+    def is_told_to_remember(self) -> bool:
         """Was it told to remember, in so many words, and by no turn of a conversation?"""
         return not self.sources
 
@@ -145,7 +145,7 @@ def from_json(value: dict[str, Any]) -> Claim:
         "day": dt.date.fromisoformat(value["day"]),
         "sources": tuple(value["sources"]),
         "origins": tuple((turn, said) for turn, said in value["origins"]),
-        "states": tuple(((whose, what), said) for (whose, what), said in value["states"]),
+        "states": tuple(((subject_of, what), said) for (subject_of, what), said in value["states"]),
         "valid_from": dt.date.fromisoformat(begun) if begun else None,
         "valid_until": dt.date.fromisoformat(ended) if ended else None,
         "when": dt.date.fromisoformat(when) if when else None,
@@ -155,15 +155,15 @@ def from_json(value: dict[str, Any]) -> Claim:
     })  # fmt: skip
 
 
-def single(owner: str, found: Iterable[Stated]) -> States:
+def single(owner: str, found: Iterable[RelationValue]) -> States:
     """Those of the relations of somebody that have one value at a time."""
     return tuple(((owner.casefold(), one.relation), one.value) for one in found if one.single)
 
 
 def states_of(text: str, speaker: str) -> States:
     """The relations that a speaker's words state of them, else of whom they name first."""
-    own = stated(text)
-    return single(speaker, own) if own or whose(text) == "self" else single(*of_somebody(text))
+    own = relation_values(text)
+    return single(speaker, own) if own or subject_of(text) == "self" else single(*of_somebody(text))
 
 
 def display(name: str) -> str:
@@ -233,7 +233,7 @@ class FactIndex:
         owner = next(
             (name for name in self.names if text.casefold().startswith(name.casefold())), display(self.user.name)
         )  # fmt: skip
-        return single(owner, stated(text, owner))
+        return single(owner, relation_values(text, owner))
 
     def put(self, fact: Fact) -> None:
         """Take in a fact, in the place of the one at its path."""
@@ -349,18 +349,18 @@ def _compared(claim: Claim, known: FactIndex) -> Verdict:
         if kind_of(fact.path) != claim.kind or bool(_NEGATED.search(fact.text)) != bool(_NEGATED.search(claim.text)):
             continue
         if numbers <= _numbers(fact.text) and _says_as_much(words, claim.text, share, fact):
-            return restated(fact)
-        if amount(fact.words) >= MATTER and _holds_whole(words, fact) and may_grow(fact, claim):
-            return restated(fact)
+            return restatement(fact)
+        if amount(fact.words) >= MATTER and _holds_whole(words, fact) and may_take_detail(fact, claim):
+            return restatement(fact)
     return Verdict(ADD)
 
 
-def news(fact: Fact, claim: Claim) -> bool:
+def adds_detail(fact: Fact, claim: Claim) -> bool:
     """Does a claim say what a fact does not?"""
     return not content(plain(claim.text)) <= fact.words or not _numbers(claim.text) <= _numbers(fact.text)
 
 
-def may_grow(fact: Fact, claim: Claim) -> bool:
+def may_take_detail(fact: Fact, claim: Claim) -> bool:
     """May a fact's file take up what a claim tells of the same matter: the program's own, with room, of the same subject?
 
     What was, and what is to come, is another matter each time, unless it is of the same day.
@@ -369,7 +369,7 @@ def may_grow(fact: Fact, claim: Claim) -> bool:
     once = bool(claim.nature) and claim.when is None
     mine = fact.own and not fact.pinned and not {*claim.sources} <= {*fact.sources}
     roomy = len(fact.text) + len(claim.text) <= ROOM
-    return mine and same and not once and roomy and whose(fact.text) == whose(claim.text)
+    return mine and same and not once and roomy and subject_of(fact.text) == subject_of(claim.text)
 
 
 def _holds_whole(words: set[str], fact: Fact) -> bool:
@@ -395,7 +395,7 @@ def _as_meant(claim: Claim, known: FactIndex) -> Verdict | None:
         return None
     if action == SUPERSEDE:
         return replacing(claim, [fact])
-    return restated(fact) if action == UPDATE else Verdict(NOOP, (fact,), f"{fact.path} says as much")
+    return restatement(fact) if action == UPDATE else Verdict(NOOP, (fact,), f"{fact.path} says as much")
 
 
 def _by_relations(claim: Claim, known: FactIndex) -> Verdict | None:
@@ -414,11 +414,11 @@ def _by_relations(claim: Claim, known: FactIndex) -> Verdict | None:
     for fact in same.values():
         if dict(claim.states).keys() <= dict(fact.states).keys():
             more = content(plain(claim.text)) - fact.words
-            return restated(fact) if len(more) < NEWS or may_grow(fact, claim) else Verdict(ADD)
+            return restatement(fact) if len(more) < NEWS or may_take_detail(fact, claim) else Verdict(ADD)
     return None
 
 
-def tells_more_than(fact: Fact, claim: Claim) -> bool:
+def holds_more_than(fact: Fact, claim: Claim) -> bool:
     """Does a fact that a claim replaces tell something beside, so that it stays among the live ones?"""
     if claim.text.startswith(fact.text):
         return False  # it is quoted whole in the claim, with its correction
@@ -430,7 +430,7 @@ def tells_more_than(fact: Fact, claim: Claim) -> bool:
     return bool(claim.changes) and amount(word for word in beside if not word.isdigit()) >= BESIDE * (2 if off else 1)
 
 
-def restated(fact: Fact) -> Verdict:
+def restatement(fact: Fact) -> Verdict:
     """The verdict on a claim that a fact makes already."""
     if fact.own and not fact.pinned:
         return Verdict(UPDATE, (fact,))
@@ -441,7 +441,7 @@ def replacing(claim: Claim, other: Sequence[Fact]) -> Verdict:
     """The verdict on a claim that other facts speak against."""
     if claim.said_by:
         return Verdict(DROP, tuple(other), f"{claim.said_by} said so, but {other[0].path} says otherwise")
-    same_day = claim.day == other[0].since and other[0].outright and claim.sources and not claim.changes
+    same_day = claim.day == other[0].since and other[0].is_told_to_remember and claim.sources and not claim.changes
     if claim.day < other[0].since or same_day:
         reason = "was told outright that day" if same_day else "is newer"
         reason = reason if other[0].own or other[0].pinned else "was put right by hand since"

@@ -33,17 +33,17 @@ from filemem.remembering.comparison import (
     Fact,
     FactIndex,
     Verdict,
+    adds_detail,
     compare,
     display,
     from_json,
-    may_grow,
-    news,
-    tells_more_than,
+    holds_more_than,
+    may_take_detail,
 )
 from filemem.remembering.ledger import Ledger
 from filemem.remembering.rules import Extracted, extract
 from filemem.remembering.sessions import Session
-from filemem.remembering.upkeep import Settled
+from filemem.remembering.upkeep import Replacement
 from filemem.text import retention
 from filemem.text.statements.words import content
 
@@ -130,7 +130,7 @@ def plan(
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
-    progress: archive.Progress = archive.unwatched,
+    progress: archive.Progress = archive.no_progress,
     *,
     until: int | None = None,
     book: Ledger | None = None,
@@ -157,7 +157,7 @@ def plan(
         memory = sessions.load(folder, path)  # anew: somebody may have saved it since
         unread = _unread(book, path, sessions.passages(memory), until) if memory else []
         if memory and unread and known:
-            session = sessions.told(memory, folder.name, withheld.read(folder), config.of(folder).own)
+            session = sessions.users_turns(memory, folder.name, withheld.read(folder), config.of(folder).own)
             days = {turn.digest: turn.day for turn in session.turns}
             session = session._replace(kept=Counter(days[one] for one in book.facts_of(days)))
             found = extractor(session, unread, known) if extractor else extract(session, unread)
@@ -208,7 +208,7 @@ def decided(claim: Claim, known: FactIndex) -> Decision:
     return _new(claim, verdict, known)
 
 
-def surer(confidence: float) -> float:
+def raised_confidence(confidence: float) -> float:
     """How certain is what is told on a further day."""
     return round(1 - (1 - confidence) * RAISED, 2)
 
@@ -217,13 +217,13 @@ def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
     """A memory gets a further source, and what is new; told on another day, it is also more certain."""
     certain = fact.confidence
     if claim.day != fact.since and not claim.said_by:
-        certain = surer(fact.confidence)
+        certain = raised_confidence(fact.confidence)
     certain = max(certain, claim.confidence)
     found = Decision(UPDATE, fact.path, claim, "told again", certain)
     if claim.merged and claim.meant == (UPDATE, fact.path):
         found = found._replace(adds=claim.merged, retells=True)
         fact = fact._replace(text=claim.merged, speaker="")
-    elif news(fact, claim) and may_grow(fact, claim):
+    elif adds_detail(fact, claim) and may_take_detail(fact, claim):
         found = found._replace(adds=claim.body or claim.text)
         fact = fact._replace(text=f"{fact.text} {plain(claim.text)}")
     words = frozenset(content(plain(claim.text)))
@@ -252,7 +252,7 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
         return found._replace(replaces=replaces, until=str(until))
     if verdict.reason:
         found = found._replace(confidence=round(claim.confidence * RAISED, 2))
-    in_part = tuple(live(fact.path) for fact in verdict.facts if tells_more_than(fact, claim))
+    in_part = tuple(live(fact.path) for fact in verdict.facts if holds_more_than(fact, claim))
     for fact in verdict.facts:
         if live(fact.path) not in in_part:
             known.supersede(fact.path)
@@ -265,12 +265,12 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
     return found._replace(replaces=replaces, in_part=in_part, until=str(until) if replaces else "", heading=heading)
 
 
-def _settled(decisions: Iterable[Decision], known: FactIndex) -> Iterator[Settled]:
+def _settled(decisions: Iterable[Decision], known: FactIndex) -> Iterator[Replacement]:
     """What the new memories settle."""
     for one in decisions:
         if one.claim.states and one.action in (ADD, SUPERSEDE):
             before = tuple(known.replaced[path] for path in one.replaces if path in known.replaced)
-            yield Settled(one.path, one.claim.states, one.claim.text, before)
+            yield Replacement(one.path, one.claim.states, one.claim.text, before)
 
 
 # -- apply -------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ def run(
     at: dt.datetime,
     extractor: Extractor | None = None,
     paths: Iterable[str] | None = None,
-    progress: archive.Progress = archive.unwatched,
+    progress: archive.Progress = archive.no_progress,
     *,
     until: int | None = None,
     review: bool = False,
@@ -451,7 +451,7 @@ def _supersede(folder: Folder, old: str, one: Decision, at: dt.datetime, notes: 
         notes.append(f"{place} is superseded by {one.path}, but {error}; put it right by hand.")
         return []
     if place == live(old) and not part:
-        notes += archive.put(folder, [place], at).values()
+        notes += archive.move_in(folder, [place], at).values()
     return [live(old), archive.archived(old)]
 
 

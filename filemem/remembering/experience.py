@@ -27,7 +27,7 @@ NEAR = 5  # calls of a session after an error, among which what worked instead i
 _PARTICULAR = re.compile(r"\d+|(?:[\w.~-]*/)+[\w.-]*|'[^']*'|\"[^\"]*\"")
 
 
-class Failing(NamedTuple):
+class FrequentError(NamedTuple):
     """An error by its latest wording: how often, when last, what was asked, and what worked instead soon after, if known."""
 
     error: str
@@ -46,7 +46,7 @@ class Experience(NamedTuple):
     milliseconds: int
     first: dt.date
     last: dt.date
-    errors: list[Failing]
+    errors: list[FrequentError]
 
     @property
     def summed(self) -> str:
@@ -84,13 +84,13 @@ def _experience(tool: str, made: list[MadeCall], followed: dict[str, list[MadeCa
     return Experience(tool, len(made), rate, mean, min(days), max(days), errors[:MOST_ERRORS])
 
 
-def _failing(failed: list[MadeCall], followed: dict[str, list[MadeCall]]) -> Failing:
+def _failing(failed: list[MadeCall], followed: dict[str, list[MadeCall]]) -> FrequentError:
     """The errors of one kind: the latest, with the latest way out of it."""
     last, worked = failed[-1], ""
     for call in failed:
         better = next((one for one in followed[call.id] if one.tool == call.tool and not one.error), None)
         worked = better.asked if better and better.asked != call.asked else worked
-    return Failing(last.error, len(failed), _day(last) or dt.date.min, last.asked, worked)
+    return FrequentError(last.error, len(failed), _day(last) or dt.date.min, last.asked, worked)
 
 
 def _day(call: MadeCall) -> dt.date | None:
@@ -119,7 +119,7 @@ def learn(folder: Folder, at: dt.datetime) -> tuple[list[str], list[str]]:
                 calls.wrote(folder, one.tool, path)
         aged = (at.date() - one.last).days > AGED
         if here and aged != (here != path):  # it lies where it should not any more
-            archive.put(folder, [path], at) if aged else archive.back(folder, [path])
+            archive.move_in(folder, [path], at) if aged else archive.move_out(folder, [path])
             changed = True
         if changed:
             paths += [path, archive.archived(path)]
@@ -162,10 +162,10 @@ def _with(data: bytes, lines: list[str]) -> bytes:
 def _lines(one: Experience) -> Iterator[str]:
     """What is known of a tool, each line as the tool's own turn."""
     yield format_turn(one.tool, "", f"{one.summed}.")
-    yield from (format_turn(one.tool, "", told(failing)) for failing in one.errors)
+    yield from (format_turn(one.tool, "", error_line(failing)) for failing in one.errors)
 
 
-def told(failing: Failing) -> str:
+def error_line(failing: FrequentError) -> str:
     """An error in a line."""
     often = "once" if failing.times == 1 else f"{failing.times:,} times"
     then = f"; then worked: {one_line(failing.worked, calls.SHORT)}" if failing.worked else ""

@@ -9,9 +9,9 @@ from filemem.files import running
 from filemem.models import Model, ModelError, Reply, prompt
 from filemem.models.offline import OfflineModel
 from filemem.remembering import sessions, verification
-from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, compare, news
+from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, adds_detail, compare
 from filemem.remembering.consolidation import Extractor
-from filemem.remembering.rules import Dropped, Extracted, extract, foreign
+from filemem.remembering.rules import DroppedClaim, Extracted, extract, is_foreign
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.remembering.structured import filled, objects
 from filemem.text import tokens
@@ -68,7 +68,7 @@ def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | No
 
 def _tells(session: Session, said: SessionTurn) -> bool:
     """Does a person tell anything in this turn, so that it is worth a request?"""
-    return not foreign(said) and any(map(may_tell, own_sentences(said.text)))
+    return not is_foreign(said) and any(map(may_tell, own_sentences(said.text)))
 
 
 def tool(name: str, what: str, key: str, item: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class _SessionReading:
         self.session = session
         self.unread = unread
         self.known = known
-        self.dropped: list[Dropped] = []
+        self.dropped: list[DroppedClaim] = []
         self.notes: list[str] = []
 
     def extracted(self) -> Extracted:
@@ -174,7 +174,7 @@ class _SessionReading:
         for number, claim in enumerate(claims):
             alike = [fact for _, fact in self.known.similar(claim.text, SIMILAR)]
             verdict = compare(claim, self.known) if alike else None
-            grows = verdict and verdict.action == UPDATE and news(verdict.facts[0], claim)
+            grows = verdict and verdict.action == UPDATE and adds_detail(verdict.facts[0], claim)
             if verdict and (grows or verdict.action == ADD):
                 open_ones.append(number)
                 memories.update((fact.path, fact) for fact in alike)

@@ -32,7 +32,7 @@ NAME = "consolidated.jsonl"
 Origin = tuple[str, str]  # digests of a turn and of what was made of it
 
 
-class Written(NamedTuple):
+class WrittenMemory(NamedTuple):
     """A memory as the program left it: the digest of its bytes, and what it came from."""
 
     digest: str
@@ -57,7 +57,7 @@ class Ledger:
         self.folder = folder
         self.read: dict[str, set[str]] = {}
         self.sizes: dict[str, int] = {}
-        self.written: dict[str, Written] = {}
+        self.written: dict[str, WrittenMemory] = {}
         self.lines: dict[str, set[str]] = {}
         self.made: dict[Origin, str] = {}
         self.proposed: dict[Origin, dict[str, Any]] = {}
@@ -99,7 +99,7 @@ class Ledger:
         elif "wrote" in entry:
             path, before = str(entry["wrote"]), self.written.get(str(entry["wrote"]))
             origins = tuple((str(turn), str(said)) for turn, said in entry["from"])
-            self.written[path] = Written(
+            self.written[path] = WrittenMemory(
                 str(entry["digest"]),
                 tuple(dict.fromkeys((*(before.origins if before and not entry.get("anew") else ()), *origins))),
             )

@@ -12,7 +12,7 @@ from filemem.remembering import sessions, verification
 from filemem.remembering.comparison import ADD, Claim, FactIndex, compare
 from filemem.remembering.extraction import tool
 from filemem.remembering.ledger import Ledger, digest
-from filemem.remembering.rules import Dropped
+from filemem.remembering.rules import DroppedClaim
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.remembering.structured import filled, objects
 from filemem.text import bounded, tokens
@@ -38,16 +38,16 @@ class Reflected(NamedTuple):
 
     sessions: int
     proposed: list[Claim]
-    dropped: list[Dropped]
+    dropped: list[DroppedClaim]
 
 
-def material(folder: Folder) -> list[Session]:
+def sessions_to_reflect_on(folder: Folder) -> list[Session]:
     """The newest sessions that a request holds, oldest first; of fewer than two none."""
     found, spent, hidden = list[Session](), 0, withheld.read(folder)
     for path in reversed(sessions.in_order(folder)):
         memory = sessions.load(folder, path)
         if memory:
-            told = sessions.told(memory, folder.name, hidden, config.of(folder).own)
+            told = sessions.users_turns(memory, folder.name, hidden, config.of(folder).own)
             spent += sum(tokens.count(one.text) for one in told.turns)
             if spent > MOST or len(found) == SESSIONS:
                 break
@@ -57,7 +57,7 @@ def material(folder: Folder) -> list[Session]:
 
 def reflect(folder: Folder, model: Model, at: dt.datetime) -> Reflected:
     """Ask a model once about what is new since the last time, and propose what holds; raises ModelError."""
-    book, found = Ledger(folder), material(folder)
+    book, found = Ledger(folder), sessions_to_reflect_on(folder)
     seen = digest("\n".join(one.digest for session in found for one in session.turns))
     if not found or seen in book.reflected:
         return Reflected(0, [], [])
@@ -75,7 +75,7 @@ def reflect(folder: Folder, model: Model, at: dt.datetime) -> Reflected:
         if origin not in book.refused | book.proposed.keys() and compare(claim, known).action == ADD:
             proposed.append(claim)
     book.add([*({"proposed": claim._asdict()} for claim in proposed), {"reflected": seen}])
-    return Reflected(len(found), proposed, [one for one in judged if isinstance(one, Dropped)])
+    return Reflected(len(found), proposed, [one for one in judged if isinstance(one, DroppedClaim)])
 
 
 def _told(number: int, session: Session) -> str:
@@ -84,7 +84,7 @@ def _told(number: int, session: Session) -> str:
     return f"Session {number}:\n{prompt.data(session.path, chr(10).join(lines))}"
 
 
-def _judged(entry: dict[str, Any], found: list[Session], by: str, at: dt.datetime) -> Claim | Dropped:
+def _judged(entry: dict[str, Any], found: list[Session], by: str, at: dt.datetime) -> Claim | DroppedClaim:
     """An insight as a claim, or why it is dropped: it cites what there is, of two sessions, and adds no detail to it."""
     text, cited = entry.get("text"), dict[str, SessionTurn]()
     for label in entry["labels"] if isinstance(entry.get("labels"), list) else []:
@@ -97,7 +97,7 @@ def _judged(entry: dict[str, Any], found: list[Session], by: str, at: dt.datetim
     several = len({place.rpartition(":")[0] for place in cited}) > 1
     reason = _wrong(text, list(cited.values()), found) if text and several else "it cites no two sessions"
     if reason:
-        return Dropped(next(iter(cited), "-"), text or one_line(str(entry), 80), reason)
+        return DroppedClaim(next(iter(cited), "-"), text or one_line(str(entry), 80), reason)
     return Claim(
         text,
         max((one.day for one in cited.values()), default=at.date()),

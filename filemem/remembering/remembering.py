@@ -16,12 +16,12 @@ from filemem.remembering import consolidation
 from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, FactIndex, display
 from filemem.remembering.consolidation import Decision, SessionPlan
 from filemem.remembering.ledger import Ledger
-from filemem.text.own_patterns import Own
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import printable
 from filemem.text.redaction import kinds, redact
-from filemem.text.statements import outright
+from filemem.text.statements import remember_request
 from filemem.text.statements.relations import renamed
-from filemem.text.statements.validity import held
+from filemem.text.statements.validity import validity_of
 
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
@@ -74,7 +74,7 @@ def remember(
     return Remembered(user.memory(where), one, [*(left.paths if left else ()), *done.paths], [*notes, *done.notes])
 
 
-def _without_secrets(text: str, own: Own) -> tuple[str, list[str]]:
+def _without_secrets(text: str, own: OwnPatterns) -> tuple[str, list[str]]:
     """The text without secrets, and a sentence that says what they were; refused where nothing else was said."""
     clean, found = redact(text, own)
     if not found:
@@ -87,8 +87,8 @@ def _without_secrets(text: str, own: Own) -> tuple[str, list[str]]:
 def _claim(user: Folder, text: str, day: dt.date, known: FactIndex) -> Claim:
     """What the person tells, as a claim: a quotation where they say I, else the words as they are."""
     name = display(user.name)
-    kind, quotes, changes = outright(text, name)
-    since, until = held(text, day)
+    kind, quotes, changes = remember_request(text, name)
+    since, until = validity_of(text, day)
     return Claim(
         " ".join(text.split()),
         day,

@@ -14,12 +14,12 @@ from filemem.files.memory import Memory, kind_of
 from filemem.files.passages import Passage, format_turn
 from filemem.remembering.comparison import display, said_in
 from filemem.remembering.ledger import Ledger, Origin, digest, turn_digest
-from filemem.text.statements import told
+from filemem.text.statements import read_turn
 from filemem.text.statements.sentences import Utterance
 from filemem.text.statements.words import content
 
 
-class Retold(NamedTuple):
+class DerivedFact(NamedTuple):
     """A fact as it stands, its words, and the turns that it cites, each with its `path:line`."""
 
     memory: Memory
@@ -27,7 +27,7 @@ class Retold(NamedTuple):
     turns: tuple[tuple[str, Passage], ...]
 
 
-def found(folder: Folder) -> Iterator[Retold]:
+def found(folder: Folder) -> Iterator[DerivedFact]:
     """The live facts and lessons, as the program left them, whose words stand in no turn that they cite."""
     book = Ledger(folder)
     for path in sorted(book.written):
@@ -44,14 +44,14 @@ def found(folder: Folder) -> Iterator[Retold]:
         turns = tuple(_cited(folder, memory, book.written[path].origins))
         said = {_letters(passage.text) for passage in memory.passages}
         if turns and not all(any(words in _letters(turn.text) for _, turn in turns) for words in said):
-            yield Retold(memory, said_in(memory)[1], turns)
+            yield DerivedFact(memory, said_in(memory)[1], turns)
 
 
-def quote(user: Folder, one: Retold) -> str:
+def quote(user: Folder, one: DerivedFact) -> str:
     """Put the turn's own words in the place of a fact's; returns its path."""
     _, turn = max(one.turns, key=lambda cited: len(content(cited[1].text) & content(one.text)))
     day = turn.day or one.memory.date or dt.date.min
-    statements = told(Utterance(turn.speaker, turn.text), day, to_assistant=True).statements
+    statements = read_turn(Utterance(turn.speaker, turn.text), day, to_assistant=True).statements
     best = max(statements, key=lambda said: len(content(said.text) & content(one.text)), default=None)
     body = format_turn(display(turn.speaker), "", best.text if best else turn.text)
     end = one.memory.front_end
@@ -64,16 +64,16 @@ def quote(user: Folder, one: Retold) -> str:
     return one.memory.path
 
 
-def keep(user: Folder, one: Retold, known_as: str = "") -> None:
+def keep(user: Folder, one: DerivedFact, known_as: str = "") -> None:
     """Note that a person has looked at a fact; without a digest it is theirs from now on."""
     Ledger(user).add([{"wrote": one.memory.path, "digest": known_as, "from": []}])
 
 
-def drop(user: Folder, one: Retold, at: dt.datetime) -> str:
+def drop(user: Folder, one: DerivedFact, at: dt.datetime) -> str:
     """Put a fact into the archive as superseded by the turn that it retold; returns where it is now."""
     path, source = one.memory.path, one.turns[0][0]
     user.edit(path, lambda data: facts.superseded(path, data, source, one.memory.date or at.date()))
-    archive.put(user, [path], at)
+    archive.move_in(user, [path], at)
     return archive.archived(path)
 
 

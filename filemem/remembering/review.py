@@ -81,7 +81,7 @@ class Review:
         for fact in verdict.facts if verdict.action == SUPERSEDE else ():
             if not fact.own or fact.days < FIRM:
                 continue
-            certain = f"{consolidation.surer(fact.confidence):g}"
+            certain = f"{consolidation.raised_confidence(fact.confidence):g}"
             with contextlib.suppress(FilememError, ValueError):
                 self.user.edit(fact.path, functools.partial(set_front, fact.path, key="confidence", value=certain))
                 self.ledger.add([{"wrote": fact.path, "digest": digest(self.user.read(fact.path)), "from": []}])

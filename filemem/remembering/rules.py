@@ -12,10 +12,10 @@ from filemem.remembering import injection
 from filemem.remembering.comparison import Claim, single, states_of
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.text.statements import Statement, bears_nothing, leaning, steering, steers, table, told
+from filemem.text.statements import Statement, elliptical, is_empty_talk, is_instruction, read_turn, steering, table
 from filemem.text.statements.relations import renamed
 from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
-from filemem.text.statements.validity import held
+from filemem.text.statements.validity import validity_of
 
 SECRET = "[redacted:"
 MOST = 6  # facts of one day of a session, the weightiest; what a person asks to be remembered is beside them
@@ -31,7 +31,7 @@ _CORRECTS = re.compile(
 )
 
 
-class Dropped(NamedTuple):
+class DroppedClaim(NamedTuple):
     """What was said and will not be kept, and why."""
 
     source: str
@@ -43,25 +43,25 @@ class Extracted(NamedTuple):
     """What a session tells, in the order in which it was told; `notes` are sentences about how it went."""
 
     claims: list[Claim]
-    dropped: list[Dropped]
+    dropped: list[DroppedClaim]
     notes: list[str]
 
 
 def extract(session: Session, unread: Collection[int]) -> Extracted:
     """The claims of the unread turns."""
     found: dict[int, list[Claim]] = {}
-    dropped: list[Dropped] = []
+    dropped: list[DroppedClaim] = []
     notes: list[str] = []
     to_assistant, of_records = session.to_assistant, session.of_records
     for place in sorted(unread):
         said = session.turns[place]
         source = f"{session.path}:{said.line}"
-        order = injection.suspicious(said.text, own=not foreign(said))
+        order = injection.suspicious(said.text, own=not is_foreign(said))
         if order:
-            dropped.append(Dropped(source, said.text, f"it {order}"))
-        if order or foreign(said) or (of_records and said.speaker != session.user):
+            dropped.append(DroppedClaim(source, said.text, f"it {order}"))
+        if order or is_foreign(said) or (of_records and said.speaker != session.user):
             continue
-        heard = told(said.turn, said.day, to_assistant=to_assistant)
+        heard = read_turn(said.turn, said.day, to_assistant=to_assistant)
         if heard.takes_back:
             _take_back(session, place, found, dropped)
         for wish in heard.forget:
@@ -74,7 +74,7 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
     return Extracted(weightiest(claims, session.kept), dropped, notes)
 
 
-def foreign(said: SessionTurn) -> bool:
+def is_foreign(said: SessionTurn) -> bool:
     """Is this not what a person says, but an assistant, a tool, an event or a document?"""
     return said.speaker.casefold() in (ASSISTANT, "tool", "system", "event", "document")
 
@@ -108,14 +108,14 @@ def may_steer(session: Session, place: int) -> bool:
 
 
 def _orders(one: Statement) -> bool:
-    return steers(one) or steering.holds_order(one.text)
+    return is_instruction(one) or steering.holds_order(one.text)
 
 
-def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[Dropped]) -> None:
+def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[DroppedClaim]) -> None:
     """Drop what a speaker said last, as they say that it was a joke."""
     for before in _own_turns_before(session, place)[:1]:
         for claim in found.pop(before, []):
-            dropped.append(Dropped(claim.sources[0], claim.text, "it was said to be a joke"))
+            dropped.append(DroppedClaim(claim.sources[0], claim.text, "it was said to be a joke"))
 
 
 def _with_earlier(session: Session, place: int) -> list[Claim]:
@@ -123,12 +123,12 @@ def _with_earlier(session: Session, place: int) -> list[Claim]:
     said = session.turns[place]
     match = _CORRECTS.search(plainly(said.text))
     gives = _corrected((match[1] or match[2] or "").strip(" ,.!，。！")) if match else set()
-    if not gives and (match or not session.to_assistant or not leaning(said.text)):
+    if not gives and (match or not session.to_assistant or not elliptical(said.text)):
         return []
     for before in _own_turns_before(session, place):
         earlier = session.turns[before]
-        heard = told(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
-        if heard and not steers(heard[-1]) and (not match or gives & _correctable(heard[-1])):
+        heard = read_turn(earlier.turn, earlier.day, to_assistant=session.to_assistant).statements
+        if heard and not is_instruction(heard[-1]) and (not match or gives & _correctable(heard[-1])):
             one = heard[-1]._replace(changes=heard[-1].text)
             one = one._replace(states=(), when=None) if match else one
             return [_claim(session, [(earlier, one.text), (said, said.text.strip())], one)]
@@ -141,7 +141,7 @@ def _corrected(rest: str) -> set[str]:
     if (
         any(part.role != TELLING for part in own_sentences(rest))
         or table.sign("of no person", rest)
-        or bears_nothing(rest)
+        or is_empty_talk(rest)
     ):
         return set()
     return _values(f"it is {rest}") | ({"plain value"} if table.sign("one word", rest) else set())
@@ -166,8 +166,8 @@ def _own_turns_before(session: Session, place: int) -> list[int]:
 def _claim(session: Session, quotes: list[tuple[SessionTurn, str]], statement: Statement) -> Claim:
     said, first = quotes[-1][0], quotes[0][0]
     text = ("" if is_chinese(statement.text) else " ").join(" ".join(text.split()) for _, text in quotes)
-    lesson = steers(statement)
-    since, until = held(text, said.day)
+    lesson = is_instruction(statement)
+    since, until = validity_of(text, said.day)
     return Claim(
         text=text,
         valid_from=since,

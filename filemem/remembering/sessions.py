@@ -13,7 +13,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.files.withheld import Withheld
 from filemem.remembering.comparison import display
 from filemem.remembering.ledger import turn_digest
-from filemem.text.own_patterns import NONE, Own
+from filemem.text.own_patterns import NONE, OwnPatterns
 from filemem.text.redaction import redact
 from filemem.text.statements import table
 from filemem.text.statements.sentences import Utterance, plainly
@@ -55,7 +55,7 @@ class Session(NamedTuple):
     turns: tuple[SessionTurn, ...]
     user: str
     kept: Counter[dt.date] = Counter()
-    own: Own = NONE
+    own: OwnPatterns = NONE
 
     @property
     def speakers(self) -> list[str]:
@@ -124,7 +124,7 @@ def speaker(memory: Memory, passage: Passage) -> str:
     return ASSISTANT if machine else display(passage.speaker)
 
 
-def told(memory: Memory, user: str, hidden: Withheld, own: Own = NONE) -> Session:
+def users_turns(memory: Memory, user: str, hidden: Withheld, own: OwnPatterns = NONE) -> Session:
     """What was said in a transcript of the user of that name; a turn that is `hidden` says nothing."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):

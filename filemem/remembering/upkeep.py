@@ -18,7 +18,7 @@ from filemem.text.statements.relations import Topic
 from filemem.text.statements.sentences import is_chinese
 
 
-class Settled(NamedTuple):
+class Replacement(NamedTuple):
     """What a new memory settles, its words, and the facts that it supersedes."""
 
     path: str
@@ -104,7 +104,7 @@ def _read_only(folder: Folder) -> bool:
 
 def _line_now(folder: Folder, book: Ledger, path: str, line: str, today: dt.date) -> str | None:
     """The line as its memory would have it now; None where that is gone, superseded or expired."""
-    memory = standing(folder, path, today)
+    memory = live_memory(folder, path, today)
     if memory is None:
         return None
     if book.untouched(path, memory.data):
@@ -113,7 +113,7 @@ def _line_now(folder: Folder, book: Ledger, path: str, line: str, today: dt.date
     return profile.line(text, path, quoted=bool(speaker))
 
 
-def standing(folder: Folder, path: str, today: dt.date = dt.date.min) -> Memory | None:
+def live_memory(folder: Folder, path: str, today: dt.date = dt.date.min) -> Memory | None:
     """The memory that was at a live path, archived perhaps; None where it is gone, something superseded it, or it has expired."""
     try:
         memory = folder.memory(next(archive.places(folder, path), path))
@@ -126,7 +126,7 @@ def standing(folder: Folder, path: str, today: dt.date = dt.date.min) -> Memory 
 # -- what is a person's -----------------------------------------------------------------------------------------------
 
 
-def contradicted(known: FactIndex, settled: Iterable[Settled]) -> Iterator[str]:
+def contradicted(known: FactIndex, settled: Iterable[Replacement]) -> Iterator[str]:
     """A sentence for each line of the profile that is a person's and says otherwise, or names what holds no more."""
     found = list(settled)
     if not found:
@@ -149,7 +149,7 @@ def contradicted(known: FactIndex, settled: Iterable[Settled]) -> Iterator[str]:
             yield f"{PROFILE}:{number} is yours and still names {old[0]}; see {old[1]}: {said}"
 
 
-def _outdated(said: str, settled: Iterable[Settled]) -> tuple[str, str] | None:
+def _outdated(said: str, settled: Iterable[Replacement]) -> tuple[str, str] | None:
     """A name of what was superseded that a line has and the new memory has not, and the path of that memory."""
     for one in settled:
         states = ((topic, value) for fact in one.before for topic, value in fact.states if topic in dict(one.states))

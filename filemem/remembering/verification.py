@@ -10,11 +10,11 @@ from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
 from filemem.remembering.comparison import Claim, Fact
 from filemem.remembering.ledger import digest
-from filemem.remembering.rules import SECRET, Dropped, foreign, may_steer
+from filemem.remembering.rules import SECRET, DroppedClaim, is_foreign, may_steer
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text import bounded, dates
 from filemem.text.bounded import DatedText
-from filemem.text.own_patterns import Own
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import one_line
 from filemem.text.redaction import redact
 from filemem.text.statements import heading_of
@@ -31,7 +31,7 @@ _PRONOUN = re.compile(
 )
 
 
-def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Claim | Dropped:
+def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Claim | DroppedClaim:
     """A fact as a model gave it, as a claim, or why it is dropped; `part` are the places of the turns it may cite."""
     text = entry.get("text")
     where = {session.turns[place].line: place for place in range(len(session.turns))}
@@ -39,19 +39,21 @@ def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cl
     cited = [whole(line) for line in (lines if isinstance(lines, list) else [lines])]
     shown = f"{session.path}:{cited[0] if cited else 0}"
     if not isinstance(text, str) or not text.strip():
-        return Dropped(shown, one_line(str(entry), 80), "it has no text")
+        return DroppedClaim(shown, one_line(str(entry), 80), "it has no text")
     text = " ".join(redact(text, session.own)[0].split())
     invented = [line for line in cited if line not in where]
     if not cited or invented:
-        return Dropped(shown, text, f"it cites {'a line' if cited else 'no line'} that is no turn of the conversation")
+        return DroppedClaim(
+            shown, text, f"it cites {'a line' if cited else 'no line'} that is no turn of the conversation"
+        )
     places = [where[line] for line in cited]
     if not any(place in part for place in places):
-        return Dropped(shown, text, "it cites only turns that were read before")
+        return DroppedClaim(shown, text, "it cites only turns that were read before")
     said = [session.turns[place] for place in places]
     steers = entry.get("kind") == "lesson" or speaks_of_steering(plain(text))
     reason = unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
     reason = reason or foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
-    return Dropped(shown, text, reason) if reason else _claim(entry, text, session, said)
+    return DroppedClaim(shown, text, reason) if reason else _claim(entry, text, session, said)
 
 
 def unfit(text: str, said: list[SessionTurn]) -> str:
@@ -69,7 +71,7 @@ def unfit(text: str, said: list[SessionTurn]) -> str:
 
 def _handed_over(said: list[SessionTurn]) -> str:
     """Is nothing that it cites anybody's own talk, only text that was pasted or handed over to be worked on?"""
-    told = [one for one in said if foreign(one) or own_sentences(one.text)]
+    told = [one for one in said if is_foreign(one) or own_sentences(one.text)]
     return "" if told else "what it cites is a text that was handed over, and nobody's own words"
 
 
@@ -83,7 +85,7 @@ def _foreign_wish(session: Session, places: list[int]) -> str:
 def foreign_orders(said: list[SessionTurn]) -> str:
     """What orders to its reader a turn that is cited holds."""
     for one in said:
-        if order := injection.suspicious(one.text, own=not foreign(one)):
+        if order := injection.suspicious(one.text, own=not is_foreign(one)):
             return f"what it cites {order}"
     return ""
 
@@ -111,7 +113,7 @@ def _unborne(text: str, session: Session, places: list[int], around: int) -> str
 def _claim(entry: dict[str, Any], text: str, session: Session, said: list[SessionTurn]) -> Claim:
     importance = whole(entry.get("importance")) or 5
     since, until = (_day(entry.get(key), said) for key in ("valid_from", "valid_until"))
-    by = ASSISTANT if all(foreign(one) for one in said) else ""
+    by = ASSISTANT if all(is_foreign(one) for one in said) else ""
     about = session.user if plain(text).casefold().startswith(session.user.casefold()) else ""
     return Claim(
         text=text,
@@ -129,7 +131,7 @@ def _claim(entry: dict[str, Any], text: str, session: Session, said: list[Sessio
     )
 
 
-def merged(text: str, fact: Fact, claim: Claim, own: Own) -> str:
+def merged(text: str, fact: Fact, claim: Claim, own: OwnPatterns) -> str:
     """A model's words for a memory and what is new of it, on one line; empty where they have more or less than both."""
     text = " ".join(redact(text, own)[0].split())
     both = [DatedText(fact.text, fact.since), DatedText(claim.text, claim.day)]

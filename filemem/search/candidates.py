@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, withheld
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import Memory, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
@@ -194,7 +194,9 @@ class Candidate:
 class Reader:
     """Reads passages as their files have them now."""
 
-    def __init__(self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: Current | None) -> None:
+    def __init__(
+        self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
+    ) -> None:
         self._folder: Folder = index.folder
         self._shelf = index.shelf
         self.corpus = corpus

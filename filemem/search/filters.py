@@ -72,7 +72,7 @@ def asked(
         return Asked(None, corpus.files, _speakers(corpus, speaker), None)
     files = sum(map(test, corpus.entries()))
     if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
-        raise NotFound(globs.unmatched(path or "", folder.nearest(path or "")))
+        raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
     return Asked(test, files, _speakers(corpus, speaker), days)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from filemem.files.memory import When
+from filemem.files.memory import FileDate
 from filemem.files.passages import Passage
 from filemem.text import terms
 
@@ -47,7 +47,7 @@ class Hit(NamedTuple):
     near: tuple[str, ...]
     lacks: tuple[str, ...]
     parts: dict[str, float]
-    when: When | None
+    when: FileDate | None
     excerpt: str
     cut: bool
     before: Passage | None

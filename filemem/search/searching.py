@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import disk
-from filemem.files.folder import Current
+from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
@@ -55,7 +55,7 @@ def search_files(
     before: str | None = None,
     today: dt.date,
     anchor: dt.date | None = None,
-    current: Current | None = None,
+    current: CurrentConversation | None = None,
     by_words: bool = False,
 ) -> Found:
     """The best passages for a question; see `ranking` for how they are ranked, and `vectors`, which `by_words` leaves out.

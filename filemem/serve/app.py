@@ -18,13 +18,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from filemem.chat.conversation import Called, Event, Notice, Stopped, Text, cited
+from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
 from filemem.files.store import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
 from filemem.serve import keys, wire
-from filemem.serve.chats import Chats, Done
-from filemem.serve.wire import ChatRequest, Wrong
+from filemem.serve.chats import Chats, Finished
+from filemem.serve.wire import BadRequest, ChatRequest
 
 NAME = "filemem"  # of the model that clients choose
 LARGEST = 20_000_000  # bytes of a request
@@ -120,7 +120,7 @@ class Service:
 
     def _known(self, name: str) -> str:
         if name not in self._names:
-            raise Wrong(404, f"there is no model {name[:80]!r} here; take {NAME}.", "model_not_found")
+            raise BadRequest(404, f"there is no model {name[:80]!r} here; take {NAME}.", "model_not_found")
         return name
 
     async def _user(self, request: Request) -> str:
@@ -133,32 +133,32 @@ class Service:
         if not self._open_to:
             self._log(f"refused: {'an unknown key' if key else 'no key'}")
             what = "that key is not known here" if key else "a key is needed, as Authorization: Bearer fm-…"
-            raise Wrong(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
+            raise BadRequest(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
         if not _local(request.headers.get("host", ""), request.headers.get("origin", "://localhost")):
-            raise Wrong(403, "without a key only this machine is answered, and no other site's page; add a key.")
+            raise BadRequest(403, "without a key only this machine is answered, and no other site's page; add a key.")
         return self._open_to
 
     async def _body(self, request: Request) -> bytes:
         """The body; raises Wrong for one that is too large or comes too slowly."""
         if "json" not in request.headers.get("content-type", ""):
-            raise Wrong(415, "send JSON, with Content-Type: application/json.")
+            raise BadRequest(415, "send JSON, with Content-Type: application/json.")
         data = bytearray()
         try:
             async with asyncio.timeout(self._limits.body):
                 async for piece in request.stream():
                     data += piece
                     if len(data) > self._limits.bytes:
-                        raise Wrong(413, f"the request is larger than {self._limits.bytes / 1e6:g} MB.")
+                        raise BadRequest(413, f"the request is larger than {self._limits.bytes / 1e6:g} MB.")
         except TimeoutError:
-            raise Wrong(408, f"the request did not come within {self._limits.body:g} s.") from None
+            raise BadRequest(408, f"the request did not come within {self._limits.body:g} s.") from None
         except ClientDisconnect:
-            raise Wrong(400, "the client left.") from None
+            raise BadRequest(400, "the client left.") from None
         return bytes(data)
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
         """Have a thread answer, unless too many do; raises Wrong then."""
         if self._under_way[user] >= self._limits.of_one or self._under_way.total() >= self._limits.at_once:
-            raise Wrong(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
+            raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         if user not in self._chats:
             self._chats[user] = self._make(user)
         self._under_way[user] += 1
@@ -172,7 +172,7 @@ class Service:
     # -- what went wrong -----------------------------------------------------------------------------------------
 
     async def _failed(self, request: Request, error: Exception) -> Response:
-        status, sentence, code = told(error)
+        status, sentence, code = client_error(error)
         if status == 500:
             self._log(f"error: {error}")
         headers = {"x-should-retry": "false"} if status >= 500 else {"retry-after": "1"} if status == 429 else {}
@@ -188,10 +188,10 @@ class Service:
         )
 
 
-def told(error: BaseException) -> tuple[int, str, str | None]:
+def client_error(error: BaseException) -> tuple[int, str, str | None]:
     """How an error is told to a client: what only the server's own log should say is not."""
     match error:
-        case Wrong():
+        case BadRequest():
             return error.status, str(error), error.code
         case ModelError():
             return 502, str(error), "model_error"
@@ -219,7 +219,7 @@ class _UnderWay:
         self._asking: Model | None = None
         self._called: list[dict[str, Any]] = []
         self._notices: list[str] = []
-        self.ended: asyncio.Future[Done]
+        self.ended: asyncio.Future[Finished]
         self.outcome = "answered"
 
     def start(self, threads: ThreadPoolExecutor, chats: Chats) -> None:
@@ -238,10 +238,12 @@ class _UnderWay:
         self.ended.add_done_callback(lambda _: self._events.put_nowait(None))
         self.ended.add_done_callback(self._note)
 
-    def _note(self, ended: "asyncio.Future[Done]") -> None:
+    def _note(self, ended: "asyncio.Future[Finished]") -> None:
         error = None if ended.cancelled() else ended.exception()
         if error is not None and self.outcome == "answered":
-            self.outcome = f"failed ({told(error)[1]})" if isinstance(error, FilememError) else f"failed ({error!r})"
+            self.outcome = (
+                f"failed ({client_error(error)[1]})" if isinstance(error, FilememError) else f"failed ({error!r})"
+            )
 
     def _hang_up(self, why: str) -> None:
         """Have the thread stop, and the model too, as nobody waits for them any more."""
@@ -279,7 +281,7 @@ class _UnderWay:
                 match event:
                     case Text():
                         yield event.text
-                    case Called():
+                    case ToolCalled():
                         self._called.append({"name": event.name, "arguments": event.arguments, "answer": event.brief})
                     case Notice():
                         self._notices.append(event.text)
@@ -297,7 +299,7 @@ class _UnderWay:
                 yield self._chunk({"content": piece})
             done = await self.ended
         except (FilememError, OSError, TimeoutError) as error:
-            yield wire.event(wire.error(*told(error)))
+            yield wire.event(wire.error(*client_error(error)))
             return
         finally:
             self._hang_up("the client left")
@@ -314,7 +316,7 @@ class _UnderWay:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return wire.event({**self._frame, "object": "chat.completion.chunk", "choices": [choice], **more})
 
-    def _whole(self, done: Done) -> dict[str, Any]:
+    def _whole(self, done: Finished) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": done.text or None}
         if done.calls:
             message["tool_calls"] = wire.calls(done.calls)
@@ -322,7 +324,7 @@ class _UnderWay:
         whole = {**self._frame, "object": "chat.completion", "choices": [choice], "usage": wire.counted(done.usage)}
         return {**whole, **self._details(done)}
 
-    def _details(self, done: Done) -> dict[str, Any]:
+    def _details(self, done: Finished) -> dict[str, Any]:
         """What the header asks for: where it is kept, what was looked up, what is cited."""
         if not self._request.headers.get(DETAILS):
             return {}

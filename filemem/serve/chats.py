@@ -31,7 +31,7 @@ MOST_AT_HAND = 32  # conversations whose window and summary are kept from one re
 Said = tuple[tuple[str, str], ...]
 
 
-class Done(NamedTuple):
+class Finished(NamedTuple):
     """What became of a request: an answer, or calls of the client's own tools."""
 
     text: str
@@ -110,7 +110,7 @@ class Chats:
 
     def answer(
         self, asked: ChatRequest, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]
-    ) -> Done:
+    ) -> Finished:
         """Keep what was said, answer it, keep the answer. Raises as `Conversation.say` does, and Stopped.
 
         `begun` is told which model is asked, for whoever wants to hang up on it.
@@ -123,8 +123,8 @@ class Chats:
                 text = talk.answer(listen)
                 if asked.kept:
                     self._note((*asked.before, ("user", asked.text), ("assistant", text)), talk.transcript.path)
-                return Done(text, (), talk.usage, talk.finish, talk.transcript.path)
-            return Done("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
+                return Finished(text, (), talk.usage, talk.finish, talk.transcript.path)
+            return Finished("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
         finally:
             with self._lock:
                 self._busy.discard(path)

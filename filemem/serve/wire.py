@@ -21,7 +21,7 @@ _CODES = {
 }
 
 
-class Wrong(FilememError):
+class BadRequest(FilememError):
     """A request that cannot be answered, with the HTTP status that says so, and perhaps a code of OpenAI's."""
 
     def __init__(self, status: int, sentence: str, code: str | None = None) -> None:
@@ -51,20 +51,20 @@ def parsed(body: bytes) -> ChatRequest:
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise Wrong(400, "the body is no valid JSON; send an object with model and messages.") from None
+        raise BadRequest(400, "the body is no valid JSON; send an object with model and messages.") from None
     if not isinstance(given, dict):
-        raise Wrong(400, "the body is no JSON object; send one with model and messages.")
+        raise BadRequest(400, "the body is no JSON object; send one with model and messages.")
     if given.get("n") not in (None, 1):
-        raise Wrong(400, "n is 1 here: one answer at a time.")
+        raise BadRequest(400, "n is 1 here: one answer at a time.")
     messages = _messages(given.get("messages"))
     last = max((n for n, one in enumerate(messages) if one["role"] == "user"), default=-1)
     if last < 0 or (messages[-1]["role"] not in ("user", "tool") and messages[-1] is not messages[last]):
-        raise Wrong(400, "messages must end with what the user said, or with the results of calls since.")
+        raise BadRequest(400, "messages must end with what the user said, or with the results of calls since.")
     content = messages[last].get("content")
     pictures = [part for part in content if _text([part]) == ""] if isinstance(content, list) else []
     text = "\n".join(filter(None, [_text(content), *(f"[{part.get('type')}]" for part in pictures)]))
     if not text.strip():
-        raise Wrong(400, "the user's last message is empty.")
+        raise BadRequest(400, "the user's last message is empty.")
     spoken = [one for one in messages[:last] if one["role"] in ("user", "assistant")]
     return ChatRequest(
         model=str(given.get("model") or ""),
@@ -85,12 +85,12 @@ def parsed(body: bytes) -> ChatRequest:
 
 def _messages(given: Any) -> list[dict[str, Any]]:
     if not isinstance(given, list) or not given or len(given) > MOST_MESSAGES:
-        raise Wrong(400, f"messages must be a list of 1 to {MOST_MESSAGES:,}.")
+        raise BadRequest(400, f"messages must be a list of 1 to {MOST_MESSAGES:,}.")
     for number, one in enumerate(given):
         if not isinstance(one, dict) or str(one.get("role")) not in _ROLES:
-            raise Wrong(400, f"messages[{number}] needs a role: system, user, assistant or tool.")
+            raise BadRequest(400, f"messages[{number}] needs a role: system, user, assistant or tool.")
         if not isinstance(one.get("content"), str | list | None):
-            raise Wrong(400, f"messages[{number}].content must be text or a list of parts.")
+            raise BadRequest(400, f"messages[{number}].content must be text or a list of parts.")
     return given
 
 
@@ -100,9 +100,9 @@ def _tools(given: dict[str, Any]) -> list[dict[str, Any]]:
     for one in tools if isinstance(tools, list) else [None]:
         function = one.get("function") if isinstance(one, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
-            raise Wrong(400, "tools must be a list of functions, each with a name.")
+            raise BadRequest(400, "tools must be a list of functions, each with a name.")
     if len(tools) > MOST_TOOLS:
-        raise Wrong(400, f"tools may be {MOST_TOOLS} at most.")
+        raise BadRequest(400, f"tools may be {MOST_TOOLS} at most.")
     return list(tools)
 
 

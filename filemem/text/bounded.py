@@ -38,7 +38,7 @@ class DatedText(NamedTuple):
     day: dt.date | None
 
 
-class Details(NamedTuple):
+class TextDetails(NamedTuple):
     """The details of some text, folded, each with how it was written."""
 
     names: dict[str, str]
@@ -48,9 +48,9 @@ class Details(NamedTuple):
     titles: dict[str, str]
 
 
-def details(texts: Iterable[DatedText]) -> Details:
+def details(texts: Iterable[DatedText]) -> TextDetails:
     """Every detail of some texts. A name is a word with a capital inside a sentence, a [[link]], or a Chinese name."""
-    found = Details({}, {}, {}, {}, {})
+    found = TextDetails({}, {}, {}, {}, {})
     for text, day in texts:
         rest = _take(_URL, text, found.urls)
         found.titles.update({_folded(title): title for title in _titles(rest)})

@@ -73,11 +73,11 @@ def segments(run: str) -> tuple[str, ...]:
     return tuple(run[start:end] for start, end in itertools.pairwise(cuts[::-1]))
 
 
-def joins(word: str) -> bool:
+def is_connective(word: str) -> bool:
     """Does a word only join others: a preposition, a pronoun, an adverb?"""
     return word in _table()[1]
 
 
 def content(run: str) -> list[str]:
     """The pieces of a run between the words that only join others."""
-    return ["".join(words) for joint, words in itertools.groupby(segments(run), joins) if not joint]
+    return ["".join(words) for joint, words in itertools.groupby(segments(run), is_connective) if not joint]

@@ -18,7 +18,7 @@ STEPS = 8_000  # of matching at one place of such a piece, at worst
 LONGEST = 1_000  # characters of a pattern
 
 
-class Own(NamedTuple):
+class OwnPatterns(NamedTuple):
     """What is taken out besides, and what is not taken out if it is the whole of what was found."""
 
     also: tuple[re.Pattern[str], ...] = ()
@@ -41,13 +41,13 @@ class Own(NamedTuple):
         return len(secret) <= PIECE and any(pattern.fullmatch(secret) for pattern in self.never)
 
 
-NONE = Own()
+NONE = OwnPatterns()
 
 
 @lru_cache
-def own(also: Sequence[str], never: Sequence[str]) -> Own:
+def own(also: Sequence[str], never: Sequence[str]) -> OwnPatterns:
     """The patterns as they are written in settings; each was checked by `wrong`."""
-    return Own(tuple(map(re.compile, also)), tuple(map(re.compile, never)))
+    return OwnPatterns(tuple(map(re.compile, also)), tuple(map(re.compile, never)))
 
 
 def wrong(pattern: str) -> str:

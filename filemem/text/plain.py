@@ -46,7 +46,7 @@ def nearest(given: str, known: Iterable[str], most: int, ratio: float) -> list[s
     return difflib.get_close_matches(given, known, most, ratio)
 
 
-def few(items: Iterable[str], most: int = 3) -> str:
+def first_few(items: Iterable[str], most: int = 3) -> str:
     """The first of some names, and how many more there are: `a, b and 3 more`."""
     names = list(items)
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

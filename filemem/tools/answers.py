@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from filemem.errors import FilememError
 from filemem.files import withheld
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, SPOKEN, Memory, When, is_archived, kind_of, when_of
+from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, when_of
 from filemem.files.passages import TURN_HEAD, Passage
-from filemem.grep import Grepped, reading
+from filemem.grep import GrepPage, reading
 from filemem.text import tokens
 from filemem.text.plain import escape_controls, one_line
 
@@ -37,7 +37,7 @@ SUPERSEDED = "superseded by"
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
-def heading(path: str, when: When | None, *notes: str) -> str:
+def heading(path: str, when: FileDate | None, *notes: str) -> str:
     """The line over a file's lines: path, weekday, and what is to be noted of it; the date where the path does not tell it."""
     date = ""
     if when and when == when_of(path):
@@ -137,7 +137,7 @@ def hidden_lines(folder: Folder, path: str) -> set[int]:
     return set()
 
 
-def _day_of(when: When | None) -> dt.date | None:
+def _day_of(when: FileDate | None) -> dt.date | None:
     """The day of a file, None where it names but a month."""
     return when.date if when and not when.month else None
 
@@ -179,7 +179,7 @@ def page(
 # -- grep --------------------------------------------------------------------------------------------------------
 
 
-def grepped(folder: Folder, found: Grepped, asked: dict[str, Any], *, whole: bool = False) -> str:
+def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bool = False) -> str:
     """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
     `whole`, as the files have them."""
     counted = f"{_count(found.total, 'line')} in {_count(len(found.by_file), '', of=found.files)}"
@@ -192,7 +192,7 @@ def grepped(folder: Folder, found: Grepped, asked: dict[str, Any], *, whole: boo
     return "\n".join(out)
 
 
-def _by_file(found: Grepped) -> str:
+def _by_file(found: GrepPage) -> str:
     """How many lines match in each file, of the first of them, in the answer's order."""
     counted = [f"{path} {count:,}" for path, count in itertools.islice(found.by_file.items(), MOST_FILES)]
     left = len(found.by_file) - len(counted)
@@ -218,7 +218,7 @@ def _around(text: str, places: list[tuple[int, int]]) -> str:
     return kept if end >= len(text) else f"{kept} …"
 
 
-def _lines_within(folder: Folder, found: Grepped, *, whole: bool) -> tuple[list[str], int]:
+def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int]:
     """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
     out: list[str] = []
     path, spent, matched, skipped, days = "", 0, 0, False, None

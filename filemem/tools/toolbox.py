@@ -10,7 +10,7 @@ from typing import Any
 from filemem import index
 from filemem.errors import FilememError, NotFound
 from filemem.files import config, recalls
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.grep import example, grep
 from filemem.search import Found, search_files
 from filemem.text.plain import escape_controls, one_line
@@ -40,7 +40,7 @@ class Toolbox:
         self._index = index.of(folder)
         self._config = config.of(folder)
         self._now = now
-        self.current: Current | None = None
+        self.current: CurrentConversation | None = None
         self.noting = True  # does what is opened count as recalled?
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search

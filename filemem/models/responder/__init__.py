@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files.archive import live
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
@@ -33,7 +33,7 @@ class Memories(NamedTuple):
     folder: Folder
     search_index: Index
     now: dt.datetime
-    current: Current | None
+    current: CurrentConversation | None
 
     def is_current(self, path: str) -> bool:
         """Is this the conversation going on?"""
@@ -61,11 +61,11 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
         return small
     if wording.is_about_me(message):
         return about_me(memories, chinese=wording.is_chinese(message))
-    if wording.looks_up(message):
+    if wording.needs_lookup(message):
         return answer(message, hits, memories)
     if is_phrase(message) and (said := answer(message, hits, memories)).startswith(wording.FOUND):
         return said  # it names what is known for sure
-    return wording.heard(message)
+    return wording.acknowledgement(message)
 
 
 def about_me(memories: Memories, *, chinese: bool) -> str:
@@ -85,7 +85,7 @@ def _facts(memories: Memories) -> list[Evidence]:
     return list(evidence.facts(memories.folder, memories.search_index, memories.now.date()))
 
 
-def _recent(memories: Memories) -> list[evidence.Recent]:
+def _recent(memories: Memories) -> list[evidence.RecentTurn]:
     return list(evidence.recent(memories.folder, memories.search_index, memories.current))
 
 
@@ -111,7 +111,7 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
         question = f"{question} {called}"
     asked = ranking.understood(question, memories.folder.name, known, who, corpus, today)
     told = evidence.said(
-        one for one in recent if memories.is_current(one.path) or ranking.concerns(asked, one.turn.text)
+        one for one in recent if memories.is_current(one.path) or ranking.is_related(asked, one.turn.text)
     )
     found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
     best, sure = ranking.ranked(asked, found)
@@ -140,7 +140,7 @@ def without_headings(hits: list[Hit], folder: Folder) -> list[Hit]:
 def _last_named(pronoun: str, known: People, memories: Memories) -> tuple[list[Person], str]:
     """Whom this conversation named last of those whom a pronoun may mean, and by what word."""
     for turn in reversed(memories.said()):
-        if who := people.meant(pronoun, known.asked(turn.text)):
+        if who := people.meant_by_pronoun(pronoun, known.asked(turn.text)):
             return who, who[0].word_in(turn.text)
     return [], ""
 

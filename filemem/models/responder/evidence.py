@@ -10,7 +10,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import withheld
 from filemem.files.archive import live
-from filemem.files.folder import Current, Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, is_note, kind_of, words_of_name
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
@@ -130,7 +130,7 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
         )._replace(title=hit.title or (words_of_name(hit.path) if is_note(hit.path) else ""))
 
 
-class Recent(NamedTuple):
+class RecentTurn(NamedTuple):
     """A turn of a person in one of the newest conversations."""
 
     path: str
@@ -138,7 +138,7 @@ class Recent(NamedTuple):
     turn: Passage
 
 
-def recent(folder: Folder, index: Index, current: Current | None) -> Iterator[Recent]:
+def recent(folder: Folder, index: Index, current: CurrentConversation | None) -> Iterator[RecentTurn]:
     """The people's turns of the newest conversations, of the `current` one those before the last."""
     corpus = index.corpus()
     entries = [entry for entry in corpus.entries() if entry.kind == "sessions" and entry.count]
@@ -153,10 +153,10 @@ def recent(folder: Folder, index: Index, current: Current | None) -> Iterator[Re
         for turn in memory.passages if len(memory.data) <= LARGEST_SESSION else ():
             told = turn.speaker and turn.speaker != ASSISTANT and turn.line < end
             if told and not hidden.hides(entry.path, turn.line):
-                yield Recent(entry.path, turn.day or memory.date, turn)
+                yield RecentTurn(entry.path, turn.day or memory.date, turn)
 
 
-def said(turns: Iterable[Recent]) -> Iterator[Evidence]:
+def said(turns: Iterable[RecentTurn]) -> Iterator[Evidence]:
     """What of some turns is evidence."""
     for path, day, turn in turns:
         telling = _telling(turn.text)

@@ -143,7 +143,7 @@ def pronoun(question: str) -> str:
     return (match[1] or match[2]) if match else ""
 
 
-def meant(pronoun: str, who: list[Person]) -> list[Person]:
+def meant_by_pronoun(pronoun: str, who: list[Person]) -> list[Person]:
     """Those of some people named together whom a pronoun may mean: no brother by `she`."""
     of_one, of_other = (_MALE, _FEMALE) if pronoun.lower() in ("he", "him", "his", "他") else (_FEMALE, _MALE)
     sure = [one for one in who if one.name in of_one]

@@ -10,10 +10,10 @@ from filemem.index.corpus import Corpus
 from filemem.models.responder import people, topics
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
-from filemem.models.responder.topics import AskedWord, Sort, Topic
+from filemem.models.responder.topics import AnswerType, AskedWord, Topic
 from filemem.search import evidence, question
 from filemem.text import chinese, dates, terms
-from filemem.text.statements import relations, table, whose
+from filemem.text.statements import relations, subject_of, table
 from filemem.text.statements.sentences import Sentence, plainly
 
 RELATION, TOPIC, KIND = 1.1, 0.9, 0.5  # what it counts to state what is asked for, to hold it, to be of its kind
@@ -63,7 +63,7 @@ def _sign(name: str) -> re.Pattern[str]:
     return table.compiled("|".join(topics.table()["subject"][name]))
 
 
-class Understood(NamedTuple):
+class UnderstoodQuestion(NamedTuple):
     """A question as it is understood; `entities` are those of its words that stand for whom or what it is about."""
 
     text: str
@@ -74,7 +74,7 @@ class Understood(NamedTuple):
     of_self: bool
     past: bool
     still: bool
-    sorts: list[Sort]
+    sorts: list[AnswerType]
     names: frozenset[str]
     spans: list[dates.Span]
     bare: bool
@@ -99,7 +99,9 @@ class Ranked(NamedTuple):
     sure: bool
 
 
-def understood(text: str, owner: str, known: People, who: list[Person], corpus: Corpus, today: dt.date) -> Understood:
+def understood(
+    text: str, owner: str, known: People, who: list[Person], corpus: Corpus, today: dt.date
+) -> UnderstoodQuestion:
     """What a question of `owner` asks; `who` are those of the `known` whom it is about, days count from `today`."""
     about = topics.asked(text)
     if not any(topic.name == "name" for topic in about):
@@ -114,7 +116,7 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
     wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
     units = topics.units_of(parsed, corpus)
     wanted = wanted if who or len(units) <= FEW or people.is_about_self(text) else []  # it is somebody else's
-    return Understood(
+    return UnderstoodQuestion(
         text,
         owner,
         about,
@@ -123,7 +125,7 @@ def understood(text: str, owner: str, known: People, who: list[Person], corpus: 
         not who and people.is_about_self(text),
         parsed.past or bool(_WAS.search(text) and set(wanted) & set(STANDING)),
         _sign("still").search(text) is not None,
-        topics.sorts(text),
+        topics.answer_types(text),
         known.every_name,
         spans,
         bare and bool(spans),
@@ -152,7 +154,7 @@ class Answering(NamedTuple):
         return self.evidence.day.toordinal() if self.evidence.day else 0
 
 
-def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
+def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     """The evidence that has to do with a question, best first."""
     found = list(found)
     asked = _weighed(asked, found)
@@ -191,7 +193,7 @@ def ranked(asked: Understood, found: Iterable[Evidence]) -> Ranked:
     return Ranked([one.evidence for one in scored], scored[0].sure)
 
 
-def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
+def _put_current_first(asked: UnderstoodQuestion, scored: list[Answering]) -> None:
     """Put what tells of a change, newer than the first and about the same, in front of it."""
     first, same = scored[0], _about(asked, scored[0].evidence)
     for one in scored[1:NEAR]:
@@ -209,13 +211,13 @@ def _put_current_first(asked: Understood, scored: list[Answering]) -> None:
             return
 
 
-def _about(asked: Understood, one: Evidence) -> frozenset[str]:
+def _about(asked: UnderstoodQuestion, one: Evidence) -> frozenset[str]:
     """Which topics and weighty words of a question a passage holds."""
     held = [unit.text for unit in asked.units if unit.known and topics.stands(unit, one.text)]
     return frozenset([topic.hold.pattern for topic in asked.topics if topic.hold.search(one.text)] + held)
 
 
-def telling(name: str, asked: Understood, found: Iterable[Evidence]) -> list[tuple[Evidence, str]]:
+def telling(name: str, asked: UnderstoodQuestion, found: Iterable[Evidence]) -> list[tuple[Evidence, str]]:
     """The sentences that hold a trait of whom a question about an age is about, each with its passage; none for others."""
     if not any(topic.name == "age" for topic in asked.topics):
         return []
@@ -229,16 +231,16 @@ def telling(name: str, asked: Understood, found: Iterable[Evidence]) -> list[tup
     ]
 
 
-def _weighed(asked: Understood, found: list[Evidence]) -> Understood:
+def _weighed(asked: UnderstoodQuestion, found: list[Evidence]) -> UnderstoodQuestion:
     """The question with which of its words any passage holds: those of the question itself are in the index as well."""
     forms = [topics.forms(one.titled_text) for one in found]
     units = [unit._replace(known=any(topics.held(unit, *form) > topics.HALF for form in forms)) for unit in asked.units]
     return asked._replace(units=units)
 
 
-def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
+def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool, bool]:
     """What `Scored` says of a passage."""
-    own = topics.share(asked.units, one.titled_text)
+    own = topics.word_share(asked.units, one.titled_text)
     lexical = own + RELATED * max(0.0, one.strength - own)
     states = _states(asked, one)
     answers = max(states, _holds(asked, one))
@@ -273,19 +275,19 @@ def _score(asked: Understood, one: Evidence) -> tuple[float, float, bool, bool]:
     return total, answers, sure and not (asked.people and not people), named
 
 
-def _says_more(asked: Understood, one: Evidence) -> bool:
+def _says_more(asked: UnderstoodQuestion, one: Evidence) -> bool:
     """Does a passage itself hold a word of the question, beside what the title of its note holds?"""
     rest = [unit for unit in asked.units if not (one.title and topics.held(unit, *topics.forms(one.title)))]
-    return not rest or topics.share(rest, one.text) > 0
+    return not rest or topics.word_share(rest, one.text) > 0
 
 
-def _was_asked(asked: Understood, one: Evidence) -> bool:
+def _was_asked(asked: UnderstoodQuestion, one: Evidence) -> bool:
     """Is it for what the question asks that a memory does not hold any more, as far as can be told?"""
     stated = _relations_of(one, asked.owner)
     return not stated or any(_same(name, relation, asked) for name in asked.relations for relation in stated)
 
 
-def _of_sort(asked: Understood, one: Evidence) -> float:
+def _of_sort(asked: UnderstoodQuestion, one: Evidence) -> float:
     """What it counts that a passage has the sorts of things that are asked for: a day, a number of what is to be counted."""
     found = 0.0
     for sort in asked.sorts:
@@ -320,14 +322,16 @@ def _counting(noun: str) -> re.Pattern[str]:
     return re.compile(_COUNT + near + stem, re.IGNORECASE)
 
 
-def concerns(asked: Understood, text: str) -> bool:
+def is_related(asked: UnderstoodQuestion, text: str) -> bool:
     """Has a text anything to do with a question, at a glance?"""
     return (
-        bool(asked.spans) or any(topic.holds(text) for topic in asked.topics) or topics.share(asked.units, text) > LEAST
+        bool(asked.spans)
+        or any(topic.holds(text) for topic in asked.topics)
+        or topics.word_share(asked.units, text) > LEAST
     )
 
 
-def _states(asked: Understood, one: Evidence) -> float:
+def _states(asked: UnderstoodQuestion, one: Evidence) -> float:
     """What it counts that a passage states a relation that is asked for."""
     stated = _relations_of(one, asked.owner) if asked.relations else ()
     return RELATION * any(_same(name, relation, asked) for name in asked.relations for relation in stated)
@@ -336,10 +340,10 @@ def _states(asked: Understood, one: Evidence) -> float:
 def _relations_of(one: Evidence, owner: str) -> list[str]:
     """The relations that a passage states: of its speaker, or of the owner where nobody speaks."""
     name = "" if one.speaker else owner
-    return [found.relation for sentence in one.telling for found in relations.stated(sentence.text, name)]
+    return [found.relation for sentence in one.telling for found in relations.relation_values(sentence.text, name)]
 
 
-def _same(wanted: str, stated: str, asked: Understood) -> bool:
+def _same(wanted: str, stated: str, asked: UnderstoodQuestion) -> bool:
     """Is a stated relation the one wanted, whose part in braces is told by the question?"""
     if "{" not in wanted:
         return wanted == stated
@@ -351,7 +355,7 @@ def _same(wanted: str, stated: str, asked: Understood) -> bool:
     return thing in asked.text.lower() or any(person.named(thing) for person in asked.people)
 
 
-def _holds(asked: Understood, one: Evidence) -> float:
+def _holds(asked: UnderstoodQuestion, one: Evidence) -> float:
     """What it counts that a passage holds what the topics ask for, of whom they ask it."""
     named = asked.people and any(topic.name == "name" for topic in asked.topics)
     about = [
@@ -361,7 +365,7 @@ def _holds(asked: Understood, one: Evidence) -> float:
     return max(found) + FURTHER * (len(found) - 1) if found else 0.0
 
 
-def _held_of(topic: Topic, asked: Understood, one: Evidence) -> float:
+def _held_of(topic: Topic, asked: UnderstoodQuestion, one: Evidence) -> float:
     if topic.name == "name" and asked.people:
         return TOPIC if any(person.introduced(one.text) for person in asked.people) else 0.0
     if "instruction" in topic.kinds and one.kind == "lessons":
@@ -377,7 +381,7 @@ def _held_of(topic: Topic, asked: Understood, one: Evidence) -> float:
     return 0.0
 
 
-def _fits(asked: Understood, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:
+def _fits(asked: UnderstoodQuestion, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:
     """Are the sentences about whom the question is about, and not what somebody says of another?"""
     if asked.people:
         told = [one.title, *(_up_to(topic, sentence, of=True) for sentence in sentences)]
@@ -399,7 +403,7 @@ def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
     return said[: follows.end() if follows else match.end()]
 
 
-def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
+def _subject(sentence: Sentence, topic: Topic, asked: UnderstoodQuestion) -> str:
     """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
     before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
@@ -411,4 +415,4 @@ def _subject(sentence: Sentence, topic: Topic, asked: Understood) -> str:
         return "self"  # the trait comes first: "birthday is in May", whose else
     if not found and (noun := _NOUN.fullmatch(_OPENING.sub("", before))) and not topic.ask.search(noun[1]):
         return "other"
-    return max(found)[1] if found else {"self": "self"}.get(whose(sentence.text), "other")
+    return max(found)[1] if found else {"self": "self"}.get(subject_of(sentence.text), "other")

@@ -108,7 +108,7 @@ def _topics() -> list[Topic]:
     return [*named, *(_alike(pattern, pattern) for pattern in table()["alike"])]
 
 
-class Sort(NamedTuple):
+class AnswerType(NamedTuple):
     """A sort of thing that a question asks for, such as a time of day, and what an answer of that sort counts more."""
 
     name: str
@@ -117,16 +117,18 @@ class Sort(NamedTuple):
     hold: LazyPattern | None
 
 
-def sorts(question: str) -> list[Sort]:
+def answer_types(question: str) -> list[AnswerType]:
     """The sorts of things that a question asks for."""
     said = plainly(question)
     return [sort for sort in _sorts() if sort.ask.search(said)]
 
 
 @functools.cache
-def _sorts() -> list[Sort]:
+def _sorts() -> list[AnswerType]:
     return [
-        Sort(row["name"], row["worth"], _compiled(row["ask"]), LazyPattern(row["hold"]) if "hold" in row else None)
+        AnswerType(
+            row["name"], row["worth"], _compiled(row["ask"]), LazyPattern(row["hold"]) if "hold" in row else None
+        )
         for row in table_rows("sort")
     ]
 
@@ -215,7 +217,7 @@ def _count(text: str, corpus: Corpus) -> int:
     return min(corpus.frequency(pair) for pair in pairs)
 
 
-def share(units: list[AskedWord], text: str) -> float:
+def word_share(units: list[AskedWord], text: str) -> float:
     """The share of the question's words, by weight, that a text holds; little where all of them are common."""
     if not units:
         return 0.0

@@ -5,7 +5,7 @@ import functools
 import re
 
 from filemem.models.responder.topics import table
-from filemem.text.statements import Utterance, hands_over, talk, told
+from filemem.text.statements import Utterance, hands_over, read_turn, talk
 from filemem.text.statements.sentences import PASTED_LINES
 from filemem.text.statements.table import in_standard_words
 from filemem.text.terms import simplified
@@ -72,7 +72,7 @@ def is_about_me(message: str) -> bool:
     return _message("about me").search(simplified(message)) is not None
 
 
-def looks_up(message: str) -> bool:
+def needs_lookup(message: str) -> bool:
     """Does a message ask for something that the memories may hold?"""
     parts = talk(message)
     if small_talk(message) or not parts or hands_over(parts[0]) or parts[0].role == "remember":
@@ -97,7 +97,7 @@ def _asking(message: str) -> str:
 
 def statements(message: str) -> list[str]:
     """What of a message is worth keeping, as it was said."""
-    return [one.text for one in told(Utterance("", message), dt.date.min, to_assistant=True).statements]
+    return [one.text for one in read_turn(Utterance("", message), dt.date.min, to_assistant=True).statements]
 
 
 def is_request(message: str) -> bool:
@@ -113,7 +113,7 @@ def subject(message: str) -> str:
     return _message("look up").sub(" ", in_standard_words(message)).strip() or message
 
 
-def heard(message: str) -> str:
+def acknowledgement(message: str) -> str:
     """A short answer to a message that asks for nothing: what of it was kept, or a plain word."""
     chinese, kept = is_chinese(message), statements(message)
     if not kept:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, sections
-from filemem.files.archive import Progress, unwatched
+from filemem.files.archive import Progress, no_progress
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory
 from filemem.files.passages import Passage
 from filemem.files.sections import Compacted
-from filemem.forgetting.fading import Standing, standings
+from filemem.forgetting.fading import MemoryStatus, standings
 from filemem.overview import check, status
 from filemem.overview import timeline as times
 from filemem.overview.timeline import Event
@@ -43,7 +43,7 @@ class ShownFact(NamedTuple):
     where: str
 
 
-class Gone(NamedTuple):
+class ArchivedMemory(NamedTuple):
     """A memory in the archive: its words, the day when a job put it there (empty: none did), why, and its path."""
 
     text: str
@@ -80,14 +80,14 @@ class Report(NamedTuple):
     holding: int
     events: list[Event]
     happened: int
-    faded: list[Gone]
+    faded: list[ArchivedMemory]
     fading: list[tuple[dt.date, ShownFact]]
     fading_soon: int
     chart: Chart
     problems: int
 
 
-def gather(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> Report:
+def gather(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Report:
     """The report as of `now`; `progress` is told the files checked, which takes longest."""
     standing = sorted(standings(folder, now.date()), key=_newest_first)
     archived = [item for item in standing if item.entry.archived]
@@ -113,16 +113,16 @@ def gather(folder: Folder, now: dt.datetime, progress: Progress = unwatched) -> 
     )
 
 
-def _newest_first(item: Standing) -> tuple[int, str]:
+def _newest_first(item: MemoryStatus) -> tuple[int, str]:
     return -item.entry.date, archive.live(item.entry.path)
 
 
-def _told(item: Standing, *keys: str) -> bool:
+def _told(item: MemoryStatus, *keys: str) -> bool:
     """Does the front matter say one of these?"""
     return any(item.entry.particulars.get(key) for key in keys)
 
 
-def _holds(item: Standing, today: dt.date) -> bool:
+def _holds(item: MemoryStatus, today: dt.date) -> bool:
     """Is it a live fact or lesson that tells how things stand today?"""
     if item.entry.archived or item.entry.kind not in ("facts", "lessons") or _told(item, "kind", "superseded_by"):
         return False
@@ -158,7 +158,7 @@ def _fact(folder: Folder, path: str) -> ShownFact:
     return ShownFact(_words(passage), memory.particular("valid_from") or memory.date, until, f"{path}:{passage.line}")
 
 
-def _topics(folder: Folder, holding: list[Standing]) -> dict[str, list[ShownFact]]:
+def _topics(folder: Folder, holding: list[MemoryStatus]) -> dict[str, list[ShownFact]]:
     """What holds by what it is about: a profile's sections first, then others by name; in each the newest first."""
     found: dict[str, list[ShownFact]] = {}
     for item in holding[:FACTS]:
@@ -179,18 +179,19 @@ def _topic(memory: Memory, kind: Kind | None) -> str:
     return TITLES.get(kind.heading, kind.name.capitalize())
 
 
-def _faded(folder: Folder, archived: Sequence[Standing]) -> list[Gone]:
+def _faded(folder: Folder, archived: Sequence[MemoryStatus]) -> list[ArchivedMemory]:
     """What the archive holds, put away last first, and why each memory is there."""
     known = sections.compacted(folder)
     when = {item.entry.path: item.trail.archived[:10].decode(errors="replace") for item in archived}
     latest = sorted(archived, key=lambda item: when[item.entry.path], reverse=True)[:FADED]
     rows = ((item, _words(_first(folder, item.entry.path)[1])) for item in latest)
     return [
-        Gone(said, when[i.entry.path], _why(i, known.get(archive.live(i.entry.path))), i.entry.path) for i, said in rows
+        ArchivedMemory(said, when[i.entry.path], _why(i, known.get(archive.live(i.entry.path))), i.entry.path)
+        for i, said in rows
     ]
 
 
-def _why(item: Standing, compacted: Compacted | None) -> str:
+def _why(item: MemoryStatus, compacted: Compacted | None) -> str:
     by = item.entry.particulars.get("superseded_by")
     if by:
         return f"superseded by {by}"
@@ -199,7 +200,7 @@ def _why(item: Standing, compacted: Compacted | None) -> str:
     return "not recalled for long" if item.trail.archived else "put there by hand"
 
 
-def _chart(standing: list[Standing]) -> Chart:
+def _chart(standing: list[MemoryStatus]) -> Chart:
     """The memories by month, or by longer spans where the months are too many."""
     dated = [(_month(item.entry.date), item.entry.archived) for item in standing if item.entry.date]
     first, last = min(dated, default=(0, False))[0], max(dated, default=(0, False))[0]

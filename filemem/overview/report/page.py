@@ -80,7 +80,7 @@ def page(report: Report) -> str:
     return f"<!doctype html>\n{document}\n"
 
 
-def ours(beginning: str) -> bool:
+def is_our_page(beginning: str) -> bool:
     """Does a file that begins so look like a page of this module?"""
     return f'<meta name="generator" content="{GENERATOR}">' in beginning
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from filemem.text.own_patterns import NONE, Own
+from filemem.text.own_patterns import NONE, OwnPatterns
 from filemem.text.redaction import issued, listed, near, numbers, told
-from filemem.text.redaction.words import Finder, blanked, shadow
+from filemem.text.redaction.words import Finder, blanked, blanked_text
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
 CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
@@ -32,12 +32,12 @@ class Redaction(NamedTuple):
     end: int
 
 
-def redact(text: str, own: Own = NONE) -> tuple[str, list[Redaction]]:
+def redact(text: str, own: OwnPatterns = NONE) -> tuple[str, list[Redaction]]:
     """`text` with every secret as `[redacted: kind]`, all else character by character, and what was taken out, in order.
 
     `own` are patterns that a person has for what else is a secret, and for what is none.
     """
-    seen = shadow(text, _DONE)
+    seen = blanked_text(text, _DONE)
     found = [Redaction(OWN, start, end) for start, end in own.spans(blanked(text, _blanks(seen)))]
     seen = blanked(seen, [(at.start, at.end) for at in found])
     while new := _sweep(seen):
@@ -71,7 +71,7 @@ def _finders(seen: str) -> Iterator[Finds]:
     lower = seen.lower()
     yield PRIVATE_KEY, listed.private_keys
     yield from _beside(issued.finders(), lower)
-    yield PASSWORD, listed.seeds
+    yield PASSWORD, listed.seed_phrases
     yield CODE, listed.recovery_codes
     yield from _beside(told.finders(), lower)
     yield from near.finders()

@@ -65,7 +65,7 @@ def _lines_before(text: str, end: int, least: int) -> int:
 # -- seed phrases ----------------------------------------------------------------------------------------------------
 
 
-def seeds(text: str) -> Iterator[Span]:
+def seed_phrases(text: str) -> Iterator[Span]:
     """Twelve words or more, one after the other: any that make no sentence behind a seed's name, else those of BIP-39.
 
     Without a name the words must carry the checksum of BIP-39 as well, which one row of its words in sixteen does by chance.

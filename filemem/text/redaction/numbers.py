@@ -46,12 +46,12 @@ def _id(check: str, number: str, names: str = "") -> Finder:
     """What finds an id, behind one of its names with no other number and no line between where it has any."""
     behind = rf"(?:{names})[^0-9\n\0]{{0,30}}?" if names else ""
     then = "" if number.endswith(r"\)") else _THEN
-    passes = _CHECKS[check] if check in _CHECKS else partial(weighted, check)
+    passes = _CHECKS[check] if check in _CHECKS else partial(has_valid_checksum, check)
     pattern = rf"{behind}{_ALONE}({number.replace('‹day›', _DAY)}){then}"
     return Finder(NATIONAL_ID, pattern, lambda match: passes(re.sub(r"[\s./()-]", "", match[1]).upper()))
 
 
-def weighted(rule: str, code: str) -> bool:
+def has_valid_checksum(rule: str, code: str) -> bool:
     """A number whose check characters are those that the weights of the table give, and not of one digit all through."""
     for weights, letters in (one.split("/") for one in rule.split(";")):
         factors = list(map(int, weights.split(",")))
@@ -82,7 +82,7 @@ def verhoeff(digits: str) -> bool:
 def taiwan(code: str) -> bool:
     """A letter for the county, which counts as two digits, and nine digits, modulo 10."""
     county = "ABCDEFGHJKLMNPQRSTUVXYWZIO".index(code[0]) + 10
-    return weighted("1,9,8,7,6,5,4,3,2,1/0987654321", f"{county}{code[1:]}")
+    return has_valid_checksum("1,9,8,7,6,5,4,3,2,1/0987654321", f"{county}{code[1:]}")
 
 
 def french(code: str) -> bool:

@@ -76,7 +76,7 @@ def one_of(role: str) -> frozenset[str]:
     return frozenset(words(role))
 
 
-def shadow(text: str, done: str) -> str:
+def blanked_text(text: str, done: str) -> str:
     """The text folded, what matches the pattern `done` blanked."""
     folded = text if text.isascii() else _IS.sub("=", text).translate(_plain())
     return blanked(folded, [match.span() for match in re.finditer(done, folded)])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from filemem.text import chinese, dates
 from filemem.text.statements import relations, table
-from filemem.text.statements.relations import Stated, Topic
+from filemem.text.statements.relations import RelationValue, Topic
 from filemem.text.statements.sentences import (
     TELLING,
     Sentence,
@@ -50,13 +50,13 @@ class Statement(NamedTuple):
     text: str
     line: int
     kind: Kind
-    states: tuple[Stated, ...]
+    states: tuple[RelationValue, ...]
     changes: str
     when: dt.date | None
     asked: bool
 
 
-class Told(NamedTuple):
+class TurnReading(NamedTuple):
     """What one turn tells: statements, what it asks to be forgotten, whether it takes the turn before back as a joke."""
 
     statements: list[Statement]
@@ -64,7 +64,7 @@ class Told(NamedTuple):
     takes_back: bool
 
 
-class Outright(NamedTuple):
+class RememberRequest(NamedTuple):
     """What somebody tells to remember: its kind, whether they speak of themselves as I, the clauses that tell of a change."""
 
     kind: Kind
@@ -72,7 +72,7 @@ class Outright(NamedTuple):
     changes: str
 
 
-def told(turn: Utterance, day: dt.date, *, to_assistant: bool) -> Told:
+def read_turn(turn: Utterance, day: dt.date, *, to_assistant: bool) -> TurnReading:
     """What a turn of some day tells; only what is said to an assistant asks it to do, remember or forget anything."""
     parts = own_sentences(turn.text)
     jokes = [place for place, part in enumerate(parts) if part.role == "taken back"]
@@ -80,9 +80,9 @@ def told(turn: Utterance, day: dt.date, *, to_assistant: bool) -> Told:
     roles = {part.role for part in parts}
     if to_assistant and "forget" in roles:
         wishes = [to_forget(part.text) for part in parts if part.role == "forget"]
-        return Told([], [wish for wish in wishes if wish], takes_back)
+        return TurnReading([], [wish for wish in wishes if wish], takes_back)
     if to_assistant and "private" in roles:
-        return Told([], [], takes_back)
+        return TurnReading([], [], takes_back)
     found: list[list[Sentence]] = []
     note = to_assistant and len(turn.text) <= LONGEST["zh" if is_chinese(turn.text) else "en"]
     for place, part in enumerate(parts):
@@ -98,10 +98,10 @@ def told(turn: Utterance, day: dt.date, *, to_assistant: bool) -> Told:
         elif group:
             found.append(group)
     statements = [_statement(group[-SENTENCES:], turn, day, to_assistant, note) for group in found]
-    return Told([one for one in statements if one], [], takes_back)
+    return TurnReading([one for one in statements if one], [], takes_back)
 
 
-def leaning(text: str) -> str:
+def elliptical(text: str) -> str:
     """What a message to an assistant tells that only one before it explains, "they land at ten"; empty for any other."""
     parts = own_sentences(text)
     if not parts or parts[0].role != TELLING or not _leans(parts[0]) or "[redacted:" in text:
@@ -119,12 +119,12 @@ def talk(text: str) -> list[Sentence]:
     return found
 
 
-def whose(text: str) -> str:
+def subject_of(text: str) -> str:
     """Whom a text is about: `self`, its speaker, `kin` of theirs, or `other`."""
     return _about([Sentence(text, TELLING, "zh" if is_chinese(text) else "en")])
 
 
-def steers(statement: Statement) -> bool:
+def is_instruction(statement: Statement) -> bool:
     """Is it how the person wants to be talked to and helped, rather than something about them?"""
     return statement.kind.name == "instruction"
 
@@ -145,11 +145,11 @@ def kind_of(text: str) -> Kind | None:
     return _kind(part)
 
 
-def outright(text: str, owner: str) -> Outright:
+def remember_request(text: str, owner: str) -> RememberRequest:
     """What `owner` tells to remember, in whatever form."""
     language = "zh" if is_chinese(text) else "en"
     part = Sentence(text, role(text, language), language)
-    asked, stated = table.kinds()["remembered"], relations.stated(text, owner)
+    asked, stated = table.kinds()["remembered"], relations.relation_values(text, owner)
     kind = table.kinds()[stated[0].kind] if stated else _kind(part)
     if part.role == "instruction":
         kind = table.kinds()["instruction"]
@@ -158,13 +158,13 @@ def outright(text: str, owner: str) -> Outright:
     about = "self" if text.casefold().startswith(owner.casefold()) else _about([part])
     heading = kind.heading if about == "self" or part.role == "instruction" else "family" if about == "kin" else ""
     kind = kind._replace(importance=max(kind.importance, asked.importance), heading=heading)
-    return Outright(kind, table.sign("first person", plainly(text)) is not None, _changing(part))
+    return RememberRequest(kind, table.sign("first person", plainly(text)) is not None, _changing(part))
 
 
 def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
     """Does a text tell something standing beside these relations of its owner, which still holds where they hold no more?"""
     first = re.split(r"['’\s]", text.strip(), maxsplit=1)[0]
-    stated = relations.stated(text) or relations.stated(text, first)  # told of somebody by their name
+    stated = relations.relation_values(text) or relations.relation_values(text, first)  # told of somebody by their name
     if any(one.relation not in relations_of for one in stated):
         return True
     language = "zh" if is_chinese(text) else "en"
@@ -176,7 +176,7 @@ def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
 
 def heading_of(text: str, owner: str) -> str:
     """The section of the profile for what is told of its owner in the third person; empty where it belongs in none."""
-    stated = relations.stated(text, owner)
+    stated = relations.relation_values(text, owner)
     kind = table.kinds()[stated[0].kind] if stated else kind_of(text)
     return kind.heading if kind else ""
 
@@ -199,7 +199,7 @@ def _one_note(parts: list[Sentence], first: list[Sentence], second: list[Sentenc
 
 def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
     """Is a sentence the core of something worth keeping? In a `note`, a short message to an assistant, it may be of any kind."""
-    short = len(part.text) < LEAST[part.language] and not relations.stated(part.text)
+    short = len(part.text) < LEAST[part.language] and not relations.relation_values(part.text)
     if short or len(part.text) > LONGEST[part.language]:
         return False
     if part.role in ("remember", "instruction"):
@@ -229,7 +229,7 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
     """What kind of thing a sentence tells; in a note to an assistant also what no row of the table names."""
     said = plainly(part.text)
     kinds = table.kinds()
-    if stated := relations.stated(part.text):
+    if stated := relations.relation_values(part.text):
         return max((kinds[one.kind] for one in stated), key=lambda kind: kind.importance)
     for name, kind in kinds.items():
         if table.search("kind", name, said, part.language) and _holds(name, said):
@@ -288,12 +288,12 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
     last, group = place, [parts[place]]
     while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
         place -= 1
-        if place < 0 or parts[place].role != TELLING or bears_nothing(plainly(parts[place].text)):
+        if place < 0 or parts[place].role != TELLING or is_empty_talk(plainly(parts[place].text)):
             break
         group.insert(0, parts[place])
     while len(group) > 1 and _leans(group[0]):  # what it leans on is not there
         del group[0]
-    lost = group[0].role == TELLING and _leans(group[0]) and not relations.stated(parts[last].text)
+    lost = group[0].role == TELLING and _leans(group[0]) and not relations.relation_values(parts[last].text)
     return None if lost else group
 
 
@@ -303,13 +303,13 @@ def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]
     for part in parts[place + 1 : place + 1 + SENTENCES - held]:
         said = plainly(part.text)
         adds = _leans(part) or not _has_subject(part) or table.sign("adds", said)
-        if part.role != TELLING or not adds or bears_nothing(said) or table.sign("laugh", part.text):
+        if part.role != TELLING or not adds or is_empty_talk(said) or table.sign("laugh", part.text):
             break
         found.append(part)
     return found
 
 
-def bears_nothing(said: str) -> bool:
+def is_empty_talk(said: str) -> bool:
     """Is a sentence courtesy, about the other one, or vague, so that nothing that leans on it is understood by it?"""
     second = table.sign("second person", said) and not is_chinese(said)
     return bool(second or table.sign("reaction", said) or table.sign("vague", said))
@@ -354,7 +354,7 @@ def _statement(
     when = _day_of(text, day) if kind.name in ("plan", "work", "told") else None
     if when and kind.name == "told":
         kind = table.kinds()["plan"]
-    return Statement(text, turn.line, kind, relations.stated(text), changes, when, "remember" in wishes)
+    return Statement(text, turn.line, kind, relations.relation_values(text), changes, when, "remember" in wishes)
 
 
 def _changing(part: Sentence) -> str:
@@ -393,20 +393,20 @@ def _day_of(text: str, day: dt.date) -> dt.date | None:
 
 __all__ = [
     "Kind",
-    "Outright",
+    "RememberRequest",
     "Statement",
-    "Told",
     "Topic",
+    "TurnReading",
     "Utterance",
+    "elliptical",
     "hands_over",
     "heading_of",
+    "is_instruction",
     "is_phrase",
     "kind_of",
-    "leaning",
-    "outright",
-    "steers",
+    "read_turn",
+    "remember_request",
+    "subject_of",
     "talk",
     "to_forget",
-    "told",
-    "whose",
 ]

@@ -15,7 +15,7 @@ _FIELD = re.compile(r"^(?!i\b|we\b)([^\W\d][^:：.。,，\n]{1,24})[:：]\s*(?=\
 _AGREEMENT = {"is": "am", "has": "have", "does": "do", "was": "was", "isn't": "am not", "doesn't": "don't"}
 
 
-class Stated(NamedTuple):
+class RelationValue(NamedTuple):
     """A relation's name, its value, and the kind that it belongs to; an empty value ends what was so before.
 
     `single`: it has one value at a time, so that a newer one replaces an older.
@@ -28,12 +28,12 @@ class Stated(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4_000)
-def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
+def relation_values(sentence: str, owner: str = "") -> tuple[RelationValue, ...]:
     """What a text states of whoever says it; with `owner`, what one about that name or without a subject states, too."""
     said = plainly(sentence[:LONGEST])
     language = "zh" if is_chinese(said) else "en"
     readings = [said, *_in_first_person(said, owner, language)] if owner else [said]
-    found: dict[str, Stated] = {}
+    found: dict[str, RelationValue] = {}
     for row in table.rows("relation"):
         matches = (table.search("relation", row["name"], reading, language) for reading in readings)
         if match := next((match for match in matches if match and not _of_another(match, language)), None):
@@ -42,11 +42,11 @@ def stated(sentence: str, owner: str = "") -> tuple[Stated, ...]:
             for part in ("thing", "kin", "pet"):
                 name = name.replace(f"{{{part}}}", groups.get(part, ""))
             value = _as_written(_value(match), sentence)
-            found.setdefault(name, Stated(name, value, row["kind"], not row.get("many", False)))
+            found.setdefault(name, RelationValue(name, value, row["kind"], not row.get("many", False)))
     return tuple(found.values())
 
 
-def of_somebody(sentence: str) -> tuple[str, tuple[Stated, ...]]:
+def of_somebody(sentence: str) -> tuple[str, tuple[RelationValue, ...]]:
     """The name of whom a sentence begins with, behind what they are to its speaker, and what it states of them; or nothing."""
     plain = simplified(sentence)
     match = table.sign("somebody", plain)
@@ -54,7 +54,7 @@ def of_somebody(sentence: str) -> tuple[str, tuple[Stated, ...]]:
     if not name or name.casefold() in terms.STOP:
         return "", ()
     at = match.start("name") if match else plain.index(name)
-    return sentence[at : at + len(name)], stated(sentence[at:], name)
+    return sentence[at : at + len(name)], relation_values(sentence[at:], name)
 
 
 def renamed(sentence: str) -> tuple[str, str] | None:

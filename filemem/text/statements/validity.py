@@ -20,7 +20,7 @@ class Validity(NamedTuple):
     until: dt.date | None
 
 
-def held(text: str, day: dt.date) -> Validity:
+def validity_of(text: str, day: dt.date) -> Validity:
     """From when and until when what somebody says on a day holds."""
     since: dt.date | None = None
     until: dt.date | None = None
