@@ -32,7 +32,7 @@ MORE: dict[str, dict[str, Any]] = {
     "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
     **{
         key: {"default": [], "items": {"type": "string", "minLength": 1}}
-        for key in ("redact_also", "redact_never", "prices")
+        for key in ("redact_also", "redact_never", "prices", "stores")
     },
     "embeddings": {
         "required": ["model"],

@@ -21,6 +21,7 @@ from filemem.api import User
 from filemem.errors import NotFound
 from filemem.files import disk
 from filemem.files.passages import Passage
+from filemem.files.places import Place
 
 CALLS = ("function_call", "function_call_output")
 
@@ -50,7 +51,11 @@ class TranscriptSession:
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
         self._kept = KeptSession(user, "agents", session_id)
-        self._record = user.folder.bookkeeping(f"agents/{self._kept.name}.jsonl")
+
+    @property
+    def _record(self) -> Place:
+        """Where the calls are kept."""
+        return self._kept.folder.bookkeeping(f"agents/{self._kept.name}.jsonl")
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """What was said and called, oldest first; the last `limit` of it, or as many as the session's settings say."""

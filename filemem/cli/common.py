@@ -47,20 +47,31 @@ def the_store() -> StoreFolder:
     store = StoreFolder(store_path(chosen("store")), the_trust())
     if os.path.lexists(store.root) and not os.path.isdir(store.root):
         raise FilememError(f"{store.root} is no folder; name the store's folder with --store or FILEMEM_STORE.")
+    whole: StoreFolder = kept("whole store", lambda: _whole(store))
+    return whole
+
+
+def _whole(store: StoreFolder) -> StoreFolder:
+    """A store, of whose shards those are named on standard error that are not mounted, after a person was asked about them."""
+    if (store.trust.ask or store.trust.given) and store.shards.mentioned:
+        settled(store)
+    for one in () if chosen("user") else store.shards.absent():
+        put(f"filemem: {escape_controls(str(one.absent()))} Its users are left out.", err=True)
     return store
 
 
 def the_user(*, must_exist: bool = True) -> Folder:
     """The user of this call: as chosen, FILEMEM_USER, the only one there is, else the login name."""
     store = the_store()
-    names = store.users()
     name = chosen("user") or os.environ.get("FILEMEM_USER")
     if not name:
+        names = store.users()
         name = names[0] if len(names) == 1 else _login()
         if len(names) > 1 and name not in names:
             raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
     user = store.folder(name)
     if must_exist and not user.exists():
+        names = store.users()
         known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
         raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
     return _then(user)

@@ -188,7 +188,7 @@ def report_command(output: str, force: bool) -> int:
 def _place(folder: Folder, output: str) -> str:
     """Where the page goes; raises FilememError for a folder, a missing one, or a place among somebody's memories."""
     where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
-    root = os.path.realpath(folder.store)
+    root = os.path.realpath(folder.above)
     if os.path.isdir(where):
         raise FilememError(f"{one_line(output)} is a folder; name a file.")
     if os.path.dirname(where).startswith(root + os.sep):

@@ -11,7 +11,7 @@ from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, json_option, shared_options, store_path
 from filemem.cli.screen import for_script, progress, say, tell
 from filemem.errors import FilememError, Problem
-from filemem.files import config, disk, trust
+from filemem.files import config, disk, locks, trust
 from filemem.files.store import StoreFolder
 from filemem.history import History, set_up, weaving
 from filemem.overview import check
@@ -94,7 +94,7 @@ def check_command() -> int:
     store = the_store()
     named = chosen("user") or os.environ.get("FILEMEM_USER")
     names = [the_user().name] if named else store.users()
-    found: list[tuple[str, Problem]] = [("", problem) for problem in _settings_problems(store)]
+    found: list[tuple[str, Problem]] = [("", problem) for problem in [*_settings_problems(store), *_disks(store)]]
     files = 0
     for name in names:
         user = store.folder(name)
@@ -110,6 +110,13 @@ def check_command() -> int:
     return 1 if found else 0
 
 
+def _disks(store: StoreFolder) -> list[Problem]:
+    """What is wrong with the disks on which users lie."""
+    shards = [one for one in store.shards.all() if one.there()]
+    found = [problem for one in shards if os.path.isdir(one.place) for problem in locks.problems(one.place)]
+    return [*found, *(store.shards.problems(store.homes()) if store.shards else [])]
+
+
 def _settings_problems(store: StoreFolder) -> list[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
@@ -123,23 +130,3 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
     except config.ConfigError as error:
         found = found or [Problem(config.NAME, *error.fault)]
     return found
-
-
-@click.command("users")
-@json_option
-@shared_options
-def users_command() -> int:
-    """List the users of the store.
-
-    Each with the number of their memories.
-
-    Example: filemem users
-    """
-    store = the_store()
-    if not store.users() and not for_script():
-        say(f"There is nobody in {store.root} yet; start with: filemem chat")
-    for name in store.users():
-        count = sum(1 for _ in store.folder(name).files())
-        memories = f"{count:,} memor{'y' if count == 1 else 'ies'}"
-        tell({"user": name, "memories": count}, f"{name}  {memories}")
-    return 0

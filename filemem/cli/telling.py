@@ -164,7 +164,7 @@ class BackgroundConsolidation:
     def _read(self, path: str, line: int, at: dt.datetime) -> None:
         """Consolidate the turns before a line; with a user and a model of this thread's own."""
         own = self._talk.user
-        user = Folder(own.root, own.name, own.trust)
+        user = own.apart()
         try:
             with archive.job_lock(user):
                 before = History(user).before(at)

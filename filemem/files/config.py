@@ -39,6 +39,7 @@ PERSONS = {
     "redact_also": "what it matches is not kept of what you say",
     "redact_never": "what it matches is kept, a secret or not",
     "imports": "filemem maintain reads what lies there, and keeps it",
+    "stores": "users' memories lie there, and are kept there",
     "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
 }  # the settings that only a person may decide, and what each does
 
@@ -99,6 +100,7 @@ class Config:
     prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
     embeddings: Mapping[str, Any] | None = None  # a model, endpoint of vectors to search by as well; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
+    stores: Sequence[str] = ()  # folders in which users lie, a disk or mount each; see docs/scale.md
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
     @property
@@ -223,6 +225,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return _patterns(key, value, wrong) or default
     if key == "prices":
         return _prices(value, wrong) or default
+    if key == "stores":
+        return _stores(value, wrong) or default
     if key == "imports":
         return _entries(value, wrong) or default
     if key == "embeddings":
@@ -259,6 +263,16 @@ def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
         if what:
             raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")
     return value
+
+
+def _stores(value: Any, wrong: Wrong) -> list[str]:
+    """Folders, each once, a line of the registry each; raises ConfigError for anything else."""
+    texts: list[Any] = value if isinstance(value, list) else [None]
+    if not all(isinstance(one, str) and one.strip() == one != "" and "\n" not in one for one in texts):
+        raise wrong("stores is a list of folders", "write each on a line of its own: `- /mnt/first`")
+    if len({*texts}) != len(texts):
+        raise wrong("stores names a folder twice", "take one of them out")
+    return texts
 
 
 def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:

@@ -53,17 +53,39 @@ class CurrentConversation(NamedTuple):
 class Folder:
     """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
 
-    def __init__(self, root: str, name: str, trust: Trust | None = None) -> None:
-        self.root = root
+    def __init__(
+        self, root: str, name: str, trust: Trust | None = None, store: str = "", home: Callable[[], str] | None = None
+    ) -> None:
+        """The folder at `root` in the folder of a store, or in another of `store`, of which `home` says where it lies now."""
+        self._root = root
         self.name = name
         self.trust = trust or Trust()
+        self._store = store
+        self._home = home
         self._thread_lock = threading.RLock()
         self._depth = 0
+        self._placed: tuple[str, Place] | None = None
+
+    def apart(self) -> "Folder":
+        """The same folder, for another thread to hold the lock of."""
+        return Folder(self._root, self.name, self.trust, self._store, self._home)
+
+    @property
+    def root(self) -> str:
+        """Where the folder lies: who was moved from shard to shard is followed."""
+        if self._home and not os.path.isdir(self._root):
+            self._root = self._home()
+        return self._root
+
+    @property
+    def above(self) -> str:
+        """The folder in which this one lies: the store's, or that of a shard."""
+        return os.path.dirname(self.root)
 
     @property
     def store(self) -> str:
-        """The store's folder, in which this one lies."""
-        return os.path.dirname(self.root)
+        """The folder of the store, which has the settings."""
+        return self._store or self.above
 
     def exists(self) -> bool:
         """Has anything been kept for this user yet?"""
@@ -109,11 +131,13 @@ class Folder:
 
     # -- containment ---------------------------------------------------------------------------------------------
 
-    @functools.cached_property
+    @property
     def place(self) -> Place:
         """Where the folder itself lies, whatever links lead to the store; it may be none."""
-        above, name = os.path.split(os.path.abspath(self.root))
-        return Place(os.path.join(os.path.realpath(above), name))
+        if self._placed is None or (self._home and self._placed[0] != self.root):
+            above, name = os.path.split(os.path.abspath(self.root))
+            self._placed = self._root, Place(os.path.join(os.path.realpath(above), name))
+        return self._placed[1]
 
     def absolute(self, path: str) -> Place:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
@@ -205,13 +229,28 @@ class Folder:
         """Hold this user's writing lock; nests within a thread. Raises Busy after `wait` seconds."""
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
-                self.make()
-                held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
+                held.enter_context(self._alone(wait))
             self._depth += 1
             try:
                 yield
             finally:
                 self._depth -= 1
+
+    def _alone(self, wait: float) -> contextlib.ExitStack:
+        """The lock, taken where the folder lies: one that is moved while another process holds it is followed."""
+        while True:
+            self.make()
+            with contextlib.ExitStack() as held:
+                try:
+                    held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
+                    home = self._home() if self._home else self._root
+                except NotFound:
+                    if self._home and not os.path.isdir(self._root):
+                        continue
+                    raise
+                if home == self._root:
+                    return held.pop_all()
+                self._root = home
 
     def create(self, path: str, text: str) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""

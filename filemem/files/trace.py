@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk
 from filemem.files.folder import Folder
-from filemem.files.places import listed
+from filemem.files.places import Place, listed
 
 FOLDER = "traces"
 SPENT = ("tokens_in", "tokens_out", "milliseconds")
@@ -26,7 +26,13 @@ class Trace:
     """The trace of one session, named as its file. A trace that cannot be written never stops a conversation."""
 
     def __init__(self, folder: Folder, session: str) -> None:
-        self.path = folder.bookkeeping(f"{FOLDER}/{os.path.basename(session).rpartition('.')[0]}.jsonl")
+        self._folder = folder
+        self._name = os.path.basename(session).rpartition(".")[0]
+
+    @property
+    def path(self) -> Place:
+        """Where it lies on disk."""
+        return self._folder.bookkeeping(f"{FOLDER}/{self._name}.jsonl")
 
     @classmethod
     def of_jobs(cls, folder: Folder, at: dt.datetime) -> Self:

@@ -71,7 +71,7 @@ def end(folder: Folder) -> None:
         disk.sync_folder(folder.bookkeeping())
 
 
-_CACHES = (indexes.FOLDER, asof.FOLDER, vector_files.FOLDER)
+CACHES = (indexes.FOLDER, asof.FOLDER, vector_files.FOLDER)
 _PACKED = (
     *(b"\x1f\x8b\x08", b"PK\3\4", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"(\xb5/\xfd", b"Rar!\x1a", b"%PDF-"),
     *(b"PACK\0\0\0", b"\x78\1", b"# v2 git bundle", b"# v3 git bundle"),
@@ -258,7 +258,7 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
 
 def _kept(user: Folder) -> Iterator[str]:
     """The files of bookkeeping that are no cache and no lock."""
-    for path in files(user.bookkeeping(), lambda folder: folder not in _CACHES):
+    for path in files(user.bookkeeping(), lambda folder: folder not in CACHES):
         name = path.rpartition("/")[2]
         if not name.endswith("lock") and name != MARK:
             yield path
@@ -370,7 +370,7 @@ def end_user(folder: Folder) -> None:
         remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
     if not names_in(folder.place):
         remove(folder.place)
-    disk.sync_folder(folder.store)
+    disk.sync_folder(folder.above)
 
 
 # -- what still says it ------------------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ def end_user(folder: Folder) -> None:
 def files_still_saying(folder: Folder, wording: Wording) -> list[str]:
     """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
     with the line that does."""
-    root = os.path.realpath(folder.store)
+    root = os.path.realpath(folder.above)
     found = still_saying(root, wording, but=(".git",), aside=folder.bookkeeping(MARK))
     return [f"{one_line(os.path.relpath(where, root))}: {one_line(line, 80)}" for where, line in found.items()]
 

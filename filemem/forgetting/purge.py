@@ -263,7 +263,7 @@ def search(target: PurgeTarget) -> StillInHistory:
         count += 1
         if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
             told[oid] = kind
-    here = erasure.still_saying(target.history.folder.store, wording, but=(".git",)) if told else ()
+    here = erasure.still_saying(target.history.folder.above, wording, but=(".git",)) if told else ()
     readable = (where for where in here if os.path.isfile(where) and os.access(where, os.R_OK))
     listed = "".join(f"{where}\n" for where in readable if "\n" not in where)
     for oid in repository.text("hash-object", "--no-filters", "--stdin-paths", stdin=os.fsencode(listed)).split():

@@ -31,17 +31,11 @@ class Past(Folder):
     def __init__(
         self, folder: Folder, root: str, moment: dt.datetime, commit: str, at: dt.datetime, subject: str
     ) -> None:
-        super().__init__(root, folder.name, folder.trust)
-        self._store = folder.store
+        super().__init__(root, folder.name, folder.trust, folder.store)
         self.moment = moment
         self.commit = commit
         self.at = at
         self.subject = subject
-
-    @property
-    def store(self) -> str:
-        """The store's folder, whose settings hold here as well."""
-        return self._store
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:

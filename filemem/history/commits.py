@@ -17,7 +17,7 @@ from typing import NamedTuple
 from filemem.errors import Busy, FilememError, NotFound, Problem
 from filemem.files import config, disk
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
-from filemem.files.store import StoreFolder
+from filemem.files.store import StoreFolder, users
 from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
 from filemem.history.git import GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, GitFile, Repository, find, merge_file
@@ -97,7 +97,7 @@ class History:
     @functools.cached_property
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
-        for folder in (self.folder.root, os.path.dirname(self.folder.root)):
+        for folder in (self.folder.root, self.folder.above):
             if has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
                 top = os.path.realpath(folder)
                 return folder if top == self.found.where or top.startswith(self.found.where + os.sep) else ""
@@ -112,11 +112,11 @@ class History:
         return path.removeprefix(self.inside + "/") if self.inside else path
 
     def everyone(self) -> list[History]:
-        """The users whose memories the repository holds: the one, or everyone in the store."""
+        """The users whose memories the repository holds: the one, or everyone in the store or shard."""
         if self.home == self.folder.root:
             return [self]
         store = StoreFolder(self.folder.store, self.folder.trust)
-        found = [History(store.folder(name)) for name in store.users()]
+        found = [History(store.folder(name)) for name in users(self.folder.above)]
         return [one for one in found if one.is_in(self.repository)]
 
     def is_in(self, repository: Repository) -> bool:

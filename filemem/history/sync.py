@@ -15,7 +15,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import config, disk
 from filemem.files.memory import counterpart
-from filemem.files.store import StoreFolder
+from filemem.files.store import StoreFolder, users
 from filemem.history import weaving, worktree
 from filemem.history.beginning import ATTRIBUTES, message
 from filemem.history.commits import History
@@ -103,7 +103,7 @@ def _users_left_out(history: History) -> list[str]:
     """A sentence on each user whose memories lie in a repository that nobody here has agreed to."""
     said = []
     store = StoreFolder(history.folder.store, history.folder.trust)
-    for name in store.users() if history.home != history.folder.root else []:
+    for name in users(history.folder.above) if history.home != history.folder.root else []:
         try:
             said += [] if History(store.folder(name)).found else [f"{name} is in no repository."]
         except GitError as error:

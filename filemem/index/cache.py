@@ -120,15 +120,18 @@ _of: weakref.WeakKeyDictionary[Folder, Index] = weakref.WeakKeyDictionary()
 
 
 def of(folder: Folder) -> Index:
-    """The index of a user's folder, the same one for as long as the folder object lives."""
-    return _of.setdefault(folder, Index(folder)) if folder not in _of else _of[folder]
+    """The index of a user's folder, the same one for as long as the folder object lives and the folder lies where it does."""
+    found = _of.get(folder) or _of.setdefault(folder, Index(folder))
+    if found.place != folder.place:  # in another shard now
+        found = _of[folder] = Index(folder)
+    return found
 
 
 class Index:
     """The index of one folder. Safe to use from several threads."""
 
     def __init__(self, folder: Folder) -> None:
-        self.folder = folder
+        self.folder, self.place = folder, folder.place
         self.shelf = MemoryCache()
         self.progress: Progress = lambda done, total: None  # told the number of files read and to read
         self._where = folder.bookkeeping(FOLDER)

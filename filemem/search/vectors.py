@@ -49,7 +49,7 @@ class Vectors:
 
     def __init__(self, folder: Folder, settings: config.Config) -> None:
         given = settings.embeddings or {}
-        self.settings = settings
+        self.settings, self.place = settings, folder.place
         self._before, self._asking = given.get("passage_prefix", ""), given.get("query_prefix", "")
         self._folder = folder.bookkeeping(FOLDER)
         self._private = [globs.matcher(glob) for glob in given["except"]]
@@ -256,6 +256,6 @@ def of(folder: Folder) -> Vectors | None:
     """The vectors of a user's memories, None where the settings name no embedding model. Raises ConfigError."""
     settings = config.of(folder)
     known = _of.get(folder)
-    if settings.embeddings and (known is None or known.settings is not settings):
+    if settings.embeddings and (known is None or known.settings is not settings or known.place != folder.place):
         known = _of[folder] = Vectors(folder, settings)
     return known if settings.embeddings else None

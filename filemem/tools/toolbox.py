@@ -37,7 +37,6 @@ class Toolbox:
 
     def __init__(self, folder: Folder, now: Callable[[], dt.datetime]) -> None:
         self._folder = folder
-        self._index = index.of(folder)
         self._config = config.of(folder)
         self._now = now
         self.current: CurrentConversation | None = None
@@ -65,7 +64,7 @@ class Toolbox:
         return tools[name](**checked)
 
     def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
-        corpus = self._index.corpus()
+        corpus = index.of(self._folder).corpus()
         found = grep(self._folder, corpus, pattern, path=path, context=context, offset=offset, current=self.current)
         self.hits = found.total
         if not found.total and (line := example(self._folder, corpus, path)):
@@ -73,7 +72,7 @@ class Toolbox:
         return answers.grepped(self._folder, found, {"pattern": pattern, **_given(path=path, context=context or None)})
 
     def _search_files(self, query: str, **filters: Any) -> str:
-        found = search_files(self._index, query, today=self._now().date(), current=self.current, **filters)
+        found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
         self.hits, self.found = len(found.hits), [*self.found[-1:], found]
         self.strength = max((hit.strength for hit in found.hits), default=None)
         return answers.searched(found, {"query": query, **filters})
