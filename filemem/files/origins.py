@@ -16,6 +16,7 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, archived, live
+from filemem.files.places import Place
 
 RECORD = "imports.jsonl"
 HEAD = 8192  # bytes of a session in which its front matter is looked for
@@ -46,18 +47,17 @@ def forget(folder: Folder, memory: Memory) -> None:
 class _Record:
     """What stands in the record of one user, read on at every question, because another process may be importing too."""
 
-    def __init__(self, folder: Folder) -> None:
-        self._where = folder.bookkeeping(RECORD)
+    def __init__(self) -> None:
         self._imported: dict[str, Imported] = {}
-        self._file, self._read = 0, 0  # the inode that was read, and how far
+        self._file, self._read = (0, 0), 0  # the device and inode that was read, and how far
         self._lock = threading.Lock()
 
-    def now(self) -> dict[str, Imported]:
-        """What is recorded as of now, by origin. A record that was replaced, or has become shorter, is read anew."""
-        with self._lock, contextlib.suppress(FilememError), open(disk.open_regular(self._where), "rb") as file:
+    def now(self, where: Place) -> dict[str, Imported]:
+        """What is recorded as of now at `where`, by origin. A record that was replaced, or has become shorter, is read anew."""
+        with self._lock, contextlib.suppress(FilememError), open(disk.open_regular(where), "rb") as file:
             stat = os.fstat(file.fileno())
-            if stat.st_ino != self._file or stat.st_size < self._read:
-                self._imported, self._file, self._read = {}, stat.st_ino, 0
+            if (stat.st_dev, stat.st_ino) != self._file or stat.st_size < self._read:
+                self._imported, self._file, self._read = {}, (stat.st_dev, stat.st_ino), 0
             file.seek(self._read)
             data = file.read(disk.MOST)
             whole = data[: data.rfind(b"\n") + 1]
@@ -79,12 +79,12 @@ class Origins:
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._record = _records.setdefault(folder, _Record(folder))
+        self._record = _records.setdefault(folder, _Record())
         self._sessions: dict[bool, dict[str, str]] = {}
 
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has."""
-        return self._record.now().get(origin)
+        return self._record.now(self.folder.bookkeeping(RECORD)).get(origin)
 
     def add(self, origin: str, path: str, parts: list[str]) -> None:
         """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
@@ -111,7 +111,7 @@ class Origins:
         An origin that is not recorded is looked for only in sessions that are not either, so that one more conversation
         does not read all that were taken before it.
         """
-        recorded = self._record.now()
+        recorded = self._record.now(self.folder.bookkeeping(RECORD))
         imported = recorded.get(origin)
         path = self.place(imported.path) if imported else None
         if path and self._origin(path) in (origin, ""):

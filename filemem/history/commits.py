@@ -342,8 +342,8 @@ class History:
         """Let a job wait, and others wait no longer."""
         if add is None and not done:
             return
-        where = self.folder.bookkeeping(POSTPONED)
         with self.folder.locked():
+            where = self.folder.bookkeeping(POSTPONED)
             jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
             lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]
             if lines:

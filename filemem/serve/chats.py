@@ -202,8 +202,8 @@ class Chats:
     def _note(self, said: Said, path: str) -> None:
         alone = {"said": _key(said)}
         lines = [json.dumps(one) for one in (alone, {**alone, "person": _key(_persons(said)), "path": path})]
-        place = self.user.bookkeeping(RECORD)
         with self.user.locked():
+            place = self.user.bookkeeping(RECORD)
             with open(disk.open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as record:
                 record.write("".join(f"{line}\n" for line in lines).encode())
                 size = record.tell()
