@@ -31,6 +31,7 @@ LARGEST = 20_000_000  # bytes of a request
 SLOWEST = 30.0  # seconds in which its body must come
 LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
+USERS_AT_HAND = 500  # whose index is kept in memory, a third of a megabyte each; who was asked longest ago is read anew
 DETAILS = "x-filemem-details"
 Log = Callable[[str], None]
 
@@ -159,8 +160,9 @@ class Service:
         """Have a thread answer, unless too many do; raises Wrong then."""
         if self._under_way[user] >= self._limits.of_one or self._under_way.total() >= self._limits.at_once:
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
-        if user not in self._chats:
-            self._chats[user] = self._make(user)
+        self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
+        for oldest in list(self._chats)[:-USERS_AT_HAND]:
+            del self._chats[oldest]
         self._under_way[user] += 1
 
         def freed(_: Any) -> None:
