@@ -197,3 +197,30 @@ def test_nobody_is_moved_to_a_folder_that_is_not_listed(top, place):
     assert told.returncode == 2 and "listed are ../a, ../b" in told.stderr
     with pytest.raises(Refused):
         opened(top).user("../ann")
+
+
+def test_who_is_forgotten_is_in_no_registry(top, place):
+    move(top)
+    shutil.rmtree(place / "b/ann/.git")
+    told = filemem(top, "forget", "--user", "ann", "--yes")
+    assert told.returncode == 0, told.stderr
+    assert (top / "moved.txt").read_text() == "" and opened(top).users() == ["bob"]
+
+
+def test_shards_in_git_keep_what_was_and_take_in_who_comes(top, place):
+    """A repository of a whole shard keeps the history until the move, that of the other begins with what came."""
+    shutil.rmtree(place / "a/ann/.git")
+    (place / "a/ann/facts/link").unlink()
+    assert filemem(top, "init", str(top), "--git").stdout.count("Made a git repository in") == 2
+    told = filemem(top, "users", "move", "ann", "../b")
+    assert "the history until now stays in the repository of" in told.stderr
+    log = [
+        filemem(top, "log", "--user", "ann").stdout,
+        filemem(top, "remember", "--user", "ann", "Lives in Porto.").stdout,
+    ]
+    assert "Take in ann" in log[0] and "Remembered" in log[1]
+    left = [
+        subprocess.run(["git", "-C", place / shard, "status", "--short"], capture_output=True, text=True)
+        for shard in "ab"
+    ]
+    assert " D ann/profile.md" in left[0].stdout and left[1].stdout == ""

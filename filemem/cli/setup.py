@@ -39,15 +39,18 @@ def init_command(folder: str | None, with_git: bool) -> int:
     """
     root = StoreFolder(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
     _create(root, as_well=with_git)
-    for home in _homes(StoreFolder(root)) if with_git else ():
-        say(*set_up(home, (StoreFolder(root).users() or ["me"])[0], now(), the_trust()))
+    store = StoreFolder(root, the_trust())
+    for home in _homes(store) if with_git else ():
+        say(*set_up(home, (store.users() or ["me"])[0], now(), the_trust()))
     return 0
 
 
 def _homes(store: StoreFolder) -> list[str]:
-    """The folders to set up for git: users' folders that are repositories of their own; the store, if it is one or none is."""
+    """The folders to set up for git: users' folders that are repositories of their own; of the store, or of its shards, each that
+    is one, or all where no user's is."""
+    tops = [shard.place for shard in store.shards.listed() if shard.there()] or [store.root]
     own = [root for root in (store.folder(name).root for name in store.users()) if _is_repository(root)]
-    return [*own, *([store.root] if not own or _is_repository(store.root) else [])]
+    return [*own, *(top for top in tops if not own or _is_repository(top))]
 
 
 def _is_repository(folder: str) -> bool:

@@ -143,10 +143,13 @@ class Shards:
             self._moved = stamp, found
         return self._moved[1]
 
-    def register(self, name: str, entry: str) -> None:
-        """Have a user lie in a shard from the moment on at which there is a folder of that name in it."""
+    def register(self, name: str, entry: str = "") -> None:
+        """Have a user lie in a shard from the moment on at which there is a folder of that name in it; without one, take the
+        line out, where there is any."""
+        if self.moved().get(name, "") == entry:
+            return
         with disk.lock(os.path.join(self.root, _LOCK)):
-            found = {**self.moved(), name: entry}
+            found = {user: where for user, where in {**self.moved(), name: entry}.items() if where}
             lines = [f"{user}: {where}\n" for user, where in sorted(found.items())]
             disk.write(os.path.join(self.root, REGISTRY), "".join(lines).encode("utf-8", "surrogateescape"))
 
