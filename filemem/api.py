@@ -23,7 +23,7 @@ from filemem.forgetting.maintenance import JobDone
 from filemem.grep import Match, matches
 from filemem.history import asof
 from filemem.importers import intake
-from filemem.models import Model, OpenAIModel
+from filemem.models import Model, choosing
 from filemem.models.offline import OfflineModel
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
@@ -217,10 +217,7 @@ class User:
         settings = config.of(self.folder)
         if model is not None and not isinstance(model, str):
             return model
-        name = model or settings.model
-        if not name:
-            return None
-        return OpenAIModel(name, settings.base_url or None, os.environ.get("OPENAI_API_KEY"), settings.timeout)
+        return choosing.model(settings, model)
 
 
 class Store:

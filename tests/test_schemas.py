@@ -44,6 +44,12 @@ MORE: dict[str, dict[str, Any]] = {
         },
         "additionalProperties": False,
     },
+    "limits": {
+        "properties": {
+            key: {"type": "integer", "exclusiveMinimum": 0, "description": said} for key, said in config.LIMITS.items()
+        },
+        "additionalProperties": False,
+    },
     "threshold": {"exclusiveMaximum": 1},
     **{key: {"enum": [*words, None]} for key, words in config.CHOICES.items()},
 }

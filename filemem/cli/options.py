@@ -97,7 +97,17 @@ model_option = click.option(
 path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
 after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
 before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
-all_users_option = click.option("--all-users", is_flag=True, help="Every user of the store, one after the other.")
+_MANY = (
+    _kept("--all-users", is_flag=True, default=None, help="Every user of the store."),
+    _kept("--workers", type=click.IntRange(1, 1024), metavar="N", help="Of all users, so many at a time [1]."),
+    _kept("--scheduler", metavar="URL", help="On the workers of this Dask cluster, such as tcp://10.0.0.5:8786."),
+    _kept("--resume", is_flag=True, default=None, help="Leave out those whom the same command is done with today."),
+)
+
+
+def many_options(command: F) -> F:
+    """--all-users, and how a job goes for them: --workers, --scheduler, --resume."""
+    return functools.reduce(lambda made, option: option(made), reversed(_MANY), command)
 
 
 def chosen(name: str) -> Any:

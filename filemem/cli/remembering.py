@@ -1,35 +1,30 @@
 """Commands that make memories of what was said: remember, consolidate, review."""
 
-import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import click
 
-from filemem.cli.common import a_user, now, the_store, the_user, welcome
+from filemem.cli.common import a_user, now, the_user, welcome
+from filemem.cli.everyone import run_job
 from filemem.cli.options import (
-    all_users_option,
     json_option,
     json_option_that,
+    many_options,
     model_option,
     new_user_option,
     shared_options,
 )
-from filemem.cli.screen import choose, dim, for_script, progress, put, say, say_aside, say_json, tell
-from filemem.cli.talk import the_model
-from filemem.cli.telling import as_json as decision_json
-from filemem.cli.telling import committed, consolidated, lines, remembered, waiting
-from filemem.endpoint.traced import traced
-from filemem.errors import FilememError
-from filemem.files import archive, events
+from filemem.cli.screen import choose, dim, for_script, put, say, say_aside, say_json
+from filemem.cli.telling import remembered
+from filemem.files import events
 from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.remembering import consolidation
+from filemem.jobs.telling import committed, lines
 from filemem.remembering import retold as old_facts
-from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.remembering.consolidation import Applied, Decision
-from filemem.remembering.extraction import listener
+from filemem.remembering.comparison import SUPERSEDE, UPDATE
+from filemem.remembering.consolidation import Applied
 from filemem.remembering.retold import DerivedFact
 from filemem.remembering.review import Proposal, Review
 from filemem.text.plain import escape_controls, one_line
@@ -93,73 +88,21 @@ def note_command(text: tuple[str, ...], event: str) -> int:
 
 
 @click.command("consolidate")
-@all_users_option
+@many_options
 @click.option("--dry-run", is_flag=True, help="Say what would be remembered, and write nothing.")
 @click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each.")
 @model_option
 @json_option
 @shared_options
-def consolidate_command(all_users: bool, model: str | None, **how: bool) -> int:
+def consolidate_command(**options: Any) -> int:
     """Make memories of what was said.
 
     Every session is read once; what it tells becomes facts, lessons and lines of the profile, each with its source. With
-    --review, or review: true in filemem.yaml, it becomes proposals first. Exit code 2 where it failed for one of the users.
+    --review, or review: true in filemem.yaml, it becomes proposals first. Exit code 1 where it failed for one of all users.
 
     Example: filemem consolidate --dry-run
     """
-    store = the_store()
-    users = [store.folder(name) for name in store.users()] if all_users else [the_user()]
-    failed = False
-    for user in users:
-        try:
-            _consolidate(user, model, named=all_users, **how)
-        except FilememError as error:
-            if not all_users:
-                raise
-            failed = True
-            put(f"{user.name}: {error}", err=True)
-    return 2 if failed else 0
-
-
-def _consolidate(folder: Folder, model: str | None, *, dry_run: bool, review: bool, named: bool) -> None:
-    listen = listener(
-        traced(the_model(folder, model), folder, now, "consolidation"), lambda sentence: put(sentence, err=True)
-    )
-    whose, before = ({"user": folder.name}, f"{folder.name}: ") if named else ({}, "")
-    with (
-        contextlib.nullcontext() if dry_run else archive.job_lock(folder),
-        progress(f"remembering {folder.name}") as show,
-    ):
-        if dry_run:
-            plans = consolidation.plan(folder, now(), listen, None, show)
-            found = [Applied(list(plan.decisions), [], list(plan.notes)) for plan in plans]
-        else:
-            found = list(consolidated(folder, listen, None, show, review=review))
-    decided = [(one, done.staged) for done in found for one in done.decisions]
-    for one, staged in decided:
-        tell({**whose, **decision_json(one, staged=staged)}, *lines(one, whole=True, staged=staged))
-    for note in (note for done in found for note in done.notes):
-        tell({**whose, "event": "notice", "text": note}, note)
-    made, proposed = [one for one, staged in decided if not staged], sum(staged for _, staged in decided)
-    said = [_summary(made)] if made or not proposed else []
-    said += [f"{waiting(proposed)}."] if proposed else []
-    said += ["Nothing was written."] if dry_run else []
-    if not for_script():
-        say(before + " ".join(said))
-
-
-def _summary(made: list[Decision]) -> str:
-    """What was decided, in one sentence."""
-    counts = [
-        (sum(one.action in (ADD, SUPERSEDE, LATE) for one in made), "new"),
-        (sum(len(one.replaces) for one in made if one.action == SUPERSEDE), "superseded"),
-        (sum(one.action == UPDATE for one in made), "told again"),
-        (sum(one.action == DOUBT for one in made), "doubted"),
-        (sum(one.action == NOOP for one in made), "known"),
-        (sum(one.action == DROP for one in made), "dropped"),
-    ]
-    told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
-    return f"{told[:1].upper()}{told[1:]}." if told else "Nothing new was said."
+    return run_job("consolidate", "remembering", **options)
 
 
 @click.command("review")
@@ -222,7 +165,8 @@ def _go_through(
         say("\nThe rest waits.")
     finally:
         decisions = [one for each in done for one in each.decisions]
-        committed(folder, Applied(decisions, [p for each in done for p in each.paths], []), "", before, job="review")
+        made = Applied(decisions, [p for each in done for p in each.paths], [])
+        say_aside(committed(folder, made, "", before, now(), job="review"))
     return 0
 
 

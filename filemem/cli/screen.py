@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -153,6 +154,25 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         yield show
     finally:
         end()
+
+
+@contextlib.contextmanager
+def bar(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A function of how many more are done that draws a bar with the rate and the time left, on standard error where that is a
+    terminal; with 0 it makes room for a line."""
+    if not sys.stderr.isatty():
+        yield lambda more: None
+        return
+    began, drawn = time.monotonic(), click.progressbar(length=total, label=label, show_pos=True, file=sys.stderr)
+    drawn.item_show_func = lambda _: f"{drawn.pos / (time.monotonic() - began):,.1f}/s"
+
+    def show(more: int) -> None:
+        if not more:
+            put("\r\x1b[K", nl=False, err=True)
+        drawn.update(more)
+
+    with drawn:
+        yield show
 
 
 _NOT_FIRST = "，。！？；：、）」』】》〉”’…ー々,.!?;:)]}%"  # never open a line

@@ -8,13 +8,13 @@ from importlib import resources
 import click
 
 from filemem.cli.common import now, the_store, the_trust, the_user
-from filemem.cli.options import chosen, json_option, shared_options, store_path
-from filemem.cli.screen import for_script, progress, say, tell
+from filemem.cli.everyone import for_each, many, order
+from filemem.cli.options import chosen, json_option, many_options, shared_options, store_path
+from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files import config, disk, locks, trust
 from filemem.files.store import StoreFolder
-from filemem.history import History, set_up, weaving
-from filemem.overview import check
+from filemem.history import set_up, weaving
 from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
@@ -85,6 +85,7 @@ def _settings() -> str:
 
 
 @click.command("check")
+@many_options
 @json_option
 @shared_options
 def check_command() -> int:
@@ -95,22 +96,16 @@ def check_command() -> int:
     Example: filemem check
     """
     store = the_store()
-    named = chosen("user") or os.environ.get("FILEMEM_USER")
+    named = not many() and (chosen("user") or os.environ.get("FILEMEM_USER"))
     names = [the_user().name] if named else store.users()
-    found: list[tuple[str, Problem]] = [("", problem) for problem in [*_settings_problems(store), *_disks(store)]]
-    files = 0
-    for name in names:
-        user = store.folder(name)
-        found += [(name, problem) for problem in History(user).problems()]
-        with progress(f"checking {name}") as show:
-            problems = check.problems(user, show)
-        files += sum(1 for _ in user.files())
-        found += [(name, problem) for problem in problems]
-    for name, problem in found:
-        tell({"user": name, **problem._asdict()}, str(problem._replace(path=os.path.join(name, problem.path))))
+    found = [*_settings_problems(store), *_disks(store)]
+    for problem in found:
+        tell({"user": "", **problem._asdict()}, str(problem))
+    failed, counts = for_each(order("check", {}), "checking", dict.fromkeys(names, ""), brief=False)
+    problems = len(found) + counts["problems"]
     if not for_script():
-        say(f"{files:,} files of {counted(len(names), 'user')}: {counted(len(found), 'problem')}.")
-    return 1 if found else 0
+        say(f"{counts['files']:,} files of {counted(len(names), 'user')}: {counted(problems, 'problem')}.")
+    return 1 if failed or problems else 0
 
 
 def _disks(store: StoreFolder) -> list[Problem]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +19,7 @@ from filemem.cli.telling import after_talk
 from filemem.files import config, trace, transcript, trust
 from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.models import Model, OpenAIModel, prompt
+from filemem.models import Model, choosing, prompt
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 from filemem.text.plain import one_line
@@ -41,10 +40,7 @@ def the_model(folder: Folder, name: str | None) -> Model:
     """
     held = settled(the_store())
     settings = config.of(folder)
-    chosen = name or settings.model
-    if "base_url" in held or not chosen or chosen == OfflineModel.name:
-        return OfflineModel()
-    return OpenAIModel(chosen, settings.base_url or None, os.environ.get("OPENAI_API_KEY"), settings.timeout)
+    return (choosing.model(settings, name) if "base_url" not in held else None) or OfflineModel()
 
 
 @click.command("chat")

@@ -6,7 +6,7 @@ While a chat goes on, what has left the prompt's window is consolidated in the b
 import datetime as dt
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from filemem.chat.conversation import Conversation
@@ -17,67 +17,11 @@ from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
 from filemem.history import History, UncommittedChanges
+from filemem.jobs.telling import as_json, committed, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
 from filemem.remembering import consolidation, remembering
-from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.remembering.consolidation import Applied, Decision
+from filemem.remembering.consolidation import Applied
 from filemem.remembering.extraction import listener
-from filemem.text.plain import one_line
-
-_WORDS = dict.fromkeys((ADD, SUPERSEDE, LATE), "remembered")
-_WORDS |= {UPDATE: "updated", DOUBT: "doubted", NOOP: "knew", DROP: "dropped"}
-
-
-def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterator[str]:
-    """A decision as lines; `whole` tells what was left out as well, `staged` what waits for review."""
-    text = one_line(one.claim.text, 160)
-    if staged:
-        yield f"proposed: {text}"
-    elif one.action in (ADD, SUPERSEDE, UPDATE, LATE, DOUBT):
-        reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
-        yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
-        if one.action == SUPERSEDE:
-            yield from (f"superseded {old}" for old in one.replaces)
-    elif whole:
-        yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
-
-
-def waiting(count: int) -> str:
-    """What to do about proposals."""
-    return f"{count:,} {'proposal waits' if count == 1 else 'proposals wait'} for your word; see: filemem review"
-
-
-def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
-    """A decision for a script."""
-    return {
-        "event": "proposal" if staged else "memory",
-        "action": one.action.lower(),
-        "path": one.path,
-        "text": one.claim.text,
-        "reason": one.reason,
-        "source": list(one.claim.sources),
-        "supersedes": list(one.replaces),
-    }
-
-
-def committed(
-    folder: Folder, done: Applied, session: str, before: UncommittedChanges, job: str = "consolidate"
-) -> None:
-    """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood."""
-    if done.paths:
-        trailers = {"Job": job, "Session": session} if session else {"Job": job}
-        subject = remembering.subject(done.decisions)
-        say_aside(History(folder).record(subject, done.paths, trailers, clock(), before).note)
-
-
-def consolidated(folder: Folder, *given: Any, review: bool = False) -> Iterator[Applied]:
-    """Consolidate sessions, as `consolidation.run` is told to, and commit what becomes of each."""
-    history = History(folder)
-    before = history.before(clock())
-    for session, done in consolidation.run(folder, clock(), *given, review=review):
-        committed(folder, done, session, before)
-        before = history.before(clock())
-        yield done
 
 
 def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
@@ -103,10 +47,10 @@ def after_talk(talk: Conversation) -> None:
         return
     try:
         with archive.job_lock(user):
-            for done in consolidated(
-                user, listener(_apart(talk.model, user, clock), aside), consolidation.interrupted(user)
-            ):
+            listen = listener(_apart(talk.model, user, clock), aside)
+            for done, note in consolidated(user, clock(), listen, consolidation.interrupted(user)):
                 show(done)
+                say_aside(note)
                 staged += len(done.decisions) * done.staged
         if staged:
             aside(waiting(staged))
@@ -183,6 +127,6 @@ class BackgroundConsolidation:
     def _shown(self, session: str, done: Applied, before: UncommittedChanges) -> Callable[[], None]:
         def shown() -> None:
             show(done)
-            committed(self._talk.user, done, session, before)
+            say_aside(committed(self._talk.user, done, session, before, clock()))
 
         return shown

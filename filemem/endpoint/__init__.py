@@ -3,6 +3,7 @@
 from filemem.endpoint.completions import Model, OpenAIModel, ToolsRefused
 from filemem.endpoint.connection import ModelError, PromptTooLong
 from filemem.endpoint.embeddings import Embedder
+from filemem.endpoint.limits import RequestLimits
 from filemem.endpoint.reply import Reply, ToolCall, Usage
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "OpenAIModel",
     "PromptTooLong",
     "Reply",
+    "RequestLimits",
     "ToolCall",
     "ToolsRefused",
     "Usage",

@@ -5,11 +5,12 @@ import json
 import re
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 from filemem.endpoint.connection import LONGEST_ANSWER, SILENCE, Connection, ModelError, PromptTooLong, Wire
 from filemem.endpoint.failures import FIRST_PAUSE, Failure, span
+from filemem.endpoint.limits import RequestLimits
 from filemem.endpoint.reply import MOST_CALLS, Draft, Reply, ToolCall, Usage
 
 __all__ = ["Model", "ModelError", "OpenAIModel", "PromptTooLong", "Reply", "ToolCall", "ToolsRefused", "Usage"]
@@ -45,6 +46,7 @@ class OpenAIModel(Connection):
 
     `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line
     whenever an answer comes otherwise than it was asked for: after a pause, without streaming, cut at a limit.
+    With `limits` a request waits for its turn among those of other processes.
     `on_thought` gets what the model thinks, which is no part of its answer. A Ctrl-C while the model answers closes
     the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
@@ -57,8 +59,10 @@ class OpenAIModel(Connection):
         timeout: float = SILENCE,
         on_notice: Callable[[str], None] = _unheard,
         longest: float = LONGEST_ANSWER,
+        limits: RequestLimits | None = None,
     ) -> None:
         super().__init__(name, base_url, api_key, timeout, longest)
+        self._limits = limits
         self.on_notice = on_notice
         self.on_thought: Callable[[str], None] = _unheard
         self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
@@ -92,7 +96,7 @@ class OpenAIModel(Connection):
                 reply = self._answer(request, draft)
             except Failure as failure:
                 simpler = accepts.without(request, failure)
-                pause = None if draft.text else failure.pause(retries)
+                pause = None if draft.text else (self._limits or Failure).pause(failure, retries)
                 if simpler is not None:
                     if not simpler.tools:
                         self._tools_refused = True
@@ -118,14 +122,17 @@ class OpenAIModel(Connection):
     def _answer(self, request: dict[str, Any], draft: Draft) -> Reply:
         """One request and its whole answer; raises Failure."""
         self._check()
-        with self._wire.bounded():
+        with self._limits.turn(request) if self._limits else nullcontext(), self._wire.bounded():
             try:
                 with closing(self._events("/chat/completions", request)) as events:
                     for event in events:
                         draft.take(event)
                         if draft.full:
                             break
-                return draft.reply(prefix=f"call_{len(request['messages'])}_")
+                reply = draft.reply(prefix=f"call_{len(request['messages'])}_")
+                if self._limits:
+                    self._limits.spend(reply.usage.tokens_out)
+                return reply
             except Failure:
                 if self._wire.over:
                     raise Failure("endless") from None

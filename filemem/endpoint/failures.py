@@ -34,17 +34,25 @@ class Failure(Exception):
             or bool(re.search(OVERLONG, self.message.lower()))
         )
 
-    def pause(self, retries: int) -> float | None:
-        """Seconds to wait before trying again after `retries` retries, None where that would not help."""
+    @property
+    def passing(self) -> bool:
+        """Whether trying again may help."""
         passing = self.kind == "dropped" or self.status in (408, 429, 500, 502, 503, 504, 529)
         # Groq refuses its own model's answer with this code when the model wrote a call badly; the next try may do.
-        passing = (passing and self.code != "insufficient_quota") or self.code == "tool_use_failed"
-        if not passing or self.too_long or retries == RETRIES:
+        return ((passing and self.code != "insufficient_quota") or self.code == "tool_use_failed") and not self.too_long
+
+    @property
+    def seconds(self) -> float | None:
+        """The pause that the endpoint names, in seconds."""
+        return _seconds(self.after)
+
+    def pause(self, retries: int) -> float | None:
+        """Seconds to wait before trying again after `retries` retries, None where that would not help."""
+        if not self.passing or retries >= RETRIES:
             return None
         if not self.after:
             return float(FIRST_PAUSE * 2**retries)
-        seconds = _seconds(self.after)
-        return seconds if seconds is not None and seconds <= LONGEST_PAUSE else None
+        return self.seconds if self.seconds is not None and self.seconds <= LONGEST_PAUSE else None
 
     def sentence(self, key: str, silence: float) -> str:
         """What failed and what to do; never `key`, which an endpoint may repeat. `silence` is the time-out, seconds."""

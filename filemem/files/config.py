@@ -51,6 +51,10 @@ EMBEDDINGS = {
     "query_prefix": "what the model wants before a question",
     "passage_prefix": "and before what is found",
 }  # the keys of that setting
+LIMITS = {
+    "concurrent": "requests under way at once",
+    "tokens_per_minute": "tokens of questions and answers in a minute",
+}  # the keys of that setting
 PLAINLY = "write one `key: value` a line"
 
 
@@ -99,6 +103,7 @@ class Config:
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
     embeddings: Mapping[str, Any] | None = None  # a model, endpoint of vectors to search by as well; see docs/search.md
+    limits: Mapping[str, int] | None = None  # of all jobs together at the endpoint: concurrent, tokens_per_minute
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     stores: Sequence[str] = ()  # folders in which users lie, a disk or mount each; see docs/scale.md
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
@@ -231,6 +236,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         return _entries(value, wrong) or default
     if key == "embeddings":
         return _embeddings(value, wrong)
+    if key == "limits":
+        return _limits(value, wrong)
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
@@ -284,6 +291,16 @@ def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     if not isinstance(value, list):
         raise wrong("imports is a list", "put a hyphen before each entry: `- claude-code: ~/.claude/projects`")
     return value
+
+
+def _limits(value: Any, wrong: Wrong) -> dict[str, int]:
+    """What the jobs' requests keep to; raises ConfigError for anything else than LIMITS with whole numbers above 0."""
+    given = value if isinstance(value, dict) else {"": 0}
+    if not {*given} <= {*LIMITS} or not all(type(number) is int and number > 0 for number in given.values()):
+        raise wrong(
+            "limits takes whole numbers above 0", "write `concurrent: 8` or `tokens_per_minute: 200000` below it"
+        )
+    return given
 
 
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:

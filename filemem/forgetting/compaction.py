@@ -312,9 +312,8 @@ def _sections(
     wanted = [source for source in batch.sources if source.path not in made]
     notes: list[str] = []
     bullets: dict[str, list[Bullet]] = {}
-    talks = [source.memory for source in wanted if source.memory.kind == "sessions"]
     if model is not None and model.name != "offline":
-        bullets, notes = _asked(model, talks, share, config.of(folder).own)
+        bullets, notes = asked(folder, wanted, model)
         room = {source.path: source.room for source in wanted}
         bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
     left = [source for source in wanted if source.path not in bullets]
@@ -324,10 +323,10 @@ def _sections(
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
 
-def _asked(
-    model: Model, memories: list[Memory], share: float, own: OwnPatterns
-) -> tuple[dict[str, list[Bullet]], list[str]]:
+def asked(folder: Folder, sources: Iterable[Source], model: Model) -> tuple[dict[str, list[Bullet]], list[str]]:
     """The model's bullets by source, as many conversations at once as it may be asked for; and what went wrong."""
+    memories = [source.memory for source in sources if source.memory.kind == "sessions"]
+    settings = config.of(folder)
     found: dict[str, list[Bullet]] = {}
     notes: list[str] = []
     while memories:
@@ -335,7 +334,7 @@ def _asked(
         while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
             spent += tokens.count(memories[count].text)
             count += 1
-        bullets, failures = condensing.bullets(model, memories[:count], share, own)
+        bullets, failures = condensing.bullets(model, memories[:count], settings.summary_share, settings.own)
         notes += failures
         for bullet in bullets:
             path = archive.live(bullet.path)

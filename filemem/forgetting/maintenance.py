@@ -319,11 +319,20 @@ def _unmarked(path: str, data: bytes) -> bytes:
 def _tidy(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     """Fold the log of recalls, bring the lessons on tools and the index up to date."""
     paths, learnt = experience.learn(folder, at)
-    folded, corpus = recalls.fold(folder), index.of(folder).corpus(progress)
-    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
-    said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
-    facts = {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}
-    return JobDone("tidy", [*learnt, *said], facts, paths, "Learn how tools fare")
+    folded, built = recalls.fold(folder), _index(folder, progress)
+    said = [*built.said, f"Folded {folded:,} lines of the log of recalls."] if folded else built.said
+    return JobDone("tidy", [*learnt, *said], {**built.facts, "recalls_folded": folded}, paths, "Learn how tools fare")
+
+
+def build(folder: Folder, progress: Progress = no_progress) -> list[JobDone]:
+    """Bring the index up to date ahead of the next question, with the vectors where the settings want some."""
+    return [_index(folder, progress), *([_embed(folder, progress)] if config.of(folder).embeddings else [])]
+
+
+def _index(folder: Folder, progress: Progress) -> JobDone:
+    corpus = index.of(folder).corpus(progress)
+    said = f"The index holds {corpus.count:,} passages of {corpus.files:,} files."
+    return JobDone("index", [said], {"files": corpus.files, "passages": corpus.count}, [], "")
 
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:

@@ -1,0 +1,194 @@
+"""The jobs by name: what each does for one user, and what it has to say."""
+
+import datetime as dt
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from filemem.endpoint import RequestLimits
+from filemem.endpoint.completions import FailFastModel
+from filemem.endpoint.traced import traced
+from filemem.errors import Refused
+from filemem.files import archive, config, trust
+from filemem.files.archive import Progress, no_progress
+from filemem.files.folder import Folder
+from filemem.files.store import StoreFolder
+from filemem.files.trust import Trust
+from filemem.forgetting import maintenance
+from filemem.forgetting.maintenance import JobDone
+from filemem.history import History
+from filemem.importers import import_file
+from filemem.jobs import costs
+from filemem.jobs.imports import committed_imports, import_json, taken_in
+from filemem.jobs.telling import Told, as_json, consolidated, in_sum, lines, notice
+from filemem.models import Model, choosing
+from filemem.models.offline import OfflineModel
+from filemem.overview import check, status
+from filemem.remembering import consolidation
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.extraction import listener
+
+
+class Order(NamedTuple):
+    """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
+
+    `trusted`: the person trusts the store's settings and repository. `run` tells one command's run from another's.
+    """
+
+    job: str
+    store: str
+    at: dt.datetime
+    options: dict[str, Any]
+    trusted: bool = False
+    run: str = ""
+
+
+class Work(NamedTuple):
+    """An order for one user: `given` is what is theirs alone, such as a file; `counts` takes what is added up over all.
+
+    `many`: the user is one of many.
+    """
+
+    order: Order
+    store: StoreFolder
+    folder: Folder
+    counts: Counter[str]
+    given: str = ""
+    many: bool = False
+    show: Progress = no_progress
+
+    @property
+    def at(self) -> dt.datetime:
+        """The time that is taken as now."""
+        return self.order.at
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The job's own options."""
+        return self.order.options
+
+    @property
+    def dry(self) -> bool:
+        """Is nothing to be written?"""
+        return bool(self.options.get("dry_run"))
+
+    @property
+    def named(self) -> str:
+        """The model that the command has chosen, empty for the offline rules."""
+        name = str(self.options.get("model") or "")
+        return "" if name == OfflineModel.name else name
+
+    @property
+    def model(self) -> Model | None:
+        """That model, None where none is asked; raises Refused where this machine would ask another endpoint than the
+        person's. UncommittedChanges many users' work what would be asked is counted, and nobody asked."""
+        if not self.named or (self.dry and self.many):
+            return None
+        held = config.withheld(self.folder.store, trust=self.folder.trust)
+        if "base_url" in held:
+            raise Refused(
+                f"base_url of {config.place(self.folder.store)} is not agreed to on this machine; {trust.REMEDY}."
+            )
+        return _model(self.folder.store, self.store.root, self.named, self.order.run)
+
+
+@functools.lru_cache(maxsize=2)
+def _model(settled: str, store: str, name: str, run: str) -> Model | None:
+    """One model for all users of a run, so that one that has failed is not asked for each; it asks within the store's limits."""
+    settings = config.load(settled, trust=Trust(given=True))
+    found = choosing.model(settings, name, RequestLimits(store, **(settings.limits or {})))
+    return FailFastModel(found) if found else None
+
+
+def _finer(show: Progress) -> Progress:
+    """Progress in so few steps that a bar would leave it out, each step a long one."""
+    return lambda done, total: show(1000 * done, 1000 * total)
+
+
+def _told(done: Iterable[JobDone]) -> list[Told]:
+    return [Told({"job": one.job, **one.facts}, one.said, bool(one.paths)) for one in done]
+
+
+def _maintain(work: Work) -> list[Told]:
+    _count(work, costs.consolidating, costs.compacting)
+    how = {"dry": work.dry, "reflecting": bool(work.options.get("reflect"))}
+    return _told(maintenance.maintain(work.folder, work.at, work.model, _finer(work.show), **how))
+
+
+def _compact(work: Work) -> list[Told]:
+    age = work.options.get("older_than")
+    _count(work, functools.partial(costs.compacting, older_than=age))
+    return _told([maintenance.compact(work.folder, work.at, work.model, age, _finer(work.show), dry=work.dry)])
+
+
+def _count(work: Work, *countings: Callable[..., None]) -> None:
+    """Count what a model would be asked, where many users would have it asked and nobody does."""
+    if work.dry and work.many and work.named:
+        for counting in countings:
+            counting(work.folder, work.at, work.named, work.counts)
+
+
+def _sweep(work: Work) -> list[Told]:
+    return _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)])
+
+
+def _index(work: Work) -> list[Told]:
+    return _told(maintenance.build(work.folder, work.show))
+
+
+def _consolidate(work: Work) -> list[Told]:
+    """Make memories of what was said; each decision is told by itself."""
+    _count(work, costs.consolidating)
+    notes: list[str] = []
+    listen = listener(traced(work.model, work.folder, lambda: work.at, "consolidation"), notes.append)
+    if work.dry:
+        plans = consolidation.plan(work.folder, work.at, listen, None, work.show)
+        found = [(Applied(list(plan.decisions), [], list(plan.notes)), "") for plan in plans]
+    else:
+        with archive.job_lock(work.folder):
+            review = bool(work.options.get("review"))
+            found = list(consolidated(work.folder, work.at, listen, None, work.show, review=review))
+    decided = [(one, done.staged) for done, _ in found for one in done.decisions]
+    told = [Told(as_json(one, staged=staged), [*lines(one, whole=True, staged=staged)]) for one, staged in decided]
+    told += [notice(note) for note in [*notes, *(note for done, _ in found for note in done.notes)]]
+    told += [notice(f"git: {git}") for _, git in found if git]
+    said = in_sum([done for done, _ in found]) + (" Nothing was written." if work.dry else "")
+    return [*told, Told({}, [said])]
+
+
+def _check(work: Work) -> list[Told]:
+    folder = work.folder
+    found = [*History(folder).problems(), *check.problems(folder, work.show)]
+    work.counts.update(files=sum(1 for _ in folder.files()), problems=len(found))
+    return [Told(one._asdict(), [str(one._replace(path=f"{folder.name}/{one.path}"))]) for one in found]
+
+
+def _status(work: Work) -> list[Told]:
+    found = status.status(work.folder, work.at, work.show)
+    kinds = {name: kind._asdict() for name, kind in found.kinds.items()}
+    live, archived = (sum(kind[key] for kind in kinds.values()) for key in ("live", "archived"))
+    work.counts.update(live=live, archived=archived, fading=len(found.fading))
+    brief = [f"{live:,} live, {archived:,} archived, {len(found.fading):,} fading within {status.SOON} days"]
+    return [Told({**found._asdict(), "kinds": kinds}, brief if work.many else status.in_words(found))]
+
+
+def _import(work: Work) -> list[Told]:
+    form, secrets = str(work.options["format"]), bool(work.options.get("with_secrets"))
+    report = import_file(
+        work.store, form, work.given, user=work.folder.name, seen=work.show, dry_run=work.dry, with_secrets=secrets
+    )
+    git = [] if work.dry else committed_imports(work.store, report, form, work.given, work.at)
+    return [Told(import_json(report), taken_in(report, dry=work.dry)), *(notice(f"git: {note}") for note in git)]
+
+
+JOBS: dict[str, Callable[[Work], list[Told]]] = {
+    "maintain": _maintain,
+    "consolidate": _consolidate,
+    "compact": _compact,
+    "sweep": _sweep,
+    "index": _index,
+    "check": _check,
+    "status": _status,
+    "import": _import,
+}
