@@ -284,6 +284,12 @@ def costs() -> tuple[list[str], int]:
         for one in users[1:]:
             one.search_files("yesterday about the kettle")
         lines.append(f"a user whose index is in memory takes {(_resident() - before) / len(users[1:]) / 1024:,.0f} KiB")
+        anew = (Store(root).user(one.name) for one in users[1:])
+        cold = _times(lambda: next(anew).search_files("yesterday about the kettle"), len(users) - 1)
+        warm = _times(lambda: users[1].search_files("yesterday about the kettle"), 200)
+        lines.append(
+            f"a search of a user at hand {_ms(warm[100])}, of one whose index is on the disk {_ms(cold[len(cold) // 2])}"
+        )
         return lines, 0
 
 
