@@ -12,7 +12,16 @@ from filemem.remembering import injection
 from filemem.remembering.comparison import Claim, single, states_of
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.text.statements import Statement, elliptical, is_empty_talk, is_instruction, read_turn, steering, table
+from filemem.text.statements import (
+    Statement,
+    elliptical,
+    is_empty_talk,
+    is_instruction,
+    read_turn,
+    steering,
+    steers,
+    table,
+)
 from filemem.text.statements.relations import renamed
 from filemem.text.statements.sentences import TELLING, is_chinese, own_sentences, plainly
 from filemem.text.statements.validity import validity_of
@@ -66,7 +75,7 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             _take_back(session, place, found, dropped)
         for wish in heard.forget:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
-        kept = [one for one in heard.statements if not _orders(one) or may_steer(session, place)]
+        kept = [one for one in heard.statements if not steers(one) or may_steer(session, place)]
         found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
         if not any(one.kind.name not in UNNAMED for one in heard.statements):
             found[place] = _with_earlier(session, place) or found[place]
@@ -97,18 +106,15 @@ def weightiest(claims: list[Claim], kept: Counter[dt.date]) -> list[Claim]:
 def may_steer(session: Session, place: int) -> bool:
     """May a turn say how the assistant is to behave? Only the user's own plain talk with this program's assistant.
 
-    None does that was announced as another's text a moment before. What an imported conversation says waits for review.
+    What an imported conversation says waits for review.
     """
     said = session.turns[place]
-    if not session.to_assistant or said.speaker != session.user or not steering.plain_talk(said.text, session.user):
+    if not session.to_assistant or said.speaker != session.user:
         return False
-    before = session.turns[max(0, place - NEAR) : place]
-    asked = bool(before) and before[-1].speaker == ASSISTANT and steering.asks_for_text(before[-1].text)
-    return not asked and not steering.announced([one.text for one in before if one.speaker == session.user])
-
-
-def _orders(one: Statement) -> bool:
-    return is_instruction(one) or steering.holds_order(one.text)
+    before = session.turns[max(0, place - steering.NEAR) : place]
+    own = [one.text for one in before if one.speaker == session.user]
+    asked = before[-1].text if before and before[-1].speaker == ASSISTANT else ""
+    return steering.may_steer(said.text, session.user, own, asked)
 
 
 def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[DroppedClaim]) -> None:

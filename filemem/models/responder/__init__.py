@@ -11,6 +11,7 @@ from filemem.files.archive import live
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, when_of
 from filemem.files.passages import Passage
+from filemem.files.transcript import ASSISTANT
 from filemem.index import Index
 from filemem.models.responder import evidence, people, ranking, topics, wording
 from filemem.models.responder.evidence import Evidence
@@ -18,7 +19,7 @@ from filemem.models.responder.people import People, Person
 from filemem.search import Hit, filters
 from filemem.search.hits import excerpt
 from filemem.text import dates
-from filemem.text.statements import is_phrase
+from filemem.text.statements import is_phrase, steering
 from filemem.tools import answers
 
 QUOTES, WEAK_QUOTES = 5, 3
@@ -65,7 +66,11 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
         return answer(message, hits, memories)
     if is_phrase(message) and (said := answer(message, hits, memories)).startswith(wording.FOUND):
         return said  # it names what is known for sure
-    return wording.acknowledgement(message)
+    before = memories.said()[-steering.NEAR :]
+    own = [turn.text for turn in before if turn.speaker != ASSISTANT]
+    answered = before[-1].text if before and before[-1].speaker == ASSISTANT else ""
+    may_steer = steering.may_steer(message, memories.folder.name, own, answered)
+    return wording.acknowledgement(message, may_steer=may_steer)
 
 
 def about_me(memories: Memories, *, chinese: bool) -> str:

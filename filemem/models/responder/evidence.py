@@ -80,6 +80,8 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
         memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
     except FilememError:
         return
+    if "tool" in memory.front:  # how a program's tools fare answers nobody's question
+        return
     more = entry.particulars
     sources = _listed(more.get("source"))
     importance = 10 if more.get("pinned") else int(more.get("importance", 5))

@@ -42,6 +42,7 @@ _HOW_MANY = re.compile(
 )
 _COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
 _WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:he|she|him|her|his|they)\b|[他她](?![们爸妈父母])", re.IGNORECASE)
 STANDING = ("partner", "job", "employer", "home")
 SURE = evidence.PARTIAL  # share of the question's words from which on a passage answers it without any of these
 LIKELY = 0.4  # the same where it is asked whether something is still so
@@ -250,7 +251,8 @@ def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool
     dated = dated or (asked.bare and one.day is not None and _tells_of_days(one.text, one.day, asked.spans))
     if total + dated <= LEAST or (asked.bare and not dated):
         return (NAMES_ONLY + WEIGHTY * one.importance if people and not asked.bare else 0.0), 0.0, False, people
-    total += PERSON * people - STRAY * bool(asked.people and not people)
+    strays = asked.people and not people and not _may_mean(asked, one.text)
+    total += PERSON * people - STRAY * bool(strays)
     total += FACT * (one.kind in ("facts", "lessons")) + PINNED * (one.importance >= 10 and total >= SURE)
     total += WEIGHTY * one.importance
     own = max((_held_of(topic, asked, one) for topic in asked.topics if topic.own), default=0.0)
@@ -273,6 +275,12 @@ def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool
     )  # a note is of another
     named = people if asked.people else bool(asked.rarest and topics.stands(asked.rarest, one.titled_text))
     return total, answers, sure and not (asked.people and not people), named
+
+
+def _may_mean(asked: UnderstoodQuestion, text: str) -> bool:
+    """May a text without their name speak of whom is asked about: with a pronoun, and the weightiest word of the question?"""
+    rarest = asked.rarest
+    return rarest is not None and topics.stands(rarest, text) and _PRONOUN.search(text) is not None
 
 
 def _says_more(asked: UnderstoodQuestion, one: Evidence) -> bool:
@@ -376,9 +384,17 @@ def _held_of(topic: Topic, asked: UnderstoodQuestion, one: Evidence) -> float:
             of_others = asked.of_self and all(_subject(sentence, topic, asked) == "other" for sentence in sentences)
             return worth * topics.ALIKE * (NOT_OWN if of_others else 1.0)
         if sentences:
-            worth = OTHERS if topic.name == "name" else worth
+            if topic.name == "name":
+                return TOPIC if any(_names(asked, topic, sentence) for sentence in sentences) else OTHERS
             return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS
     return 0.0
+
+
+def _names(asked: UnderstoodQuestion, topic: Topic, sentence: Sentence) -> bool:
+    """Does a sentence say what the thing is called that is asked for: "the shop is called …", with all words of it before?"""
+    before = _up_to(topic, sentence)
+    wanted = [unit for unit in asked.units if not topic.hold.search(unit.text)]
+    return bool(wanted) and not asked.people and all(topics.stands(unit, before) for unit in wanted)
 
 
 def _fits(asked: UnderstoodQuestion, one: Evidence, topic: Topic, sentences: list[Sentence]) -> bool:

@@ -5,7 +5,7 @@ import functools
 import re
 
 from filemem.models.responder.topics import table
-from filemem.text.statements import Utterance, hands_over, read_turn, talk
+from filemem.text.statements import Utterance, hands_over, read_turn, steers, talk
 from filemem.text.statements.sentences import PASTED_LINES
 from filemem.text.statements.table import in_standard_words
 from filemem.text.terms import simplified
@@ -95,9 +95,10 @@ def _asking(message: str) -> str:
     return next((part.text for part in ends if part.role == "question"), "")
 
 
-def statements(message: str) -> list[str]:
-    """What of a message is worth keeping, as it was said."""
-    return [one.text for one in read_turn(Utterance("", message), dt.date.min, to_assistant=True).statements]
+def statements(message: str, *, may_steer: bool = True) -> list[str]:
+    """What of a message is worth keeping, as it was said; `may_steer`: what it says on how to be talked to is, too."""
+    said = read_turn(Utterance("", message), dt.date.min, to_assistant=True).statements
+    return [one.text for one in said if may_steer or not steers(one)]
 
 
 def is_request(message: str) -> bool:
@@ -113,9 +114,12 @@ def subject(message: str) -> str:
     return _message("look up").sub(" ", in_standard_words(message)).strip() or message
 
 
-def acknowledgement(message: str) -> str:
-    """A short answer to a message that asks for nothing: what of it was kept, or a plain word."""
-    chinese, kept = is_chinese(message), statements(message)
+def acknowledgement(message: str, *, may_steer: bool) -> str:
+    """A short answer to a message that asks for nothing: what of it is kept, or a plain word.
+
+    `may_steer`: what it says on how to be talked to is kept too.
+    """
+    chinese, kept = is_chinese(message), statements(message, may_steer=may_steer)
     if not kept:
         return (NEEDS_MODEL if is_request(message) else HEARD)[chinese]
     said = " ".join(kept[0].split())

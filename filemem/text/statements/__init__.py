@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from filemem.text import chinese, dates
-from filemem.text.statements import relations, table
+from filemem.text.statements import relations, steering, table
 from filemem.text.statements.relations import RelationValue, Topic
 from filemem.text.statements.sentences import (
     TELLING,
@@ -127,6 +127,11 @@ def subject_of(text: str) -> str:
 def is_instruction(statement: Statement) -> bool:
     """Is it how the person wants to be talked to and helped, rather than something about them?"""
     return statement.kind.name == "instruction"
+
+
+def steers(statement: Statement) -> bool:
+    """Is it such an instruction, or does it hold an order that another gives?"""
+    return is_instruction(statement) or steering.holds_order(statement.text)
 
 
 def to_forget(sentence: str) -> str:
@@ -406,6 +411,7 @@ __all__ = [
     "kind_of",
     "read_turn",
     "remember_request",
+    "steers",
     "subject_of",
     "talk",
     "to_forget",

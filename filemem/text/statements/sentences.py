@@ -113,11 +113,13 @@ def plainly(sentence: str) -> str:
 
 
 def role(sentence: str, language: str) -> str:
-    """What a sentence does: the first row of the table that fits, else it tells something."""
+    """What a sentence does: the first row of the table that fits, else it tells something.
+
+    One that begins in Chinese and goes on in another language is read by the patterns of both."""
     said = plainly(sentence)
-    return next(
-        (row["name"] for row in table.rows("role") if table.search("role", row["name"], said, language)), TELLING
-    )
+    languages = (language, "zh") if language != "zh" and _HAN.match(said) else (language,)
+    names = (row["name"] for row in table.rows("role"))
+    return next((name for name in names for one in languages if table.search("role", name, said, one)), TELLING)
 
 
 def own_sentences(text: str) -> list[Sentence]:

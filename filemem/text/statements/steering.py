@@ -14,6 +14,7 @@ from filemem.text.terms import simplified
 LONGEST = {"en": 300, "zh": 120}  # characters of a message
 LEAST = {"en": 120, "zh": 40}  # characters of a message that may bring a text beside announcing it
 LINES = 3
+NEAR = 4  # messages right before one, in which it may be announced as another's text
 FEW = 6  # words of a sentence that only adds to an order
 ORDERS = ("instruction", "remember")
 ASKING = ("question", "request")
@@ -36,6 +37,12 @@ _SIGNED = re.compile(
 _GREETED = (
     r"^\W*(?:(?:dear|hi|hey|hello|good \w+|亲爱的|尊敬的|嗨|你好|您好)[,，\s]*)?{owner}\s*(?:[,，:：!！.。]|你好|您好)"
 )
+
+
+def may_steer(text: str, owner: str, before: Sequence[str], answered: str) -> bool:
+    """May a message of `owner` steer: plain talk that nobody announced as another's text in the messages `before`, and that
+    the assistant did not ask for in the one that it `answered` just before, empty for none?"""
+    return plain_talk(text, owner) and not asks_for_text(answered) and not any(map(announces, before))
 
 
 def plain_talk(text: str, owner: str) -> bool:
@@ -128,8 +135,3 @@ def asks_for_text(text: str) -> bool:
 def speaks_of_steering(text: str) -> bool:
     """Does a sentence in the third person say how an assistant is to behave, whatever it is given out to be?"""
     return table.sign("how to be treated", text) is not None
-
-
-def announced(before: Sequence[str]) -> bool:
-    """Do any of the person's messages right before one announce it as another's text?"""
-    return any(map(announces, before))
