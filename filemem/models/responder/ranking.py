@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from filemem.files.archive import live
 from filemem.index.corpus import Corpus
 from filemem.models.responder import people, topics
 from filemem.models.responder.evidence import Evidence
@@ -154,6 +155,13 @@ class Answering(NamedTuple):
         """Its day as an ordinal, 0 for none."""
         return self.evidence.day.toordinal() if self.evidence.day else 0
 
+    @property
+    def moment(self) -> tuple[int, str, int]:
+        """When it was said: its day, and in which session and line where it quotes one."""
+        place = self.evidence.sources[-1] if self.evidence.sources else f"{self.evidence.path}:{self.evidence.line}"
+        path, _, line = place.rpartition(":")
+        return self.day, live(path), int(line) if line.isdecimal() else 0
+
 
 def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     """The evidence that has to do with a question, best first."""
@@ -172,14 +180,14 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     def alike(one: Answering) -> bool:
         if asked.still:
             return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
-        as_named = one.named >= best.named or asked.of_self or bool(asked.people)
+        as_named = one.named >= best.named or bool(asked.people) or (asked.of_self and not _of_others(one.evidence))
         return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
-    days = sorted({one.day for one in scored if alike(one)})
-    place = {day: number / max(1, len(days) - 1) for number, day in enumerate(days)}
+    moments = sorted({one.moment for one in scored if alike(one)})
+    place = {moment: number / max(1, len(moments) - 1) for number, moment in enumerate(moments)}
 
     def key(one: Answering) -> tuple[float, int, str, int]:
-        newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.day, 0.0) if alike(one) else 0.0
+        newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.moment, 0.0) if alike(one) else 0.0
         newer *= 1.0 if asked.still or best.answers >= KIND else LITTLE
         total = one.score + (-newer if asked.past else newer)
         return -total, -one.day, one.evidence.path, -one.evidence.line
@@ -281,6 +289,11 @@ def _may_mean(asked: UnderstoodQuestion, text: str) -> bool:
     """May a text without their name speak of whom is asked about: with a pronoun, and the weightiest word of the question?"""
     rarest = asked.rarest
     return rarest is not None and topics.stands(rarest, text) and _PRONOUN.search(text) is not None
+
+
+def _of_others(one: Evidence) -> bool:
+    """Is all that a passage tells about others than its speaker?"""
+    return all(subject_of(sentence.text) == "other" for sentence in one.telling)
 
 
 def _says_more(asked: UnderstoodQuestion, one: Evidence) -> bool:
