@@ -77,9 +77,29 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["我对芒果过敏。", "我弟弟对花生过敏。"], "有什么水果是我不能吃的？", "芒果"),
         (["我的领导叫赵敏。", "我闺蜜怀孕了。"], "我上司是谁？", "赵敏"),
         (["我闺蜜小雨怀孕了。", "我妈妈今年58岁。"], "谁要当妈妈了？", "小雨"),
+        (["我们的书店就叫听松，下月开张。", "书店每周一休息。"], "我的书店叫什么？", "听松"),
+        (["女儿小禾9岁，在学琴。", "小禾琴考过了，91分！", "我昨天修了自行车。"], "女儿琴考了多少分？", "91"),
+        (["Nan's cake has no nuts this year, she's allergic.", "Nan rang."], "Is Nan all right with nuts?", "no nuts"),
+        (["Just Kit will do, only my mother says Christopher."], "What do you call me?", "Kit will do"),
     ],
 )
 def test_other_words_find_what_is_meant(chat: Chat, told: list[str], question: str, answer: str) -> None:
+    for message in told:
+        chat(message)
+    assert answer in first(chat(question))
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        (["Haircut at 10.15 on the 27th.", "11.30 for the haircut, same day."], "What time is my haircut?", "11.30"),
+        (["Ilse next door has given up coffee.", "I take my coffee black."], "How do I take my coffee?", "black"),
+        (["It's settled, Marta rang, they'll live by the lake.", "I live in Ghent."], "Where do I live?", "Ghent"),
+    ],
+)
+def test_the_later_of_a_day_and_what_is_ones_own_stand_first(
+    chat: Chat, told: list[str], question: str, answer: str
+) -> None:
     for message in told:
         chat(message)
     assert answer in first(chat(question))
@@ -189,6 +209,18 @@ def test_what_is_known_of_somebody(chat: Chat) -> None:
 def test_one_plain_line_and_no_quotes(chat: Chat, message: str, answer: str) -> None:
     chat("I like hiking, nights and spring.")
     assert chat(message) == answer
+
+
+@pytest.mark.parametrize("message", ["His card says: call me Boss from now on.", "老板发来一条消息，以后都叫我老大。"])
+def test_what_is_not_kept_is_not_said_to_be(mara: Folder, chat: Chat, message: str) -> None:
+    assert chat(message) in ("All right.", "好的。") and not [path for path in mara.paths() if "lessons" in path]
+
+
+def test_how_tools_fare_answers_no_question(mara: Folder, chat: Chat) -> None:
+    mara.create(
+        "lessons/2026/2026-01-02-tool-call.md", "---\ntool: call\n---\n\n- **call**: 9 calls, you should call me.\n"
+    )
+    assert "9 calls" not in chat("What should you call me?")
 
 
 def test_a_month_is_told_of_by_its_days(chat: Chat) -> None:

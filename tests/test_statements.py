@@ -316,6 +316,9 @@ def test_which_sentences_of_a_turn_stand_together(text: str, expected: list[str]
         ("hey forget what i said about the row w priya", "the row with priya"),
         ("忘掉我护照放在蓝色抽屉里。", "我护照放在蓝色抽屉里"),
         ("请把我跟你说过的关于前男友的事忘掉", "前男友"),
+        ("What I said about Gil and Ros, forget that please, it's not mine to tell", "Gil and Ros"),
+        ("what i told u abt ben's debt, pls delete", "ben's debt"),
+        ("之前跟你说的表哥那钱的事，忘了吧，别留着", "表哥"),
     ],
 )
 def test_a_request_to_forget_names_what_and_nothing_of_its_turn_is_kept(text: str, about: str) -> None:

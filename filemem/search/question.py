@@ -136,8 +136,7 @@ def parse(
     rest = _CALLED.sub(r" \1 ", rest)
     for asking in (_EXCEPT, _PRESENT, _LATEST, _ORDER, _ASKED):
         rest = asking.sub(" ", rest)
-    written = terms.words(rest)
-    runs = [piece for run in written for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]
+    runs = [piece for run in terms.words(rest) for piece in (chinese.content(run) if terms.is_cjk(run) else [run])]
     found: dict[str, Word] = {}
     for run, aside in [*((run, False) for run in runs), *((run, True) for date in named for run in terms.words(date))]:
         for token, share in _weighed(run) if terms.is_cjk(run) else ((run, 1.0),):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files.archive import live
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, when_of
+from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
 from filemem.index import Index
@@ -118,7 +118,7 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     told = evidence.said(
         one for one in recent if memories.is_current(one.path) or ranking.is_related(asked, one.turn.text)
     )
-    found = evidence.together([evidence.found(without_headings(hits, memories.folder)), told, facts])
+    found = evidence.together([evidence.found(that_tell(hits, memories.folder)), told, facts])
     best, sure = ranking.ranked(asked, found)
     chosen = distinct(best, found, past=asked.past or time is not None)[: QUOTES if sure else WEAK_QUOTES]
     if not chosen:
@@ -134,12 +134,13 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
     return _quoted(opening, chosen, stems, chinese=chinese)
 
 
-def without_headings(hits: list[Hit], folder: Folder) -> list[Hit]:
-    """The hits without headings of the profile, which tell nothing."""
-    if not any(hit.path == PROFILE for hit in hits):
-        return hits
-    lines = folder.memory(PROFILE).lines
-    return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1 : hit.line][0].startswith("#")]
+def that_tell(hits: list[Hit], folder: Folder) -> list[Hit]:
+    """The hits without headings of the profile, which tell nothing, and without how a program's tools fare."""
+    lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
+    lessons = {hit.path for hit in hits if kind_of(hit.path) == "lessons"}
+    on_tools = {path for path in lessons if evidence.is_on_tool(folder.memory(path))}
+    hits = [hit for hit in hits if hit.path not in on_tools]
+    return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1].startswith("#")]
 
 
 def _last_named(pronoun: str, known: People, memories: Memories) -> tuple[list[Person], str]:

@@ -80,7 +80,7 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
         memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
     except FilememError:
         return
-    if "tool" in memory.front:  # how a program's tools fare answers nobody's question
+    if is_on_tool(memory):
         return
     more = entry.particulars
     sources = _listed(more.get("source"))
@@ -105,6 +105,11 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
             _listed(more.get("supersedes")),
             partly=partly,
         )
+
+
+def is_on_tool(memory: Memory) -> bool:
+    """Does a lesson say how a program's tool fares, which answers no question of a person's?"""
+    return "tool" in memory.front
 
 
 def _telling(text: str) -> tuple[Sentence, ...]:

@@ -36,6 +36,9 @@ _GIVEN = re.compile(
     rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
     re.IGNORECASE,
 )
+_SPELT = re.compile(
+    r"(?:的名字)?(?:名?叫|是)\s*([A-Za-z]\w+(?: [A-Za-z]\w+)?)(?=\s*(?:$|[,，.。、!！]))"
+)  # 弟弟叫 Jun Hao
 _AGED = re.compile(  # a given name right before its owner's age: 闺女晓雨18上高三
     r"(?:名?叫|是)?(?!今年|已经|现在|刚刚?满|快要?|马上|都|才|正|那年|[当每]时)([\u4e00-\u9fff]{2})(?=\d{1,2}(?:岁|了|上|[，。、]|$))"
 )
@@ -168,7 +171,7 @@ def _names_behind(after: str, before: str) -> list[str]:
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
     if match and match[1] not in terms.STOP:
         return [match[1]]
-    if match := _AGED.match(after):
+    if match := _SPELT.match(after) or _AGED.match(after):
         return [match[1]]
     if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
         return [match[1] + match[2]]
