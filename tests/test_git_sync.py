@@ -12,8 +12,10 @@ import pytest
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
-from filemem.files import config
+from filemem.files import config, episode, transcript
+from filemem.files.episode import Episode
 from filemem.files.folder import Folder
+from filemem.files.passages import format_turn
 from filemem.forgetting import maintenance
 from filemem.history import History, set_up
 from filemem.history.sync import Synced, sync
@@ -102,6 +104,26 @@ def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Fo
 def remembered(user: Folder, text: str) -> None:
     done = remembering.remember(user, text, START)
     assert History(user).record("Remember", done.paths, {"Job": "remember"}, START).commit
+
+
+def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list[Folder]) -> None:
+    """Each machine put one into the room of a blank line; git by itself keeps both. Then either may make it anew."""
+    one, two = machines
+    path = transcript.create(one, "talk", START, [format_turn("mara", "09:30", f"Figs, {n}.") for n in range(3)])
+    History(one).record("Talk", [path], {}, START)
+    before = one.memory(path).lines
+    synced(one), synced(two)
+    for user, title in ((one, "By one"), (two, "By the other")):
+        front = user.memory(path).front_end
+        new = episode.put(user.memory(path).lines, front, 0, Episode(title).line)
+        Path(user.absolute(path)).write_text(
+            "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""])
+        )
+        assert History(user).record("Sum up", [path], {}, START).commit
+    assert [synced(user).doubled for user in (one, two, one)] == [[], [], []]
+    for user in machines:
+        assert user.memory(path).lines[5:8] == before[5:8] and user.memory(path).lines[-1] == "- **mara** 09:31: More."
+        assert user.memory(path).episode.title == "By the other"
 
 
 def test_two_edits_of_one_line_stay_readable(machines: list[Folder]) -> None:

@@ -453,7 +453,8 @@ def _sessions(folder: Folder) -> list[str]:
     for path in transcript.newest(folder)[:LISTED]:
         when, turns = when_of(path), len(Transcript(folder, path).turns())
         began = f"{when.date} {when.time or '':5}" if when else ""
-        lines.append(f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}")
+        left = [f"{'':24}open: {one_line(text, 100)}" for text in folder.memory(path).episode.open]
+        lines += [f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}", *left]
     return lines
 
 

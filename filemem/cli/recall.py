@@ -10,7 +10,7 @@ from filemem.cli.common import complete_path, reader, split_line
 from filemem.cli.options import as_of_option, json_option, path_option, shared_options
 from filemem.cli.screen import colours, for_script, say_answer, say_dim, say_json, tell
 from filemem.errors import FilememError
-from filemem.files import globs
+from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
 from filemem.files.places import listed
@@ -88,11 +88,12 @@ def open_command(path: str, lines: int | None) -> int:
 
 @click.command("list")
 @click.argument("glob", required=False, shell_complete=complete_path)
+@click.option("--sessions", is_flag=True, help="Conversations only, with what came of each and what is left to do.")
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list.")
 @json_option
 @as_of_option
 @shared_options
-def list_command(glob: str | None, limit: int | None) -> int:
+def list_command(glob: str | None, sessions: bool, limit: int | None) -> int:
     """List memories, newest first.
 
     Archived ones come last; GLOB names the files to list.
@@ -102,10 +103,16 @@ def list_command(glob: str | None, limit: int | None) -> int:
     user = reader()
     wanted = globs.matcher(glob) if glob else None
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
+    stats = [stat for stat in stats if kind_of(stat.path) == "sessions" or not sessions]
     stats.sort(key=newest_first)
     for stat in stats[:limit]:
         row = _row(user, stat)
-        tell(row, f"{stat.path}  {one_line(row['title'], 80)}")
+        told = row.get(episode.KEY, {}) if sessions else {}
+        more = [("wanted", told.get("intent")), ("outcome", told.get("outcome"))]
+        more += [(key, text) for key in episode.LISTS[:2] for text in told.get(key, [])]
+        more += [("tags", ", ".join(told.get("tags", [])))]
+        lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
+        tell(row, f"{stat.path}  {one_line(row['title'], 80)}", *lines)
     return 0 if stats else 1
 
 
@@ -114,9 +121,11 @@ def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
     when = when_of(stat.path)
     try:
         memory = Memory(stat.path, folder.read(stat.path, 20_000))
-        title = memory.passages[0].text.split("\n")[0] if memory.passages else ""
+        said = next((one for one in memory.passages if one.line != memory.episode_line), None)
+        title = memory.named or (said.text.split("\n")[0] if said else "")
+        summed = memory.episode.as_json()
     except FilememError as error:
-        title = str(error)
+        title, summed = str(error), {}
     date: dt.date | None = when.date if when else None
     return {
         "path": stat.path,
@@ -125,4 +134,5 @@ def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
         "size": stat.size,
         "archived": is_archived(stat.path),
         "title": title,
+        **({episode.KEY: summed} if summed else {}),
     }

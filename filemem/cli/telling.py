@@ -19,7 +19,7 @@ from filemem.files.folder import Folder
 from filemem.history import History, UncommittedChanges
 from filemem.jobs.telling import as_json, committed, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
-from filemem.remembering import consolidation, remembering
+from filemem.remembering import consolidation, remembering, sessions
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.extraction import listener
 
@@ -48,7 +48,7 @@ def after_talk(talk: Conversation) -> None:
     try:
         with archive.job_lock(user):
             listen = listener(_apart(talk.model, user, clock), aside)
-            for done, note in consolidated(user, clock(), listen, consolidation.interrupted(user)):
+            for done, note in consolidated(user, clock(), listen, sessions.interrupted(user)):
                 show(done)
                 say_aside(note)
                 staged += len(done.decisions) * done.staged

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import Fault, Problem
+from filemem.files import episode
+from filemem.files.episode import Episode
 from filemem.files.passages import Passage, paragraphs, top_heading, turns, whole, windows
 from filemem.text.plain import LINK, one_line
 
@@ -44,8 +46,9 @@ REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
 _PLAIN_FRONT = re.compile(
-    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+---\n"
-)  # as every session has it that filemem writes: nothing to search for, nothing broken
+    r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+"
+    rf"(?:{episode.KEY}: (\{{.*\}})\n)?---\n"
+)  # as every session has it that filemem writes: nothing broken, and nothing to search for but what JSON tells
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 
@@ -164,7 +167,24 @@ class Memory:
     @functools.cached_property
     def _plain(self) -> bool:
         """Need the front matter not be loaded to cut the body into passages? It takes longer than all the rest."""
-        return not self.is_yaml and _PLAIN_FRONT.match(self.text) is not None
+        plain = None if self.is_yaml else _PLAIN_FRONT.match(self.text)
+        return plain is not None and (plain[1] is None or episode.read(plain[1]) is not None)
+
+    @functools.cached_property
+    def episode(self) -> Episode:
+        """What a session was about and came to; an empty one where no line of its front matter says so."""
+        if self.kind != "sessions" or not self.episode_line:
+            return episode.NONE
+        written = self.lines[self.episode_line - 1].partition(":")[2]
+        return episode.read(written) or episode.of(self.front.get(episode.KEY))
+
+    @functools.cached_property
+    def episode_line(self) -> int:
+        """The line of a session's episode; 0 where it has none, or not on one line."""
+        last = self.front_end - 1 if self.kind == "sessions" else 0
+        found = [n for n, line in enumerate(self.lines[:last], 1) if line.startswith(f"{episode.KEY}:")]
+        whole = len(found) == 1 and self.lines[found[0]][:1] not in ("", " ", "\t")
+        return found[0] if whole else 0
 
     def line_of(self, key: str) -> int:
         """The line of a front matter key, 1 where it cannot be told."""
@@ -239,7 +259,12 @@ class Memory:
     def _titles(self) -> tuple[str, ...]:
         """Its own titles, empty where it has none, and the words of its file's name."""
         given = "" if self._plain else " ".join(_texts(self.front.get("title"))).strip()
-        return given, top_heading(self.lines, self._body), words_of_name(self.path)
+        return given or self.episode.title, top_heading(self.lines, self._body), words_of_name(self.path)
+
+    @property
+    def named(self) -> str:
+        """What a session is called by its front matter; empty where that says nothing, and of other memories."""
+        return self._titles[0] if self.kind == "sessions" else ""
 
     @property
     def titled(self) -> bool:
@@ -248,9 +273,9 @@ class Memory:
 
     @functools.cached_property
     def told_title(self) -> str:
-        """The title of a note, empty where its path says the same."""
-        path = set(re.split(r"[\W_]+", self.path.casefold()))
-        told = self.titled and not path.issuperset(filter(None, re.split(r"[\W_]+", self.title.casefold())))
+        """The title of a note, or of an episode; empty where its path says the same."""
+        path, words = (set(filter(None, re.split(r"[\W_]+", text.casefold()))) for text in (self.path, self.title))
+        told = (self.titled and not words <= path) or (self.episode.title and 2 * len(words - path) > len(words))
         return self.title if told else ""
 
     @functools.cached_property
@@ -266,7 +291,10 @@ class Memory:
             first = (found or entries)[0]
             (found or entries)[0] = first._replace(context=f"{first.context} {named}".strip())
         if not self.titled:
-            return [*(_under(passage, self.title) for passage in entries), *found]
+            told = [_under(passage, self.title) for passage in entries]
+            if self.episode != episode.NONE:
+                told.append(Passage(self.episode_line, self.episode_line, "", "", self.episode.text))
+            return [*sorted(told), *found]
         about = " ".join(dict.fromkeys(word for title in self._titles for word in title.split()))
         return [_under(passage, about) for passage in (*entries, *found)]
 
@@ -295,6 +323,7 @@ class Memory:
             key = key.strip().strip("\"'")
             if (
                 key in METADATA_KEYS
+                or start == self.episode_line
                 or (key in OF_FACTS and self.kind in ("facts", "lessons"))
                 or (key in NAMING and not self.is_yaml)
             ):

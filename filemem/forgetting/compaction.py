@@ -130,7 +130,8 @@ def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int)
     if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return None
     hidden = withheld.read(folder)
-    memory.passages = [passage for passage in memory.passages if not hidden.hides(path, passage.line)]
+    told = [passage for passage in memory.passages if passage.line != memory.episode_line]
+    memory.passages = [passage for passage in told if not hidden.hides(path, passage.line)]
     return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
 
 

@@ -25,6 +25,7 @@ from filemem.forgetting.wording import (
     SENTENCE,
     LineCut,
     Wording,
+    apply_cuts,
     blanked_lines,
     blanked_value,
     lines_named,
@@ -212,7 +213,7 @@ def whole(memory: Memory, why: str = ASKED) -> DeletionItem:
 
 def _one_statement(memory: Memory) -> bool:
     """Does this go as a whole: one fact or lesson, or nothing but front matter, rather than many turns, bullets or notes?"""
-    bare = bool(memory.passages) and memory.passages[0].line < memory.front_end
+    bare = bool(memory.passages) and memory.passages[-1].line < memory.front_end
     return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
 
 
@@ -280,6 +281,8 @@ class _Gathering:
                 if memory.path not in self.whole:
                     self._derived(memory)
                     self._repeated(memory)
+        for path in self.lines:
+            self._episode(self.memories[path])
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
@@ -288,6 +291,12 @@ class _Gathering:
                 self.wording.add_whole(item.text)
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
         self.wording.names |= {live(old): live(new) for old, new in self.moved.items()}
+
+    def _episode(self, memory: Memory) -> None:
+        """What sums a session up goes with any of its turns, which it may tell in other words; it is made anew of the rest."""
+        if memory.episode.text and memory.episode_line not in self.lines[memory.path]:
+            text = memory.lines[memory.episode_line - 1]
+            self._take(DeletionItem(memory.path, memory.episode_line, memory.episode_line, text, "cites it"))
 
     def _derived(self, memory: Memory) -> None:
         near = [path for path in (*self.whole, *self.lines) if path.rpartition("/")[2].encode() in memory.data]
@@ -381,6 +390,12 @@ def cut(memory: Memory, item: DeletionItem) -> LineCut:
     if item.line < memory.front_end:
         return blanked_value(memory.data, max(2, item.line), NAMELESS)
     return blanked_lines(memory.data, item.line, item.end, gone=memory.kind == "summaries")
+
+
+def without_episode(path: str, data: bytes) -> bytes:
+    """A session without what sums it up, its line left."""
+    line = Memory(path, data).episode_line
+    return apply_cuts(data, [blanked_value(data, line, NAMELESS)]) if line else data
 
 
 def _stem(path: str) -> str:

@@ -184,7 +184,7 @@ def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[
     facts = [{"action": action, "path": one.path} for one, action in made if one.path]
     said = notes + [f"{words[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in words]
     said = said or ["Nothing new was said."]
-    subject = remembering.subject([one for one, _ in made])
+    subject = remembering.subject([one for one, _ in made], paths)
     return JobDone("consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), subject)
 
 

@@ -171,12 +171,15 @@ class PurgeTarget(NamedTuple):
 
         if len(data) <= LARGEST:
             with contextlib.suppress(FilememError):
+                before = data
                 data = apply_cuts(data, self.lines.get(own, []) or self.lines.get(live(own), []))
                 memory = Memory(own, data)
                 if wording.repeats(memory.text) or (self.every and wording.has_words(memory.text)):
                     data = apply_cuts(
                         data, [deletion.cut(memory, item) for item in deletion.passages_with(memory, goes)]
                     )
+                if data != before:
+                    data = deletion.without_episode(own, data)
         return wording.renamed(data)
 
 

@@ -13,8 +13,8 @@ import re
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import config, disk
-from filemem.files.memory import counterpart
+from filemem.files import config, disk, episode
+from filemem.files.memory import Memory, counterpart
 from filemem.files.store import StoreFolder, users
 from filemem.history import weaving, worktree
 from filemem.history.beginning import ATTRIBUTES, message
@@ -288,6 +288,7 @@ def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime
             return one, {}
     merged = repository.merge_trees(ours, theirs)
     changes, quiet = _settled(history, merged)
+    changes |= _summed_once(repository, merged.tree, ours, theirs)
     tree = repository.tree_with(merged.tree, changes) if changes else merged.tree
     text = message(f"Merge memories from {one_line(remote, 40)}", {"Job": "sync"})
     told = {
@@ -336,6 +337,20 @@ def _settled(history: History, merged: Merged) -> tuple[dict[str, GitFile | None
             apart = f"{stem}-{name}.{ending}" if dot and "/" not in ending else f"{path}-{name}"
             changes |= {path: sides[_OURS], apart: sides[_THEIRS]}
     return changes, quiet
+
+
+def _summed_once(repository: Repository, merged: str, ours: str, theirs: str) -> dict[str, GitFile | None]:
+    """The sessions of which git has kept both sides' episodes, with one of them, so that no line behind it has moved."""
+    before, changes = [repository.tree(side) for side in (ours, theirs)], dict[str, GitFile | None]()
+    for path, entry in repository.tree(merged).items():
+        if "/sessions/" in f"/{path}" and all(side.get(path) not in (None, entry) for side in before):
+            memory = Memory(path, repository.run("cat-file", "blob", entry.oid))
+            lines = memory.data.decode("utf-8", "surrogateescape").split("\n")
+            single = episode.once(lines, memory.front_end)
+            if single != lines:
+                text = "\n".join(single).encode("utf-8", "surrogateescape")
+                changes[path] = _entry(repository, entry, text)
+    return changes
 
 
 def _both(repository: Repository, path: str, *sides: GitFile | None) -> bytes | None:

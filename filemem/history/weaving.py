@@ -17,6 +17,7 @@ from filemem.files.memory import METADATA_KEYS
 HERE, THERE = "<<<<<<< one version", ">>>>>>> the other version"
 LONGEST = 5000  # lines that are compared, as the time may grow with their square
 _KEY = re.compile(rb"([\w-]+)[ \t]*:")
+_OURS = b"episode: {"  # how a line begins that the program can write anew: either will do, the same everywhere
 _MARK = re.compile(r"(?:# )?(<<<<<<< |=======\r?$|>>>>>>> )")
 _PARTICULAR = re.compile(rf"(?:{'|'.join(sorted(METADATA_KEYS))})[ \t]*:")
 
@@ -80,6 +81,8 @@ def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] 
             yield theirs if changed == {1} else ours
         elif start == end and not _keys(ours, theirs) & _keys(theirs, ours):
             yield [line for part, more in _pieces(ours, theirs) for line in (part if part == more else part + more)]
+        elif all(line.startswith(_OURS) for line in (*ours, *theirs)) and len(ours) == len(theirs) == 1:
+            yield max(ours, theirs)
         else:
             yield Conflict(ours, theirs)
         at = end

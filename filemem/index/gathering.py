@@ -12,6 +12,7 @@ import re
 from array import array
 from typing import Any, NamedTuple
 
+from filemem.files import episode
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, FileDate, Memory, is_archived, when_of
 from filemem.files.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
 from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
@@ -25,7 +26,9 @@ RANKED = (
 )  # fmt: skip
 _PLAIN_VALUE = r"""[A-Za-z0-9][\w ./+-]*(?::[\w./+-][\w ./+-]*)*|"[ !#-\[\]-~]*"|'[ -&(-~]*'"""
 """A value on one line that YAML reads without fail."""
-_PLAIN_FRONT = re.compile(rf"---\n(?:(?:date|timezone|origin): (?:{_PLAIN_VALUE})\n)*---\n|(?!---)")
+_PLAIN_FRONT = re.compile(
+    rf"---\n(?:(?:date|timezone|origin): (?:{_PLAIN_VALUE})\n)*(?:{episode.KEY}: (?P<{episode.KEY}>\{{.*\}})\n)?---\n|(?!---)"
+)
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 
@@ -81,9 +84,10 @@ class Gatherer:
             passage = memory.passages[place]
             speaker, text = self._speaker(passage.speaker) if passage.speaker else 0, passage.text[start:end]
             flags = terms.flags(text)
-            if _retells(memory, source, passage.text, flags):
+            sums_up = [memory.passages[n].line == memory.episode_line for n in (place, max(0, place - 1))]
+            if sums_up[0] or _retells(memory, source, passage.text, flags):
                 flags |= terms.IS_DERIVED
-            flags |= terms.APART if paused[place] or start else 0
+            flags |= terms.APART if paused[place] or start or any(sums_up) else 0
             seen |= _passage(builder, passage.line, speaker, flags, text, terms.tokens(passage.context))
         text = memory.text
         rest = terms.vocabulary(text).union(terms.vocabulary(text.replace("ı", "i")) if "ı" in text else ())
@@ -103,21 +107,26 @@ class Gatherer:
     def _plain(
         self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: FileDate, marks: int
     ) -> bool:
-        """Put a transcript into the segment; False, and nothing is put in, where it is not as filemem writes them:
-        other front matter, links, turns of another day, lines that are no part of a turn."""
+        """Put a transcript into the segment; False, and nothing is put in, where it is not as filemem writes them: other front
+        matter, links, turns of another day, lines that are no part of a turn."""
         front = _PLAIN_FRONT.match(text)
+        summed = episode.read((front and front[episode.KEY]) or "{}")
         lines = text.split("\n")
         start = text.count("\n", 0, front.end()) if front else 0
-        found = self._turns(lines, start) if front else []
-        if not found or any(map(DAY_HEADING.match, lines[start : found[0][0]])):
-            return False
-        if any(turn_days([(head.day, head.time) for _, head in found], None if when.month else when.date)):
+        found = self._turns(lines, start) if front and summed is not None else []
+        heads = [(head.day, head.time) for _, head in found]
+        above = lines[start : found[0][0]] if found else []
+        days = turn_days(heads, None if when.month else when.date)
+        if summed is None or not found or any(map(DAY_HEADING.match, above)) or any(days):
             return False
         builder.file(folder, name, stats, when.date.toordinal(), marks, {})
         words = _words_of(text, lines)
-        context = terms.tokens("\n".join(lines[start : found[0][0]]))
+        context = terms.tokens("\n".join(above))
         rest = {token for _, head in found for token in head.tokens}.union(*words[:start])
-        paused = pauses([head.time for _, head in found])
+        paused = pauses([time for _, time in heads])
+        if summed.text:
+            rest -= _windows(builder, start - 1, 0, terms.IS_DERIVED | terms.APART, summed.text, [])
+            paused[0] = True
         for (place, head), (end, _), pause in zip(found, [*found[1:], (len(lines), _NOBODY)], paused, strict=True):
             mark = terms.APART if pause else 0
             speech = lines[place][head.length :]
@@ -129,10 +138,7 @@ class Gatherer:
             del said[: len(head.tokens)]
             if "[" in speech or len(speech) > WHOLE:
                 rest.update(said)
-                for first, last in windows(speech):
-                    part = speech[first:last]
-                    flags = terms.flags(part) | (terms.APART if first else mark)
-                    rest -= _passage(builder, place + 1, head.speaker, flags, part, context)
+                rest -= _windows(builder, place + 1, head.speaker, mark, speech, context)
             else:
                 builder.passage(place + 1, head.speaker, terms.flags(speech, said) | mark, said, context)
             context = []
@@ -194,6 +200,15 @@ def _passage(builder: Builder, line: int, speaker: int, flags: int, text: str, c
     said, shown = terms.tokens(speech), _kept(caption)
     builder.passage(line, speaker, flags, said, [*context, *("[" + word for word in shown)])
     return {*said, *context, *shown}
+
+
+def _windows(builder: Builder, line: int, speaker: int, mark: int, text: str, context: list[str]) -> set[str]:
+    """Add a passage by its windows, the first marked so; gives the tokens that it puts in."""
+    parts = [(terms.APART if first else mark, text[first:last]) for first, last in windows(text)]
+    derived = mark & terms.IS_DERIVED
+    return set().union(
+        *(_passage(builder, line, speaker, terms.flags(part) | own | derived, part, context) for own, part in parts)
+    )
 
 
 def _retells(memory: Memory, source: str, text: str, flags: int) -> bool:

@@ -87,7 +87,9 @@ def committed(
     if not done.paths:
         return ""
     trailers = {"Job": job, "Session": session} if session else {"Job": job}
-    return History(folder).record(remembering.subject(done.decisions), done.paths, trailers, at, before).note
+    return (
+        History(folder).record(remembering.subject(done.decisions, done.paths), done.paths, trailers, at, before).note
+    )
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, review: bool = False) -> Iterator[tuple[Applied, str]]:

@@ -7,20 +7,18 @@ done twice; so a run that was killed is taken up where it stopped, and ends as i
 import contextlib
 import datetime as dt
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, disk, facts, recalls, trace, withheld
+from filemem.files import archive, config, disk, facts, recalls, withheld
 from filemem.files.archive import live
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, PROFILE, Memory
-from filemem.files.passages import Passage
-from filemem.remembering import ledger, profile, sessions, upkeep
+from filemem.remembering import episodes, ledger, profile, sessions, upkeep
 from filemem.remembering.comparison import (
     ADD,
     DOUBT,
@@ -40,6 +38,7 @@ from filemem.remembering.comparison import (
     holds_more_than,
     may_take_detail,
 )
+from filemem.remembering.episodes import New
 from filemem.remembering.ledger import Ledger
 from filemem.remembering.rules import Extracted, extract
 from filemem.remembering.sessions import Session
@@ -99,7 +98,8 @@ class Decision(NamedTuple):
 class SessionPlan(NamedTuple):
     """What is to be done about one session; `turns` are the digests of those that it looks at, `at` is the time of the run.
 
-    `size` is the file's in bytes, 0 where there are further turns to read.
+    `size` is the file's in bytes, 0 where there are further turns to read. `episode` is the line that sums it up, empty where
+    that stands or is not the program's, and `about` the turns that it is about.
     """
 
     session: str
@@ -108,6 +108,8 @@ class SessionPlan(NamedTuple):
     size: int
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...]
+    episode: str = ""
+    about: str = ""
 
 
 class Applied(NamedTuple):
@@ -135,7 +137,8 @@ def plan(
     until: int | None = None,
     book: Ledger | None = None,
 ) -> Iterator[SessionPlan]:
-    """The plans of the sessions (all where no `paths` are given) that have unread turns, in the order of their dates.
+    """The plans of the sessions (all where no `paths` are given) that have unread turns or lack an episode, in the order of their
+    dates.
 
     Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
     `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
@@ -144,33 +147,41 @@ def plan(
     order = sessions.in_order(folder)
     chosen = set(order if paths is None else paths)
     book, pending, names = book or Ledger(folder), [], set[str]()
+    hidden = withheld.read(folder)
     for path in order:
         memory = sessions.load(folder, path) if path in chosen else None
-        said = sessions.passages(memory) if memory else []
-        if _unread(book, path, said, until):
+        new = episodes.new_of(memory, book, hidden, until) if memory else None
+        if memory and new and (new.unread or new.due):
+            said = sessions.passages(memory)
             pending.append((path, len(said)))
-            names.update(sessions.speaker(memory, passage) for passage in said if memory)
-    known = FactIndex(folder, book, names) if pending else None
+            names.update(sessions.speaker(memory, passage) for passage in said if new.unread)
+    known = FactIndex(folder, book, names) if names else None
     done, total = 0, sum(count for _, count in pending)
     for path, count in pending:
         progress(done, total)
         memory = sessions.load(folder, path)  # anew: somebody may have saved it since
-        unread = _unread(book, path, sessions.passages(memory), until) if memory else []
-        if memory and unread and known:
-            session = sessions.users_turns(memory, folder.name, withheld.read(folder), config.of(folder).own)
-            days = {turn.digest: turn.day for turn in session.turns}
-            session = session._replace(kept=Counter(days[one] for one in book.facts_of(days)))
-            found = extractor(session, unread, known) if extractor else extract(session, unread)
-            planned = _session_plan(session, unread, found, known, at)
+        new = episodes.new_of(memory, book, hidden, until) if memory else None
+        if memory and new and (new.unread or new.due):
+            session = sessions.users_turns(memory, folder.name, hidden, config.of(folder).own)
+            planned = _planned(session, new, book, known, extractor, at)
             yield planned if until is None else planned._replace(size=0)
         done += count
     progress(total, total)
 
 
-def _unread(book: Ledger, path: str, said: list[Passage], until: int | None) -> list[int]:
-    """The places of the turns that were not read yet, of those before the line `until`."""
-    unread = book.unread(path, [ledger.turn_digest(path, passage) for passage in said])
-    return [place for place in unread if until is None or said[place].line < until]
+def _planned(
+    session: Session, new: New, book: Ledger, known: FactIndex | None, extractor: Extractor | None, at: dt.datetime
+) -> SessionPlan:
+    """The plan of one session: what becomes of its unread turns, and its episode."""
+    found, planned = Extracted([], [], []), SessionPlan(session.path, at.isoformat(), (), session.size, (), ())
+    if new.unread and known:
+        days = {turn.digest: turn.day for turn in session.turns}
+        session = session._replace(kept=Counter(days[one] for one in book.facts_of(days)))
+        found = extractor(session, new.unread, known) if extractor else extract(session, new.unread)
+        planned = _session_plan(session, new.unread, found, known, at)
+    if new.about and (new.due or found.episode.text):
+        planned = planned._replace(episode=episodes.line(session, found.episode), about=new.about)
+    return planned
 
 
 def _session_plan(
@@ -340,16 +351,6 @@ def _parted(folder: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPla
     return found._replace(turns=(), size=0, decisions=tuple(held), notes=()), found._replace(decisions=tuple(kept))
 
 
-def interrupted(folder: Folder, most: int = 20) -> list[str]:
-    """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
-    book, found = Ledger(folder), []
-    for name in trace.sessions(folder)[-10 * most :]:
-        for place in archive.places(folder, f"sessions/{name[:4]}/{name}.md"):
-            if os.stat(folder.absolute(place)).st_size != book.sizes.get(live(place)):
-                found.append(place)
-    return found[-most:]
-
-
 def resume(folder: Folder) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = folder.bookkeeping(JOURNAL)
@@ -411,8 +412,14 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
     told_again = [one.path for one in done if one.action == UPDATE]
     if told_again:
         recalls.note_all(folder, dict.fromkeys(told_again), recalls.CITED, at)
+    grown = 0
+    if found.episode:
+        kept_line, grown = episodes.write(folder, found.session, found.episode, found.about, book)
+        entries += kept_line
+        paths += [found.session] if grown else []
     if found.session:
-        entries.append({"read": found.session, "turns": list(found.turns), "size": found.size})
+        size = found.size and found.size + grown
+        entries.append({"read": found.session, "turns": list(found.turns), "size": size})
     book.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from filemem.files import running
+from filemem.files.episode import NONE
 from filemem.models import Model, ModelError, Reply, prompt
 from filemem.models.offline import OfflineModel
-from filemem.remembering import sessions, verification
+from filemem.remembering import episodes, sessions, verification
 from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, adds_detail, compare
 from filemem.remembering.consolidation import Extractor
 from filemem.remembering.rules import DroppedClaim, Extracted, extract, is_foreign
@@ -71,9 +72,9 @@ def _tells(session: Session, said: SessionTurn) -> bool:
     return not is_foreign(said) and any(map(may_tell, own_sentences(said.text)))
 
 
-def tool(name: str, what: str, key: str, item: dict[str, Any]) -> dict[str, Any]:
-    """The one tool of a request: a list of objects under `key`."""
-    parameters = {"type": "object", "properties": {key: {"type": "array", "items": item}}, "required": [key]}
+def tool(name: str, what: str, key: str, item: dict[str, Any], **more: dict[str, Any]) -> dict[str, Any]:
+    """The one tool of a request: a list of objects under `key`, and what `more` may be given."""
+    parameters = {"type": "object", "properties": {key: {"type": "array", "items": item}, **more}, "required": [key]}
     return {"type": "function", "function": {"name": name, "description": what, "parameters": parameters}}
 
 
@@ -87,13 +88,14 @@ class _SessionReading:
         self.known = known
         self.dropped: list[DroppedClaim] = []
         self.notes: list[str] = []
+        self.episode = NONE
 
     def extracted(self) -> Extracted:
         """The claims of the unread turns; raises ModelError where the model gave no answer that could be read."""
         claims: list[Claim] = []
         for part in self._parts():
             claims += self._claims(part)
-        return Extracted(self._compared(claims), self.dropped, self.notes)
+        return Extracted(self._compared(claims), self.dropped, self.notes, self.episode)
 
     def _parts(self) -> Iterator[list[int]]:
         """The unread turns in pieces that a request holds."""
@@ -111,7 +113,7 @@ class _SessionReading:
 
     def _claims(self, part: list[int]) -> list[Claim]:
         """What the model notes of some turns, asked twice."""
-        keep = tool("keep", "Keep what is worth knowing of a conversation.", "facts", _FACT)
+        keep = tool("keep", "Keep what is worth knowing of a conversation.", "facts", _FACT, episode=episodes.FORM)
         asked = [
             {"role": "system", "content": prompt.template("consolidate").strip()},
             {"role": "user", "content": self._told(part)},
@@ -122,6 +124,8 @@ class _SessionReading:
             said = one_line(reply.text, 80)
             raise ModelError(f"{self.model.name} answered with no facts that can be read: {said or 'nothing'}")
         self._cut(reply)
+        for entry in (objects(reply, "episode") or [])[:1]:
+            self.episode = episodes.borne_out(entry, self.session, self.model.name)
         claims = self._checked(answered, part)
         noted = "\n".join(f"- {claim.text}" for claim in claims) or "(none)"
         again = prompt.template("reflect").strip().replace("{facts}", noted)
@@ -149,6 +153,8 @@ class _SessionReading:
         summary = running.read(self.known.user, self.session.path, sessions.passages(self.session.memory))
         if summary.turns and summary.turns <= part[0]:
             lines += ["What was said before, in short:", prompt.data("summary", redact(summary.text)[0])]
+        if so_far := self.episode.text or self.session.memory.episode.text:
+            lines += ["The episode so far:", prompt.data("episode", redact(so_far, self.session.own)[0])]
         if before:
             lines += ["Turns before:", prompt.data(self.session.path, "\n".join(map(_line, before)))]
         new = "\n".join(_line(self.session.turns[place]) for place in part)

@@ -8,6 +8,8 @@ Lines are only ever added, so that two clones merge by union:
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
     {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
     {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
+    {"episode": "sessions/2026/….md", "written": "…", "turns": "…"}          the line of its front matter that sums it up, and the
+                                  turns, by one digest, that it is about
     {"reflected": "…"}                                                       turns, by one digest, that were looked over together
 
 A turn is known by a digest of its words and of when its session began, so that an edit above it, or another name for its
@@ -63,6 +65,7 @@ class Ledger:
         self.proposed: dict[Origin, dict[str, Any]] = {}
         self.refused: set[Origin] = set()
         self.reflected: set[str] = set()
+        self.episodes: dict[str, dict[str, str]] = {}
         self._sessions_of: dict[str, set[str]] = {}
         self._facts_of: dict[str, set[str]] = {}
         self._end = 0
@@ -114,9 +117,10 @@ class Ledger:
         elif "refused" in entry:
             turn, said = entry["refused"]
             self.refused.add((str(turn), str(said)))
-
         elif "reflected" in entry:
             self.reflected.add(str(entry["reflected"]))
+        elif "episode" in entry:
+            self.episodes.setdefault(str(entry["episode"]), {})[str(entry["written"])] = str(entry["turns"])
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""

@@ -10,7 +10,7 @@ from filemem.files import config
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import Memory
+from filemem.files.memory import Memory, kind_of
 from filemem.files.passages import format_turn
 from filemem.remembering import consolidation
 from filemem.remembering.comparison import ADD, LATE, SUPERSEDE, UPDATE, Claim, FactIndex, display
@@ -128,12 +128,14 @@ def said(one: Decision) -> list[str]:
     return [f"Knew that already: {one.path}"]
 
 
-def subject(decisions: Sequence[Decision]) -> str:
-    """What a person would write of a consolidation."""
+def subject(decisions: Sequence[Decision], paths: Iterable[str]) -> str:
+    """What a person would write of a consolidation that wrote these memories."""
     written = [one for one in decisions if one.action in (ADD, SUPERSEDE, LATE)]
     if len(written) == 1:
         return f"Learn: {written[0].claim.text}"
     if not written:
         told_again = any(one.action == UPDATE for one in decisions)
-        return "Confirm what was known" if told_again else "Bring the profile up to date"
+        summed = all(kind_of(path) == "sessions" for path in paths)
+        changed = "Sum up what was said" if summed else "Bring the profile up to date"
+        return "Confirm what was known" if told_again else changed
     return f"Learn {len(written)} facts"

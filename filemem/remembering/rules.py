@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
+from filemem.files.episode import NONE, Episode
 from filemem.files.passages import format_turn
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
@@ -49,11 +50,13 @@ class DroppedClaim(NamedTuple):
 
 
 class Extracted(NamedTuple):
-    """What a session tells, in the order in which it was told; `notes` are sentences about how it went."""
+    """What a session tells, in the order in which it was told; `notes` are sentences about how it went; `episode` is what a
+    model says of it as a whole."""
 
     claims: list[Claim]
     dropped: list[DroppedClaim]
     notes: list[str]
+    episode: Episode = NONE
 
 
 def extract(session: Session, unread: Collection[int]) -> Extracted:

@@ -1,10 +1,12 @@
 """What was said to a user's assistant, session by session, as consolidation reads it: secrets taken out, days told apart."""
 
 import datetime as dt
+import os
 from collections import Counter
 from typing import NamedTuple
 
 from filemem.errors import FilememError
+from filemem.files import archive, trace
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, kind_of, when_of
@@ -12,7 +14,7 @@ from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
 from filemem.files.withheld import Withheld
 from filemem.remembering.comparison import display
-from filemem.remembering.ledger import turn_digest
+from filemem.remembering.ledger import Ledger, turn_digest
 from filemem.text.own_patterns import NONE, OwnPatterns
 from filemem.text.redaction import redact
 from filemem.text.statements import table
@@ -98,6 +100,16 @@ def in_order(user: Folder) -> list[str]:
         if kind_of(path) == "sessions" and when:
             found.append((when.date, when.time, live(path), path))
     return [path for *_, path in sorted(found)]
+
+
+def interrupted(folder: Folder, most: int = 20) -> list[str]:
+    """The chats that have turns which were not read, by what the disk says of their sizes: the `most` latest of them."""
+    book, found = Ledger(folder), list[str]()
+    for name in trace.sessions(folder)[-10 * most :]:
+        for place in archive.places(folder, f"sessions/{name[:4]}/{name}.md"):
+            if os.stat(folder.absolute(place)).st_size != book.sizes.get(live(place)):
+                found.append(place)
+    return found[-most:]
 
 
 def load(user: Folder, path: str) -> Memory | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import archive, withheld
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import Memory, when_of
+from filemem.files.memory import Memory, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
@@ -49,6 +49,7 @@ class Candidate:
         self._place = place
         self._item = item
         self._places = [place]
+        self.is_episode = False  # does it sum up its session?
 
     def also(self, place: int, score: float) -> None:
         """Another window of the same passage was found, less strong."""
@@ -58,7 +59,7 @@ class Candidate:
     def counting(self, score: float, by: str = "") -> "Candidate":
         """The same with another score; `by` is told among its parts for what was added."""
         other = Candidate(self._reader, self._told, self._place, self.line, self._item)
-        other.score, other._places = score, self._places
+        other.score, other._places, other.is_episode = score, self._places, self.is_episode
         other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
         return other
 
@@ -135,7 +136,9 @@ class Candidate:
 
     @functools.cached_property
     def shown(self) -> tuple[tuple[int, int], ...]:
-        """The parts of the text that an answer shows, as places in it."""
+        """The parts of the text that an answer shows, as places in it; an episode whole."""
+        if self.is_episode:
+            return ((0, len(self.text)),)
         memory = self._reader.memory(self.path)
         found = memory.windows if memory else []
         spans = sorted((start, end) for _, start, end in (found[place] for place in self._places if place < len(found)))
@@ -146,7 +149,10 @@ class Candidate:
 
     @functools.cached_property
     def excerpt(self) -> str:
-        """What an answer shows of the text: these parts, captions without a word of the question shortened."""
+        """What an answer shows of the text: these parts, captions without a word of the question shortened; an episode as its
+        file has it, which says what each part of it is."""
+        if self.is_episode and (memory := self._reader.memory(self.path)):
+            return "".join(memory.lines[self.line - 1 : self.line])
         spans = self.shown
         found = " … ".join(self.text[start:end].strip() for start, end in spans)
         found = ("… " if spans and spans[0][0] else "") + found
@@ -224,8 +230,12 @@ class Reader:
             if (known.path, line) in found:
                 found[known.path, line].also(item.number - first, item.score)
             elif not self._left_out(known.path, line):
-                found[known.path, line] = Candidate(self, known, item.number - first, line, item)
-                yield found[known.path, line]
+                one = found[known.path, line] = Candidate(self, known, item.number - first, line, item)
+                derived = corpus.flags[item.number] & terms.IS_DERIVED
+                one.is_episode = bool(
+                    derived and not corpus.speakers[item.number] and kind_of(known.path) == "sessions"
+                )
+                yield one
 
     def _told(self, entry: IndexedFile) -> FileStatus:
         more = entry.particulars

@@ -58,7 +58,7 @@ class Hit(NamedTuple):
 
 def leans(passage: Passage, before: Passage) -> bool:
     """Does a turn say little without the one before it: a short reply to a question, a bare yes, a pronoun?"""
-    if not passage.speaker or passage.speaker == before.speaker:
+    if not passage.speaker or before.speaker in ("", passage.speaker):
         return False
     width = len(passage.text) + len(_WIDE.findall(passage.text))
     if width <= SHORT and _QUESTION.search(before.text):

@@ -29,6 +29,15 @@ _PUT_IN = frozenset(map(terms.stem, "says asked others own going evening weekend
 """Words that a retelling brings in."""
 
 
+def without_episodes(hits: list[Candidate]) -> list[Candidate]:
+    """The hits without each session's episode of which a turn of it that was found holds as much of the question."""
+    said = {hit.path: 0.0 for hit in hits if hit.is_episode}
+    for hit in hits:
+        if hit.path in said and not hit.is_episode:
+            said[hit.path] = max(said[hit.path], hit.strength)
+    return [hit for hit in hits if not hit.is_episode or hit.strength > said[hit.path]]
+
+
 def with_originals(hits: list[Candidate]) -> list[Candidate]:
     """The hits, with each line of a summary made one piece of evidence with the turns that it stands for, and each of the
     profile with its fact.

@@ -28,7 +28,7 @@ def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
     mark = flags[place] & _MARKS
     if not speakers[place]:
         mark |= terms.FIRST_PERSON  # what nobody speaks is told of whom it names
-    elif not place and not flags[place] & terms.IS_DERIVED:  # a quotation opens nothing
+    elif not any(speakers[:place]) and not flags[place] & terms.IS_DERIVED:  # a quotation opens nothing
         return mark | OPENS
     before = place - 1  # and before what the same person said just before
     while before > max(0, place - 4) and speakers[before] == speakers[place]:

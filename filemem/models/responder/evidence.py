@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import withheld
+from filemem.files import episode, withheld
 from filemem.files.archive import live
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, is_note, kind_of, words_of_name
@@ -126,15 +126,15 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
     """What of the search's hits is evidence."""
     for hit in hits:
         said = hit.excerpt
-        if hit.speaker == ASSISTANT and OURS.match(hit.text):
-            continue
+        if (hit.speaker == ASSISTANT and OURS.match(hit.text)) or said.startswith(f"{episode.KEY}: {{"):
+            continue  # our own answer, or what sums up others' words
         telling = _telling(SOURCE_MARK.sub("", said))
         if hit.speaker and (not telling or small_talk(hit.text)):
             continue
         over = hit.note.startswith(("superseded by", "held until"))
         yield Evidence(
             hit.path, hit.line, said, hit.speaker, hit.date, telling, hit.strength, over, 5, hit.sources
-        )._replace(title=hit.title or (words_of_name(hit.path) if is_note(hit.path) else ""))
+        )._replace(title=(hit.title or words_of_name(hit.path)) if is_note(hit.path) else "")
 
 
 class RecentTurn(NamedTuple):
