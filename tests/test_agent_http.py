@@ -61,7 +61,7 @@ class Talk:
     def kept(self) -> str:
         """The turns as they are on disk."""
         [path] = self.root.glob("sessions/*/*.md")
-        return path.read_text().split("---\n\n", 1)[1]
+        return path.read_text().split("---\n", 2)[2].lstrip("\n")
 
     @property
     def trace(self) -> list[dict[str, Any]]:

@@ -67,7 +67,7 @@ def run(
 def session(store: Path) -> str:
     """The turns of the only session, without their times."""
     [path] = (store / "memory_store/ann/sessions").rglob("*.md")
-    return re.sub(r"(?m)^(- \*\*.+?\*\*) \d\d:\d\d:", r"\1:", path.read_text().split("---\n\n", 1)[1])
+    return re.sub(r"(?m)^(- \*\*.+?\*\*) \d\d:\d\d:", r"\1:", path.read_text().split("---\n", 2)[2].lstrip("\n"))
 
 
 def said(server: ScriptedServer) -> Any:

@@ -8,16 +8,21 @@ import click
 
 from filemem import index
 from filemem.cli.common import complete_path, completing, now, reader, the_user
-from filemem.cli.options import after_option, as_of_option, before_option, json_option, shared_options
-from filemem.cli.screen import dim, progress, put, say, say_json, tell
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, model_option, shared_options
+from filemem.cli.screen import dim, progress, put, say, say_aside, say_json, tell
+from filemem.cli.talk import the_model
+from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive, disk, globs
 from filemem.files.folder import Folder
 from filemem.files.memory import kind_of
 from filemem.files.transcript import ASSISTANT
+from filemem.history.asof import Past
+from filemem.overview import clusters as clusters_of
 from filemem.overview import graph as graphs
 from filemem.overview import report
 from filemem.overview import timeline as times
+from filemem.overview.clusters import Cluster
 from filemem.overview.graph import Edge, EntityMention, Graph
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
@@ -39,18 +44,22 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @click.command("graph")
 @click.argument("name", required=False, shell_complete=_names)
 @click.option("--about", metavar="NAME", shell_complete=_names, help="The same as NAME.")
-@click.option("--clusters", is_flag=True, help="Which names hang together, a line each, by their most central ones.")
+@click.option(
+    "--clusters", is_flag=True, help="Which names hang together, by their most central ones; and what a model says."
+)
+@model_option
 @click.option("--dot", "form", flag_value="dot", help="For Graphviz: filemem graph --dot | dot -Tsvg > names.svg")
 @click.option("--mermaid", "form", flag_value="mermaid", help="For a Markdown file, in a mermaid block.")
 @click.option("--json", "form", flag_value="json", help="One JSON object: names, ties, and where they stand.")
 @as_of_option
 @shared_options
-def graph_command(name: str | None, about: str | None, form: str | None, clusters: bool) -> int:
+def graph_command(name: str | None, about: str | None, form: str | None, clusters: bool, model: str | None) -> int:
     """Show how the names that memories link to hang together.
 
     Two names are tied by each passage that holds both; where it links to something, people who speak in the memories count
     as linked, too. Front matter such as `works_at: "[[Acme]]"` in a note says as what, and what else a name is called is one with
-    it. With NAME only what is tied to that, and every memory that says so. Exit code 1 where nothing is linked.
+    it. With NAME only what is tied to that, and every memory that says so. With --clusters a model, where there is one, says in a
+    sentence what each is about, and is asked again only when its memories have changed. Exit code 1 where nothing is linked.
 
     Example: filemem graph
     """
@@ -64,11 +73,12 @@ def graph_command(name: str | None, about: str | None, form: str | None, cluster
     elif form == "mermaid":
         say(graphs.mermaid(drawn))
     elif form == "json":
-        say_json(graphs.as_json(drawn))
+        more = {"clusters": [one.as_json() for one in _clusters(user, drawn, model)]} if clusters else {}
+        say_json({**graphs.as_json(drawn), **more})
     elif not drawn.names:
         say("No memory links to anything yet; write names as [[Porto]].")
     else:
-        of_all = _clustered(drawn, display(user.name)) if clusters else _of_all(drawn)
+        of_all = _clustered(_clusters(user, drawn, model)) if clusters and not chosen else _of_all(drawn)
         for line in _of_one(drawn, chosen) if chosen else of_all:
             put(line)
     return 0 if drawn.names else 1
@@ -117,11 +127,24 @@ def _typed(tie: Edge) -> str:
     return f"{len(tie.places)} ({escape_controls(kinds)})" if kinds else f"{len(tie.places)}"
 
 
-def _clustered(drawn: Graph, without: str) -> Iterator[str]:
-    """A line for each cluster: its most central names, how many it has, and the others."""
-    for group in drawn.clusters(without):
-        rest = ", ".join(group[CENTRAL:]) and f"  {dim(escape_controls(', '.join(group[CENTRAL:])))}"
-        yield f"{escape_controls(', '.join(group[:CENTRAL]))}  {len(group)}{rest}"
+def _clusters(folder: Folder, drawn: Graph, name: str | None) -> list[Cluster]:
+    """The clusters, with what a model says of each, where there is one; the past is asked of none."""
+    found = clusters_of.clusters(folder, drawn, display(folder.name))
+    model = None if isinstance(folder, Past) else traced(the_model(folder, name), folder, now, "clusters")
+    try:
+        return clusters_of.summed_up(folder, found, model) if model else found
+    except FilememError as error:
+        say_aside(str(error))
+        return found
+
+
+def _clustered(found: list[Cluster]) -> Iterator[str]:
+    """A line for each cluster: its most central names, how many it has, and the others; and what a model said of it."""
+    for one in found:
+        rest = ", ".join(one.names[CENTRAL:]) and f"  {dim(escape_controls(', '.join(one.names[CENTRAL:])))}"
+        yield f"{escape_controls(', '.join(one.names[:CENTRAL]))}  {len(one.names)}{rest}"
+        if one.summary:
+            yield f"  {escape_controls(one.summary)}"
 
 
 def _row(day: object, one: EntityMention | Event) -> str:

@@ -1,6 +1,7 @@
 """The running summary of a conversation, kept beside its trace so that it can be gone on with: `.filemem/running/NAME.json`.
 
 A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use.
+So it is with what it said of clusters of names, `clusters.json`, by the digest of their lines. All of it goes at any forgetting.
 """
 
 import contextlib
@@ -16,7 +17,7 @@ from filemem.files.passages import Passage
 from filemem.files.places import Place
 from filemem.text.plain import digest
 
-FOLDER = "running"
+FOLDER, CLUSTERS = "running", "clusters"
 
 
 class RunningSummary(NamedTuple):
@@ -41,11 +42,26 @@ def read(folder: Folder, session: str, said: Sequence[Passage]) -> RunningSummar
 
 def keep(folder: Folder, session: str, said: Sequence[Passage], text: str) -> None:
     """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
-    entry = {"turns": len(said), "digest": _digest(said), "summary": text}
+    _write(_place(folder, session), {"turns": len(said), "digest": _digest(said), "summary": text})
+
+
+def clusters(folder: Folder) -> dict[str, dict[str, str]]:
+    """What was said of clusters, and by which model, by the digest of their lines."""
+    with contextlib.suppress(FilememError, ValueError, TypeError, KeyError, AttributeError):
+        kept = json.loads(disk.read(_place(folder, CLUSTERS))).items()
+        return {key: {"summary": str(one["summary"]), "by": str(one["by"])} for key, one in kept}
+    return {}
+
+
+def keep_clusters(folder: Folder, found: dict[str, dict[str, str]]) -> None:
+    """Keep what was said of clusters, and nothing of any other; what cannot be written is asked for again."""
+    _write(_place(folder, CLUSTERS), found)
+
+
+def _write(place: Place, value: object) -> None:
     with contextlib.suppress(FilememError, OSError):
-        place = _place(folder, session)
         disk.make_folder(place.folder)
-        disk.write(place, json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace"))
+        disk.write(place, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _place(folder: Folder, session: str) -> Place:

@@ -5,13 +5,13 @@ import os
 from collections.abc import Iterable
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk, said
+from filemem.files import disk, passages, said
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, encoding_of, is_archived, kind_of, live, slug, when_of
 from filemem.files.passages import Passage, format_turn, needed_day
 
-ASSISTANT = "assistant"
+ASSISTANT = passages.ASSISTANT
 INTERRUPTED = "[interrupted]"
 EVENTS = "events"  # the name of a day's file of what was told without talk
 

@@ -32,6 +32,7 @@ class EntityMention(NamedTuple):
     since: dt.date | None
     until: dt.date | None
     kind: str = ""  # the key of the front matter that links, as in `works_at: [[Google]]`
+    speaker: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """For a script, without what it has not."""
@@ -178,6 +179,7 @@ def _place(memory: Memory, passage: Passage) -> EntityMention:
         since,
         until,
         _kind(memory, passage),
+        passage.speaker,
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, withheld
-from filemem.files.folder import CurrentConversation, Folder
+from filemem.files.folder import CurrentConversation
 from filemem.files.memory import Memory, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
@@ -203,7 +203,7 @@ class Reader:
     def __init__(
         self, index: Index, corpus: Corpus, parsed: Query, today: dt.date, current: CurrentConversation | None
     ) -> None:
-        self._folder: Folder = index.folder
+        self._index, self._folder = index, index.folder
         self._shelf = index.shelf
         self.corpus = corpus
         self.today = today
@@ -214,6 +214,15 @@ class Reader:
         self._withheld = withheld.read(self._folder)
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
+
+    def again(self, parsed: Query) -> "Reader":
+        """One for another question to the same memories."""
+        return Reader(self._index, self.corpus, parsed, self.today, self._current)
+
+    @property
+    def owner(self) -> str:
+        """Whose memories these are."""
+        return self._folder.name
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already."""

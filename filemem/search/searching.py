@@ -12,7 +12,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.search import days, evidence, filters, links, question, ranking, selection
+from filemem.search import days, evidence, filters, groups, links, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
@@ -70,13 +70,19 @@ def search_files(
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     most, reader = 2 * limit + MARGIN if limit else MOST, Reader(index, corpus, parsed, today, current)
     meaning = None if by_words else _meaning(index, corpus, query)
-    hits = _hits(reader, parsed, asked, most, meaning)
-    if further := links.followed(hits, parsed):
+    hits = [] if (group := groups.asked(query)) else _hits(reader, parsed, asked, most, meaning)
+    if group:
+        parsed, hits = _of_group(reader, parsed, group, asked)
+        reader = reader.again(parsed)
+    elif further := links.followed(hits, parsed):
         parsed, reader = further, Reader(index, corpus, further, today, current)
         hits = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
-    chosen, unknown = [hit for candidate in shown if (hit := candidate.hit())], _unknown(corpus, parsed)
+    chosen, unknown = (
+        [hit for candidate in shown if (hit := candidate.hit())],
+        [] if group else _unknown(corpus, parsed),
+    )
     notes = unknown + _undated(corpus, () if outside else parsed.spans) + (meaning.notes if meaning else [])
     if not hits:
         notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
@@ -153,6 +159,16 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     found = selection.with_originals(selection.without_episodes(list(reader.candidates(scored))))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     return hits if parsed.past else _current_above(reader, hits, asked)
+
+
+def _of_group(
+    reader: Reader, parsed: Query, group: groups.Group, asked: filters.Asked
+) -> tuple[Query, list[Candidate]]:
+    """The question about a group, and the best passages on each of its members: those whom the first passages name."""
+    first = groups.of_words(parsed, group)
+    names = groups.members(_hits(reader.again(first), first, asked, MOST, None), group, reader.owner)
+    further = groups.of_words(parsed, group, names)
+    return further, groups.by_member(_hits(reader.again(further), further, asked, FUSED, None), group, names)
 
 
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:

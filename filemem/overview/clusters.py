@@ -1,0 +1,106 @@
+"""What a cluster of linked names is about, in a model's words that its lines bear out; kept, so that it is asked of once.
+
+A summary is of some lines, word for word: where one of them has changed, is new, gone or kept back, it is asked for anew, and
+without a model nothing is said.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from filemem.files import config, running, withheld
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.models import Model, prompt
+from filemem.models.offline import OfflineModel
+from filemem.overview.graph import EntityMention, Graph
+from filemem.remembering import injection
+from filemem.remembering.extraction import tool
+from filemem.remembering.rules import SECRET
+from filemem.remembering.structured import filled, objects
+from filemem.remembering.verification import whole
+from filemem.text import bounded
+from filemem.text.bounded import DatedText
+from filemem.text.own_patterns import OwnPatterns
+from filemem.text.plain import digest, one_line
+from filemem.text.redaction import redact
+
+LINES, ASKED, LONGEST = 20, 12, 240  # of a cluster that a model sees; clusters in a request; characters of a summary
+_CLUSTER = {
+    "type": "object",
+    "properties": {"number": {"type": "integer"}, "text": {"type": "string", "description": "One sentence."}},
+    "required": ["number", "text"],
+}
+
+
+class Cluster(NamedTuple):
+    """Names that hang together, the lines that speak of them, the newest first, and what these come to, empty where nobody said;
+    `by` is the model that did."""
+
+    names: list[str]
+    lines: list[DatedText]
+    summary: str = ""
+    by: str = ""
+
+    @property
+    def digest(self) -> str:
+        """What names its lines."""
+        return digest("\n".join([*self.names, *(f"{line.day} {line.text}" for line in self.lines)]), 24)
+
+    def as_json(self) -> dict[str, Any]:
+        """For a script, without what it has not."""
+        told = {"names": self.names, "summary": self.summary, "by": self.by}
+        return {key: value for key, value in told.items() if value}
+
+
+def clusters(folder: Folder, drawn: Graph, owner: str) -> list[Cluster]:
+    """The clusters of a graph, each with what was said of its lines as they are now."""
+    hidden, own, kept = withheld.read(folder), config.of(folder).own, running.clusters(folder)
+    found = []
+    for names in drawn.clusters(owner):
+        ties = [tie for tie in drawn.ties if tie.one in names and tie.other in names]
+        places = dict.fromkeys(place for tie in ties for place in tie.places)
+        places |= dict.fromkeys(place for name in names for place in drawn.names[name])
+        live = [one for one in places if not (one.archived or one.until or hidden.hides(one.path, one.line))]
+        lines = [DatedText(one_line(redact(plain(_said(one)), own)[0], 400), one.date) for one in live[:LINES]]
+        said = kept.get(Cluster(names, lines).digest, {})
+        found.append(Cluster(names, lines, said.get("summary", ""), said.get("by", "")))
+    return found
+
+
+def _said(place: EntityMention) -> str:
+    return f"{place.speaker}: {place.text}" if place.speaker else place.text
+
+
+def summed_up(folder: Folder, found: Sequence[Cluster], model: Model) -> list[Cluster]:
+    """The clusters, those of which nothing is said yet asked of together and kept; raises ModelError."""
+    asked = [one for one in found if not one.summary and one.lines][:ASKED]
+    if not asked or model.name == OfflineModel.name:
+        return [*found]
+    told = "\n".join(_told(number, one) for number, one in enumerate(asked, 1))
+    messages = [
+        {"role": "system", "content": prompt.template("clusters").strip()},
+        {"role": "user", "content": told},
+    ]
+    reply = filled(model, messages, tool("sum_up", "Say what clusters are about.", "clusters", _CLUSTER))
+    said: dict[str, Cluster] = {}
+    for entry in objects(reply, "clusters") or []:
+        number = whole(entry.get("number"))
+        one = asked[number - 1] if 0 < number <= len(asked) else None
+        if one and (text := _borne_out(str(entry.get("text") or ""), one, config.of(folder).own)):
+            said[one.digest] = one._replace(summary=text, by=one_line(model.name, 80))
+    after = [said.get(one.digest, one) for one in found]
+    running.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.summary})
+    return after
+
+
+def _told(number: int, one: Cluster) -> str:
+    lines = [f"{line.day or ''} {line.text}".strip() for line in one.lines]
+    return f"Cluster {number}: {', '.join(one.names)}\n{prompt.data('cluster', chr(10).join(lines))}"
+
+
+def _borne_out(text: str, one: Cluster, own: OwnPatterns) -> str:
+    """A summary on one line where it gives no orders and has no detail that the lines have not; else empty."""
+    text = one_line(redact(text, own)[0], LONGEST)
+    sources = [*one.lines, DatedText(", ".join(one.names), None)]
+    wrong = SECRET in text or injection.suspicious(text) or bounded.unsupported_details([text], sources)
+    return "" if wrong else text
