@@ -25,7 +25,7 @@ from filemem.files.memory import Memory
 from filemem.files.passages import format_turn
 from filemem.files.transcript import Transcript
 from filemem.forgetting import asking, deletion, erasure
-from filemem.forgetting.rewriting import Target
+from filemem.forgetting.rewriting import PurgeTarget
 from filemem.history import History, set_up
 from filemem.history.weaving import merge
 from filemem.models import OpenAIModel
@@ -207,7 +207,7 @@ def test_what_is_forgotten_goes_from_it_and_it_is_made_anew_of_the_rest(ann: Fol
     )
     remembered(ann, AT)
     assert "Zyzzyva" in ann.memory(path).lines[3]
-    erasure.apply(ann, deletion.plan(ann, [deletion.at(ann, path, 6)]), AT)
+    erasure.apply(ann, deletion.plan(ann, [deletion.item_at(ann, path, 6)]), AT)
     place = next(path for path in ann.paths() if path.startswith("sessions/"))
     assert ann.memory(place).lines[3] == "episode: forgotten" and "Zyzzyva" not in ann.memory(place).text
     remembered(ann, AT)
@@ -299,8 +299,8 @@ def test_older_episodes_leave_gits_history_with_the_turn(ann: Folder) -> None:
     set_up(ann.store, "ann", START)
     line = Episode("ann speaks of an illness", by="x").line
     with_it = ann.read(path).replace(b"---\n\n", f"{line}\n---\n".encode())
-    found = deletion.plan(ann, [deletion.at(ann, path, 6)])
-    target = Target(History(ann), found.wording, False, lines=found.lines)
+    found = deletion.plan(ann, [deletion.item_at(ann, path, 6)])
+    target = PurgeTarget(History(ann), found.wording, False, lines=found.lines)
     assert b"illness" not in target.cleaned(path, with_it) and b"diabetes" not in target.cleaned(path, with_it)
     other = with_it.replace(b"I have diabetes, the doctor says.", b"I have a cat.")
     assert target.cleaned(path, other) == other

@@ -140,5 +140,5 @@ def test_it_goes_with_what_is_forgotten_or_kept_back(mara: Folder, endpoint: Scr
     assert f"  {SAID}" not in clusters(mara)
     withheld.release(mara, ["facts/2026/2026-04-01-x.md"], NOW)
     assert f"  {SAID}" in clusters(mara)
-    erasure.apply(mara, deletion.plan(mara, [deletion.at(mara, "facts/2026/2026-04-08-x.md", None)]), NOW)
+    erasure.apply(mara, deletion.plan(mara, [deletion.item_at(mara, "facts/2026/2026-04-08-x.md", None)]), NOW)
     assert running.clusters(mara) == {}

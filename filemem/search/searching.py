@@ -70,19 +70,13 @@ def search_files(
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     most, reader = 2 * limit + MARGIN if limit else MOST, Reader(index, corpus, parsed, today, current)
     meaning = None if by_words else _meaning(index, corpus, query)
-    hits = [] if (group := groups.asked(query)) else _hits(reader, parsed, asked, most, meaning)
-    if group:
-        parsed, hits = _of_group(reader, parsed, group, asked)
-        reader = reader.again(parsed)
-    elif further := links.followed(hits, parsed):
-        parsed, reader = further, Reader(index, corpus, further, today, current)
-        hits = _hits(reader, parsed, asked, most, meaning)
+    group = groups.asked(query)
+    parsed, hits = _of(group, reader, parsed, asked) if group else _followed(reader, parsed, asked, most, meaning)
+    reader = reader.again(parsed)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
-    chosen, unknown = (
-        [hit for candidate in shown if (hit := candidate.hit())],
-        [] if group else _unknown(corpus, parsed),
-    )
+    chosen = [hit for candidate in shown if (hit := candidate.hit())]
+    unknown = [] if group else _unknown(corpus, parsed)
     notes = unknown + _undated(corpus, () if outside else parsed.spans) + (meaning.notes if meaning else [])
     if not hits:
         notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
@@ -161,9 +155,16 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     return hits if parsed.past else _current_above(reader, hits, asked)
 
 
-def _of_group(
-    reader: Reader, parsed: Query, group: groups.Group, asked: filters.Asked
+def _followed(
+    reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: "Meaning | None"
 ) -> tuple[Query, list[Candidate]]:
+    """The question, with what its best passages link to where that helps, and the passages found."""
+    hits = _hits(reader, parsed, asked, most, meaning)
+    further = links.followed(hits, parsed)
+    return (further, _hits(reader.again(further), further, asked, most, meaning)) if further else (parsed, hits)
+
+
+def _of(group: groups.Group, reader: Reader, parsed: Query, asked: filters.Asked) -> tuple[Query, list[Candidate]]:
     """The question about a group, and the best passages on each of its members: those whom the first passages name."""
     first = groups.of_words(parsed, group)
     names = groups.members(_hits(reader.again(first), first, asked, MOST, None), group, reader.owner)
