@@ -22,7 +22,7 @@ from filemem.overview import clusters as clusters_of
 from filemem.overview import graph as graphs
 from filemem.overview import report
 from filemem.overview import timeline as times
-from filemem.overview.clusters import Cluster
+from filemem.overview.clusters import NameCluster
 from filemem.overview.graph import Edge, EntityMention, Graph
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
@@ -127,7 +127,7 @@ def _typed(tie: Edge) -> str:
     return f"{len(tie.places)} ({escape_controls(kinds)})" if kinds else f"{len(tie.places)}"
 
 
-def _clusters(folder: Folder, drawn: Graph, name: str | None) -> list[Cluster]:
+def _clusters(folder: Folder, drawn: Graph, name: str | None) -> list[NameCluster]:
     """The clusters, with what a model says of each, where there is one; the past is asked of none."""
     found = clusters_of.clusters(folder, drawn, display(folder.name))
     model = None if isinstance(folder, Past) else traced(the_model(folder, name), folder, now, "clusters")
@@ -138,7 +138,7 @@ def _clusters(folder: Folder, drawn: Graph, name: str | None) -> list[Cluster]:
         return found
 
 
-def _clustered(found: list[Cluster]) -> Iterator[str]:
+def _clustered(found: list[NameCluster]) -> Iterator[str]:
     """A line for each cluster: its most central names, how many it has, and the others; and what a model said of it."""
     for one in found:
         rest = ", ".join(one.names[CENTRAL:]) and f"  {dim(escape_controls(', '.join(one.names[CENTRAL:])))}"

@@ -32,7 +32,7 @@ _CLUSTER = {
 }
 
 
-class Cluster(NamedTuple):
+class NameCluster(NamedTuple):
     """Names that hang together, the lines that speak of them, the newest first, and what these come to, empty where nobody said;
     `by` is the model that did."""
 
@@ -52,7 +52,7 @@ class Cluster(NamedTuple):
         return {key: value for key, value in told.items() if value}
 
 
-def clusters(folder: Folder, drawn: Graph, owner: str) -> list[Cluster]:
+def clusters(folder: Folder, drawn: Graph, owner: str) -> list[NameCluster]:
     """The clusters of a graph, each with what was said of its lines as they are now."""
     hidden, own, kept = withheld.read(folder), config.of(folder).own, running.clusters(folder)
     found = []
@@ -62,8 +62,8 @@ def clusters(folder: Folder, drawn: Graph, owner: str) -> list[Cluster]:
         places |= dict.fromkeys(place for name in names for place in drawn.names[name])
         live = [one for one in places if not (one.archived or one.until or hidden.hides(one.path, one.line))]
         lines = [DatedText(one_line(redact(plain(_said(one)), own)[0], 400), one.date) for one in live[:LINES]]
-        said = kept.get(Cluster(names, lines).digest, {})
-        found.append(Cluster(names, lines, said.get("summary", ""), said.get("by", "")))
+        said = kept.get(NameCluster(names, lines).digest, {})
+        found.append(NameCluster(names, lines, said.get("summary", ""), said.get("by", "")))
     return found
 
 
@@ -71,7 +71,7 @@ def _said(place: EntityMention) -> str:
     return f"{place.speaker}: {place.text}" if place.speaker else place.text
 
 
-def summed_up(folder: Folder, found: Sequence[Cluster], model: Model) -> list[Cluster]:
+def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> list[NameCluster]:
     """The clusters, those of which nothing is said yet asked of together and kept; raises ModelError."""
     asked = [one for one in found if not one.summary and one.lines][:ASKED]
     if not asked or model.name == OfflineModel.name:
@@ -82,7 +82,7 @@ def summed_up(folder: Folder, found: Sequence[Cluster], model: Model) -> list[Cl
         {"role": "user", "content": told},
     ]
     reply = filled(model, messages, tool("sum_up", "Say what clusters are about.", "clusters", _CLUSTER))
-    said: dict[str, Cluster] = {}
+    said: dict[str, NameCluster] = {}
     for entry in objects(reply, "clusters") or []:
         number = whole(entry.get("number"))
         one = asked[number - 1] if 0 < number <= len(asked) else None
@@ -93,12 +93,12 @@ def summed_up(folder: Folder, found: Sequence[Cluster], model: Model) -> list[Cl
     return after
 
 
-def _told(number: int, one: Cluster) -> str:
+def _told(number: int, one: NameCluster) -> str:
     lines = [f"{line.day or ''} {line.text}".strip() for line in one.lines]
     return f"Cluster {number}: {', '.join(one.names)}\n{prompt.data('cluster', chr(10).join(lines))}"
 
 
-def _borne_out(text: str, one: Cluster, own: OwnPatterns) -> str:
+def _borne_out(text: str, one: NameCluster, own: OwnPatterns) -> str:
     """A summary on one line where it gives no orders and has no detail that the lines have not; else empty."""
     text = one_line(redact(text, own)[0], LONGEST)
     sources = [*one.lines, DatedText(", ".join(one.names), None)]
