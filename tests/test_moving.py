@@ -15,7 +15,8 @@ from crash_driver import arm
 from test_shards import disks, filemem, opened, placed
 
 from filemem.errors import Changed, Refused
-from filemem.files import moving
+from filemem.files import moving, trust
+from filemem.files.trust import Trust
 from filemem.forgetting.erasure import CACHES
 
 FILES = {
@@ -224,3 +225,11 @@ def test_shards_in_git_keep_what_was_and_take_in_who_comes(top, place):
         for shard in "ab"
     ]
     assert " D ann/profile.md" in left[0].stdout and left[1].stdout == ""
+
+
+def test_what_a_person_agreed_to_of_a_user_holds_where_the_user_is_now(top, place):
+    """Wishes are followed, and a repository of the user's own is committed to, without being asked about anew."""
+    (path, other), given = (trust.wishes(str(place / shard / "ann")) for shard in "ab"), Trust()
+    given.keep(path, trust.WISHES, trusted=True)
+    move(top)
+    assert Trust().known(other, trust.WISHES)

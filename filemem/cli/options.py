@@ -1,5 +1,6 @@
 """The options that every command takes: --store, --user, --today, --trust. Imports no more than click: `--help` must be quick."""
 
+import contextlib
 import datetime as dt
 import functools
 import os
@@ -9,7 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from filemem.files import store
+from filemem.errors import FilememError
+from filemem.files.store import StoreFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,8 +66,10 @@ def _kept(*names: str, **how: Any) -> Callable[[F], F]:
 
 def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """The users whose names begin so."""
-    root = os.path.abspath(os.path.expanduser(store_path(ctx.ensure_object(dict).get("store"))))
-    return [name for name in store.users(root) if name.startswith(incomplete)]
+    with contextlib.suppress(FilememError):
+        names = StoreFolder(store_path(ctx.ensure_object(dict).get("store"))).users()
+        return [name for name in names if name.startswith(incomplete)]
+    return []
 
 
 _SHARED = (

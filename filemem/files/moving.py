@@ -109,6 +109,7 @@ def _carry(store: StoreFolder, folder: Folder, shard: Shard, caches: Collection[
     else:
         raise Changed(f"the memories of {name} keep changing on disk; nothing was moved, try again.")
     disk.write(old / f"{_DIGESTS}{name}", json.dumps(digests).encode())
+    store.trust.moved(old / name, new / name)
     store.shards.register(name, shard.entry)
     disk.replace(coming, new / name)
     disk.sync_folder(new)
