@@ -186,3 +186,19 @@ def test_who_was_moved_to_a_store_that_is_not_listed_any_more_does_not_begin_ane
     shutil.rmtree(tmp_path / "b")
     with pytest.raises(FilememError, match="which is not listed any more"):
         StoreFolder(top, Trust(given=True)).folder("ann")
+
+
+def test_a_job_for_all_users_is_one_over_all_shards_and_fails_where_one_is_not_mounted(tmp_path):
+    """Workers find each user by themselves; those of the other shards are done all the same."""
+    top = disks(tmp_path, "a", "b")
+    with opened(top) as store:
+        for name in NAMES[:12]:
+            store.user(name).remember("Prefers oolong tea.")
+    there = list(placed(top).values()).count(str(tmp_path / "a"))
+    assert 0 < there < 12
+    done = filemem(top, "sweep", "--all-users", "--workers", "2")
+    assert (done.returncode, done.stdout) == (0, "12 of 12 users done.\n"), done.stderr
+    (tmp_path / "b").rename(tmp_path / "off")
+    left = filemem(top, "sweep", "--all-users")
+    assert (left.returncode, left.stdout) == (1, f"{there} of {there} users done.\n")
+    assert "Its users are left out." in left.stderr

@@ -58,13 +58,16 @@ def order(job: str, options: dict[str, Any]) -> Order:
 
 
 def for_all(order: Order, label: str, users: Mapping[str, str]) -> int:
-    """Do a job for many users, with what is each one's alone, tell what is news, and sum up; the exit code."""
+    """Do a job for many users, with what is each one's alone, tell what is news, and sum up; the exit code.
+
+    It is 1 also where the users of a shard were left out, as that is not mounted.
+    """
     failed, counts = for_each(order, label, users)
     if order.options.get("dry_run") and order.options.get("model"):
         _tell_cost(order, counts)
     if not for_script():
         say(f"{len(users) - failed:,} of {len(users):,} users done.")
-    return 1 if failed else 0
+    return 1 if failed or the_store().shards.absent() else 0
 
 
 def for_each(order: Order, label: str, users: Mapping[str, str], *, brief: bool = True) -> tuple[int, Counter[str]]:
