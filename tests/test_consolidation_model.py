@@ -198,6 +198,15 @@ def test_the_models_word_counts_where_it_makes_sense(
         assert tree(user) == FIRST
 
 
+def test_what_a_model_says_updates_another_matter_is_not_lost(user: Folder, server: ScriptedServer) -> None:
+    """Without a text that holds both, words that the memory has nothing of become a memory of their own."""
+    later(user, server, "My sister Beth works at Fenwick.")
+    decided = calls(("decide", {"decisions": [{"fact": 1, "action": "UPDATE", "memory": "M1"}]}))
+    done = run(user, server, facts({"text": "Nora's sister [[Beth]] works at Fenwick.", "lines": [6]}), NONE, decided)
+    assert [one.action for one in done.decisions] == ["ADD"]
+    assert "Fenwick" in tree(user)[done.decisions[0].path]
+
+
 REFUSED = [
     ({"text": "Nora has a dog.", "lines": [99]}, "no turn"),
     ({"text": "Nora has a dog.", "lines": []}, "no line"),

@@ -261,7 +261,7 @@ SAID = {
     "title": "a trip to Kyoto in May",
     "intent": "ann looks for a house in Kyoto",
     "outcome": "ann booked Yoshida-sanso",
-    "open": ["book the train", "call Bob at 14:00"],
+    "open": ["book the train", "call Bob at 14:00", "repair bicycles"],
     "tags": ["Kyoto", "Osaka"],
 }
 

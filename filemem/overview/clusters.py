@@ -14,6 +14,7 @@ from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel
 from filemem.overview.graph import EntityMention, Graph
 from filemem.remembering import injection
+from filemem.remembering.episodes import BORNE
 from filemem.remembering.extraction import tool
 from filemem.remembering.rules import SECRET
 from filemem.remembering.structured import filled, objects
@@ -23,6 +24,7 @@ from filemem.text.bounded import DatedText
 from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, one_line
 from filemem.text.redaction import redact
+from filemem.text.statements.words import amount, content
 
 LINES, ASKED, LONGEST = 20, 12, 240  # of a cluster that a model sees; clusters in a request; characters of a summary
 _CLUSTER = {
@@ -48,7 +50,7 @@ class NameCluster(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For a script, without what it has not."""
-        told = {"names": self.names, "summary": self.summary, "by": self.by}
+        told = {"names": self.names, "summary": self.summary, "by": self.by if self.summary else ""}
         return {key: value for key, value in told.items() if value}
 
 
@@ -73,7 +75,7 @@ def _said(place: EntityMention) -> str:
 
 def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> list[NameCluster]:
     """The clusters, those of which nothing is said yet asked of together and kept; raises ModelError."""
-    asked = [one for one in found if not one.summary and one.lines][:ASKED]
+    asked = [one for one in found if not one.by and one.lines][:ASKED]
     if not asked or model.name == OfflineModel.name:
         return [*found]
     told = "\n".join(_told(number, one) for number, one in enumerate(asked, 1))
@@ -87,9 +89,12 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
         number = whole(entry.get("number"))
         one = asked[number - 1] if 0 < number <= len(asked) else None
         if one and (text := _borne_out(str(entry.get("text") or ""), one, config.of(folder).own)):
-            said[one.digest] = one._replace(summary=text, by=one_line(model.name, 80))
-    after = [said.get(one.digest, one) for one in found]
-    running.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.summary})
+            said[one.digest] = one._replace(summary=text)
+    by = one_line(
+        model.name, 80
+    )  # of one without a sentence that holds, too, so that it is not asked for over and over
+    after = [said.get(one.digest, one)._replace(by=by) if one in asked else one for one in found]
+    running.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.by})
     return after
 
 
@@ -99,8 +104,9 @@ def _told(number: int, one: NameCluster) -> str:
 
 
 def _borne_out(text: str, one: NameCluster, own: OwnPatterns) -> str:
-    """A summary on one line where it gives no orders and has no detail that the lines have not; else empty."""
+    """A summary on one line where the lines have its details and most of its other words, and it gives no orders; else empty."""
     text = one_line(redact(text, own)[0], LONGEST)
     sources = [*one.lines, DatedText(", ".join(one.names), None)]
-    wrong = SECRET in text or injection.suspicious(text) or bounded.unsupported_details([text], sources)
-    return "" if wrong else text
+    words, known = content(text), content(" ".join(source.text for source in sources))
+    wrong = SECRET in text or injection.suspicious(text) or amount(words & known) < BORNE * amount(words)
+    return "" if wrong or bounded.unsupported_details([text], sources) else text

@@ -391,8 +391,9 @@ def _as_meant(claim: Claim, known: FactIndex) -> Verdict | None:
     fact = known.facts.get(path)
     if action == ADD:
         return Verdict(ADD)
-    if fact is None:
-        return None
+    words = content(plain(claim.text))
+    if fact is None or (action == UPDATE and not claim.merged and 2 * amount(words & fact.words) < amount(words)):
+        return None  # it is no such matter, so what is told would be lost
     if action == SUPERSEDE:
         return replacing(claim, [fact])
     return restatement(fact) if action == UPDATE else Verdict(NOOP, (fact,), f"{fact.path} says as much")

@@ -31,6 +31,7 @@ BEGINS, ENDS = (
     8,
 )  # the first turns of people, in which what was wanted is looked for; the last ones, in which what came of it is
 MOST = {"findings": 3, "open": 5, "tags": 6}
+BORNE = 0.4  # of the words of what a model says, those that the turns must have
 SAME = 0.6  # of the words of what was to be done, those that what was done has
 FORM = {
     "type": "object",
@@ -141,22 +142,24 @@ def _names(session: Session) -> list[str]:
 
 def borne_out(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a session, without what its turns do not bear out; a quotation where it gives no title that holds."""
-    own = quoted(session)
+    own, words = quoted(session), content(" ".join(f"{one.speaker} {one.text}" for one in session.turns))
     sources = [DatedText(f"{one.speaker}: {one.text}", one.day) for one in session.turns]
     found: dict[str, Any] = {}
     for key, value in episode.of(entry)._asdict().items():
         given = value if key in episode.LISTS else (value,)
-        kept = tuple(text for one in given if (text := _borne_out(one, key, session, sources)))
+        kept = tuple(text for one in given if (text := _borne_out(one, key, session, sources, words)))
         if kept and key != "by":
             found[key] = kept[: MOST[key]] if key in episode.LISTS else kept[0]
     return Episode(**{"title": own.title, **found, "by": one_line(by, TITLE)}) if found else own
 
 
-def _borne_out(text: str, key: str, session: Session, sources: list[DatedText]) -> str:
-    """A text on one line where it has no name, number or date that the session has not, and gives no orders; else empty."""
+def _borne_out(text: str, key: str, session: Session, sources: list[DatedText], words: set[str]) -> str:
+    """A text on one line where the session has its names, numbers and dates and most of its other words, and it gives no orders;
+    else empty."""
     text = one_line(redact(text, session.own)[0], TITLE if key in ("title", "tags") else SENTENCE)
-    wrong = SECRET in text or injection.suspicious(text) or bounded.unsupported_details([text], sources)
-    return "" if wrong else text
+    own = content(text)
+    wrong = SECRET in text or injection.suspicious(text) or amount(own & words) < BORNE * amount(own)
+    return "" if wrong or bounded.unsupported_details([text], sources) else text
 
 
 # -- in the file -------------------------------------------------------------------------------------------------------

@@ -153,7 +153,8 @@ class _SessionReading:
         summary = running.read(self.known.user, self.session.path, sessions.passages(self.session.memory))
         if summary.turns and summary.turns <= part[0]:
             lines += ["What was said before, in short:", prompt.data("summary", redact(summary.text)[0])]
-        if so_far := self.episode.text or self.session.memory.episode.text:
+        before_this = self.session.memory.episode
+        if so_far := self.episode.text or (before_this.text if before_this.by else ""):
             lines += ["The episode so far:", prompt.data("episode", redact(so_far, self.session.own)[0])]
         if before:
             lines += ["Turns before:", prompt.data(self.session.path, "\n".join(map(_line, before)))]
