@@ -2,11 +2,13 @@
 
 import contextlib
 import datetime as dt
+import gc
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -17,9 +19,10 @@ from crash_driver import arm
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem import Store
+from filemem import Store, index
 from filemem.files import archive
 from filemem.files.trust import Trust
+from filemem.forgetting import maintenance
 from filemem.jobs import table
 from filemem.jobs.journal import Journal
 from filemem.jobs.orders import Outcome
@@ -190,3 +193,13 @@ def test_a_folder_of_exports_has_one_for_each_user(tmp_path: Path) -> None:
 )
 def test_what_is_for_many_users_is_refused_for_one(store: Path, words: list[str]) -> None:
     run(store, *words, code=2)
+
+
+def test_of_a_user_whose_work_is_done_nothing_stays_in_memory(store: Path) -> None:
+    """Else a worker would grow with each; the index is what is large."""
+    folder = Store(store).user("ann").folder
+    maintenance.maintain(folder, AT, None)
+    alive = weakref.ref(index.of(folder))
+    del folder
+    gc.collect()
+    assert alive() is None

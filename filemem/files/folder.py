@@ -11,7 +11,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
@@ -65,6 +65,9 @@ class Folder:
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._placed: tuple[str, Place] | None = None
+        self.cached: dict[
+            str, Any
+        ] = {}  # what others keep of it for as long as it lives: a table of theirs would hold it
 
     def apart(self) -> "Folder":
         """The same folder, for another thread to hold the lock of."""

@@ -18,7 +18,6 @@ import sys
 import threading
 import time
 import unicodedata
-import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -116,14 +115,11 @@ class _Changes:
                     dead.add(file)
 
 
-_of: weakref.WeakKeyDictionary[Folder, Index] = weakref.WeakKeyDictionary()
-
-
 def of(folder: Folder) -> Index:
     """The index of a user's folder, the same one for as long as the folder object lives and the folder lies where it does."""
-    found = _of.get(folder) or _of.setdefault(folder, Index(folder))
+    found: Index = folder.cached.get("index") or folder.cached.setdefault("index", Index(folder))
     if found.place != folder.place:  # in another shard now
-        found = _of[folder] = Index(folder)
+        found = folder.cached["index"] = Index(folder)
     return found
 
 
