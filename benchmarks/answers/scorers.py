@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from inspect_ai.model import get_model
-from inspect_ai.scorer import Score, Scorer, Target, bootstrap_stderr, grouped, mean, scorer
+from inspect_ai.scorer import Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from benchmarks.answers import marks
 
-METRICS = [grouped(mean(), "kind"), bootstrap_stderr()]
+METRICS = [grouped(mean(), "kind"), stderr()]  # the intervals of `tables` are by bootstrap
 LAX = {"locomo": "generous", "lifebench": "generous", "needle": "generous", "dmr": "memgpt", "life": "patterns"}
 
 

@@ -3,12 +3,13 @@
 `inspect eval benchmarks/answers/tasks.py@locomo -T data=$PWD/locomo10.json --model MODEL --model-role grader=JUDGE` runs one.
 """
 
+import functools
 import hashlib
 import platform
 import tempfile
 import time
 from collections import Counter
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
 
 import anyio
@@ -142,9 +143,15 @@ def build(name: str, bench: Bench, path: str, system: str, prompts: str) -> Task
             "system": system,
             "data": {"file": Path(path).name, "sha256": digest, **bench.notes},
             "prompts": texts,
-            "versions": {"filemem": version("filemem"), "python": platform.python_version()},
+            "versions": _versions(),
         },
     )
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    """Of Python and of every package that is installed beside: a memory of somebody else's is one of them."""
+    return {"python": platform.python_version()} | {one.name: one.version for one in distributions()}
 
 
 def _path(data: str, name: str) -> str:
