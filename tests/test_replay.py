@@ -81,6 +81,20 @@ def test_what_was_forgotten_is_gone_there_as_well(ann: Folder) -> None:
     assert "Fujian" not in said and "[gone" in said and "two dogs" in said
 
 
+def test_a_forgetting_leaves_what_shares_but_the_programs_own_words(ann: Folder) -> None:
+    """The instructions that every trace keeps, and the keys of records, have everyday words that no memory may have."""
+    talked(ann)
+    list(consolidation.run(ann, NOW))
+    path = ann.create("notes/books.md", "Read and search forty memories, tools, turns, kinds and models of others.\n")
+    before = {name: Path(ann.bookkeeping(name)).read_bytes() for name in _records(ann)}
+    erasure.apply(ann, deletion.plan(ann, [deletion.item_at(ann, path, None)]), NOW)
+    assert {name: Path(ann.bookkeeping(name)).read_bytes() for name in _records(ann)} == before
+
+
+def _records(ann: Folder) -> list[str]:
+    return ["consolidated.jsonl", *(f"traces/{name}.jsonl" for name in trace.sessions(ann))]
+
+
 def test_the_parts_of_a_clients_message_are_kept_as_json(ann: Folder) -> None:
     sent = {"role": "tool", "tool_call_id": "1", "content": [{"type": "text", "text": "茶 tea"}]}
     ((one,), ((role, _, id),)) = seen.PromptRecorder(ann).steps("", [], [], [sent], [])

@@ -31,6 +31,7 @@ from filemem.forgetting.wording import (
     lines_named,
     words,
 )
+from filemem.models import prompt
 from filemem.text.plain import one_line
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
@@ -361,8 +362,9 @@ class _Gathering:
                 self.wording.add(text, least or LINE)
 
     def _own_words(self) -> None:
-        """The words of what goes that no text or name that stays has."""
+        """The words of what goes that no text or name that stays has, nor what the program itself says and traces keep."""
         left = {word for text in self.wording.texts for word in words(text)}
+        left -= words(prompt.own_words()) if left else set()
         for path, memory in self.memories.items():
             if left and path not in self.whole:
                 gone = {n for item in self.lines.get(path, {}).values() for n in range(item.line, item.end + 1)}

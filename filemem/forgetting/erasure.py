@@ -290,13 +290,23 @@ def _line(line: bytes, wording: Wording) -> bytes | None:
     """A line of a log with the new names of what moved; None where it names what is gone, or tells of it."""
     if any(_names(old, line) for old, new in wording.names.items() if not new):
         return None
+    told = None
     with contextlib.suppress(ValueError, RecursionError):
         value = json.loads(line)
         new = _renamed(value, wording)
+        told = "\n".join(_strings(new))  # without the keys, which are the program's own words
         if new != value:
             line = json.dumps(new, ensure_ascii=line.isascii()).encode() + b"\n"
     line = wording.renamed(line)
-    return None if wording.is_about(line.decode(errors="replace")) else line
+    return None if wording.is_about(line.decode(errors="replace") if told is None else told) else line
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The strings in a JSON value, keys aside."""
+    if isinstance(value, str):
+        yield value
+    for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _strings(entry)
 
 
 def _renamed(value: Any, wording: Wording) -> Any:

@@ -131,6 +131,12 @@ def template(name: str) -> str:
     return (resources.files("filemem") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
 
 
+def own_words() -> str:
+    """All that the program itself says to models."""
+    texts = (path for path in (resources.files("filemem") / "prompts").iterdir() if path.name.endswith(".md"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in texts)
+
+
 def sections(
     folder: Folder,
     now: dt.datetime,
