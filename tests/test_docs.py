@@ -39,16 +39,16 @@ class Story(NamedTuple):
     steps: list[Step]
 
 
-def stories() -> Iterator[Story]:
-    """Every console block of the documents, continued ones joined."""
+def stories(first: str = "console") -> Iterator[Story]:
+    """Every block of a kind in the documents, continued ones joined."""
     for path in DOCUMENTS:
         found: list[Story] = []
         inside = False
         for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
             if line.startswith("```"):
                 kind = line[3:].strip()
-                inside = not inside and kind.startswith("console")
-                if inside and (kind == "console" or not found):
+                inside = not inside and kind in (first, f"{first} continued")
+                if inside and (kind == first or not found):
                     found.append(Story(f"{path.relative_to(ROOT)}:{number}", []))
             elif inside and line.startswith("$ "):
                 found[-1].steps.append(Step(number, line[2:], []))
@@ -98,10 +98,15 @@ def environment(folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize("story", list(stories()), ids=lambda story: story.name)
 def test_the_documents_show_what_happens(story: Story, tmp_path: Path) -> None:
     """Line by line."""
+    happens(story, tmp_path, {})
+
+
+def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
+    """Run a story with more in its environment, and compare what it prints."""
     work = tmp_path / "work"
     work.mkdir()
     shutil.copytree(ROOT / "memory_store", work / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    env = environment(tmp_path)
+    env = environment(tmp_path) | more
     real: dict[str, str] = {}
     for step in story.steps:
         command = step.command
