@@ -3,10 +3,10 @@ inodes, bytes and fsyncs.
 
     python benchmarks/shared_disk.py [PART ...]
 
-The parts are machines, moves, costs, neighbours, looks. A machine here is a process in namespaces of its own for mounts, network
-and host name, with the store mounted at a place of its own; all share one kernel, and so its locks: a file server's are not
-measured. `moves` has strace kill `users move` right before each system call that changes anything, and before some others: four
-minutes, the rest two. Exit code 1 where anything is lost or torn.
+The parts are machines, machines-and-moves, moves, costs, neighbours, looks. A machine here is a process in namespaces of its own
+for mounts, network and host name, with the store mounted at a place of its own; all share one kernel, and so its locks: a file
+server's are not measured. `moves` has strace kill `users move` right before each system call that changes anything, and before
+some others: four minutes, the rest two. Exit code 1 where anything is lost or torn.
 """
 
 import json
@@ -73,8 +73,9 @@ def disks(place: Path, count: int = 2) -> Path:
 # -- two machines ------------------------------------------------------------------------------------------------
 
 
-def machines() -> tuple[list[str], int]:
-    """Turns appended, facts created under one name, a number counted up, by two at once, while a third reads."""
+def machines(*, shuffled: bool = False) -> tuple[list[str], int]:
+    """Turns appended, facts created under one name, a number counted up, by two at once, while a third reads; `shuffled`: and a
+    fourth moves the users from disk to disk."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         top = disks(place / "shared")
@@ -86,11 +87,13 @@ def machines() -> tuple[list[str], int]:
         isolated = _isolated()
         begun = time.monotonic()
         writing = [_machine(place, who, "write", isolated) for who in ("one", "two")]
-        reading = _machine(place, "three", "read", isolated)
+        beside = [_machine(place, "three", "read", isolated)]
+        beside += [_machine(place, "four", "shuffle", isolated)] if shuffled else []
         ended = [json.loads(_end(process)) for process in writing]
         seconds = time.monotonic() - begun
-        reading.stdin.write("end\n")  # type: ignore[union-attr]
-        read = json.loads(_end(reading))
+        for process in beside:
+            process.stdin.write("end\n")  # type: ignore[union-attr]
+        read, *others = (json.loads(_end(process)) for process in beside)
         wrong = sum(_lost(opened(top).user(user)) for user in users) + read["torn"]
         waits = sorted(wait for one in ended for wait in one["waits"])
         lines = [
@@ -100,7 +103,13 @@ def machines() -> tuple[list[str], int]:
             f" the slowest {_ms(waits[-1])}",
             f"meanwhile a third read {read['reads']:,} times: torn {read['torn']}, slowest {_ms(read['slowest'])}",
         ]
+        lines += [f"meanwhile a fourth moved one of them {one['moves']:,} times" for one in others]
         return lines, wrong
+
+
+def machines_and_moves() -> tuple[list[str], int]:
+    """The same while users are moved."""
+    return machines(shuffled=True)
 
 
 def _isolated() -> list[str]:
@@ -155,6 +164,18 @@ def read(top: str, who: str) -> dict[str, object]:
             times.append(time.monotonic() - begun)
             torn += TURN.sub(b"", turns) != b"" or re.fullmatch(rb"\d+\n", count) is None
     return {"reads": len(times), "torn": torn, "slowest": max(times)}
+
+
+def shuffle(top: str, who: str) -> dict[str, object]:
+    """Move each user to the other disk, again and again, until told to end."""
+    moves, store, moving.GRACE = 0, StoreFolder(top, Trust(given=True)), 0.05
+    while not select.select([sys.stdin], [], [], 0)[0]:
+        name = f"user{moves % USERS}"
+        other = next(one for one in store.shards.listed() if one.place != store.folder(name).above)
+        moving.apply(store, name, other.entry, CACHES)
+        moves += 1
+        time.sleep(0.3)
+    return {"moves": moves}
 
 
 def _lost(user: User) -> int:
@@ -468,12 +489,20 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:,.1f} ms"
 
 
-PARTS = {"machines": machines, "moves": moves, "costs": costs, "neighbours": neighbours, "looks": looks}
+MACHINES = {"write": write, "read": read, "shuffle": shuffle}
+PARTS = {
+    "machines": machines,
+    "machines-and-moves": machines_and_moves,
+    "moves": moves,
+    "costs": costs,
+    "neighbours": neighbours,
+    "looks": looks,
+}
 
 
 def main(chosen: list[str]) -> int:
-    if chosen and chosen[0] in ("write", "read"):
-        print(json.dumps({"write": write, "read": read}[chosen[0]](*chosen[1:])))
+    if chosen and chosen[0] in MACHINES:
+        print(json.dumps(MACHINES[chosen[0]](*chosen[1:])))
         return 0
     every = 0
     for part in chosen or PARTS:

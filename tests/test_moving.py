@@ -28,6 +28,12 @@ FILES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    """Nobody reads at the moment of a switch here."""
+    monkeypatch.setattr(moving, "GRACE", 0.0)
+
+
 @pytest.fixture
 def place():
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:

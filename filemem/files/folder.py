@@ -21,6 +21,7 @@ from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
+MOVING = f"{disk.TEMPORARY}digests-"  # and a user's name: a file beside the folder of one who is moved to another shard
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
 MOST_NOTED = 1_000_000  # bytes of it
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -76,8 +77,10 @@ class Folder:
     @property
     def root(self) -> str:
         """Where the folder lies: who was moved from shard to shard is followed."""
-        if self._home and not os.path.isdir(self._root):
-            self._root = self._home()
+        if self._home:
+            above, name = os.path.split(self._root)
+            if not os.path.isdir(self._root) or os.path.lexists(f"{above}/{MOVING}{name}"):
+                self._root = self._home()
         return self._root
 
     @property
@@ -204,9 +207,12 @@ class Folder:
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
+        place = self.place
         try:
             return disk.read(self._named(path), limit)
         except (NotFound, Refused) as error:
+            if self.place != place:  # in another shard since
+                return self.read(path, limit)
             raise self._in_words(path, error) from None
 
     def _in_words(self, path: str, error: FilememError) -> FilememError:

@@ -11,18 +11,22 @@ import hashlib
 import json
 import os
 import stat
+import time
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from filemem.errors import Changed, NotFound, Refused
 from filemem.files import archive, disk
-from filemem.files.folder import BOOKKEEPING, Folder
+from filemem.files.folder import BOOKKEEPING, MOVING, Folder
 from filemem.files.places import Place, listed, remove, spot
 from filemem.files.shards import Shard
 from filemem.files.store import StoreFolder
 from filemem.text.plain import first_few
 
-_COMING, _DIGESTS, _GOING, _GONE = (f"{disk.TEMPORARY}{what}-" for what in ("coming", "digests", "going", "gone"))
+_COMING, _GOING, _GONE = (f"{disk.TEMPORARY}{what}-" for what in ("coming", "going", "gone"))
+GRACE = (
+    0.25  # seconds for who reads at the moment of the switch: they have found the old folder, and open their file in it
+)
 _LOCKS, _COMMITTING = ("lock", "job.lock"), "filemem.lock"
 _TRIES = 3  # to copy what a person saves in meanwhile
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -108,11 +112,12 @@ def _carry(store: StoreFolder, folder: Folder, shard: Shard, caches: Collection[
         remove(coming)
     else:
         raise Changed(f"the memories of {name} keep changing on disk; nothing was moved, try again.")
-    disk.write(old / f"{_DIGESTS}{name}", json.dumps(digests).encode())
+    disk.write(old / f"{MOVING}{name}", json.dumps(digests).encode())
     store.trust.moved(old / name, new / name)
     store.shards.register(name, shard.entry)
     disk.replace(coming, new / name)
     disk.sync_folder(new)
+    time.sleep(GRACE)
     disk.replace(old / name, old / f"{_GOING}{name}")
     disk.sync_folder(old)
 
@@ -194,7 +199,7 @@ def _clear(store: StoreFolder, folder: Folder, caches: Collection[str]) -> None:
         if not shard.there():
             continue
         top, name = _top(shard.place), folder.name
-        coming, digests, going, gone = (top / f"{what}{name}" for what in (_COMING, _DIGESTS, _GOING, _GONE))
+        coming, digests, going, gone = (top / f"{what}{name}" for what in (_COMING, MOVING, _GOING, _GONE))
         for remains in filter(os.path.lexists, (coming, gone)):
             remove(remains)
         if not os.path.lexists(digests):
