@@ -173,6 +173,14 @@ def test_sessions_that_are_cited_already_get_one_and_no_citation_breaks(ann: Fol
     assert sessions.interrupted(ann) == []
 
 
+def test_where_all_waits_for_review_what_was_read_is_quoted(ann: Folder) -> None:
+    path = talk(ann, AT, "I live in Ghent, on the Coupure.", "Nice.")
+    [(_, staged)] = consolidation.run(ann, AT, review=True)
+    [(session, done)] = consolidation.run(ann, AT, review=True)
+    assert staged.staged and not staged.paths and of(ann, path) and (session, done.paths) == ("", [path])
+    assert list(consolidation.run(ann, AT, review=True)) == []
+
+
 def test_it_grows_with_its_session_and_gives_way_to_a_persons_hand(ann: Folder) -> None:
     path = talk(ann, AT, "Let us talk about figs.", "Gladly.")
     remembered(ann, AT)

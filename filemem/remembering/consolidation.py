@@ -137,8 +137,7 @@ def plan(
     until: int | None = None,
     book: Ledger | None = None,
 ) -> Iterator[SessionPlan]:
-    """The plans of the sessions (all where no `paths` are given) that have unread turns or lack an episode, in the order of their
-    dates.
+    """The plans of the sessions (all where no `paths` are given) with unread turns or without an episode, by their dates.
 
     Each takes what those before it decide as done, so the caller may apply one before it asks for the next, or none.
     `extractor` makes claims of a session, the rules where it is None. `progress` counts turns; of a conversation
@@ -321,9 +320,8 @@ def run(
     until: int | None = None,
     review: bool = False,
 ) -> Iterator[tuple[str, Applied]]:
-    """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done.
-
-    With `review`, or where the store's settings say so, what is planned is only proposed.
+    """Finish what a killed run has left, then plan and apply session by session; yields each session's path and what was done,
+    and last which others were summed up. With `review`, or where the store's settings say so, what is planned is only proposed.
     """
     before = resume(folder)
     if before:
@@ -332,12 +330,17 @@ def run(
     kept = upkeep.sync_profile(folder, book, at.date())
     if kept.changed:
         yield "", Applied([], [PROFILE], kept.notes)
-    carry = stage if review or config.of(folder).review else apply
+    carry, summed = stage if review or config.of(folder).review else apply, list[str]()
     for found in plan(folder, at, extractor, paths, progress, until=until, book=book):
+        if not found.turns:
+            summed += apply(folder, found, book).paths
+            continue
         waiting, settled = _parted(folder, found)
         if waiting.decisions and carry is apply:
             yield found.session, stage(folder, waiting, book)
         yield found.session, carry(folder, settled if carry is apply else found, book)
+    if summed:
+        yield "", Applied([], summed, [])
 
 
 def _parted(folder: Folder, found: SessionPlan) -> tuple[SessionPlan, SessionPlan]:
