@@ -108,6 +108,7 @@ def test_a_shard_that_is_not_mounted_is_an_error_and_no_user_begins_anew(tmp_pat
             with pytest.raises(FilememError, match=r"/b has no filemem\.yaml: it is not mounted"):
                 act()
         store.user(there).remember("Lives in Porto.")
+        assert store.absent == [str(tmp_path / "b")]
         assert {placed(top)[name] for name in opened(top).users()} == {str(tmp_path / "a")}
     assert not list((tmp_path / "b").iterdir())
     told = filemem(top, "check", "--json")
