@@ -97,7 +97,8 @@ def sent(server: ScriptedServer) -> list[str]:
 def test_a_question_finds_what_means_the_same_in_other_words(store: Path) -> None:
     folder = user(store)
     assert found(folder)[0] == "We took the Škoda home on Saturday."
-    assert found(folder, "Welches Instrument, music?")[0] == "我在学大提琴。"
+    best = max(ask(folder, "Welches Instrument, music?").hits, key=lambda hit: hit.score)
+    assert best.text == "我在学大提琴。"
     assert "lacks vehicle, buy" in ask(folder).strength and "no strong match: 0%" in ask(folder).strength
     assert any("meaning" in hit.parts for hit in ask(folder).hits)
     assert not ask(folder, by_words=True).hits

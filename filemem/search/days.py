@@ -13,6 +13,7 @@ from filemem.text import dates
 Ordinals = tuple[int, int]  # of the first day and the last
 
 NOTED = 0.3  # of the best score, what a hit must have for its text to be searched for days
+OTHERS_TOO = ", so of other days too"  # how the line that counts ends where these answer little
 _EVER = (1, dt.date.max.toordinal())
 _SINCE = re.compile(r"\b(?:since|after)\s+(?:the\s+)?$|$(?<=[自从])", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:before|until|till)\s+(?:the\s+)?$", re.IGNORECASE)
@@ -97,7 +98,7 @@ def sorted_out(hits: list[Candidate], asked: Named, *, bare: bool) -> tuple[list
     if inside and (bare or max(hit.strength for hit in inside) >= PARTIAL):
         return inside, [hit for hit in hits if hit not in inside], f"; of {label} alone"
     said = "little" if inside else "nothing" if asked.dated else ""
-    return hits, [], said and f"; {said} of {label}, so of other days too"
+    return hits, [], said and f"; {said} of {label}{OTHERS_TOO}"
 
 
 def in_words(spans: Sequence[Ordinals]) -> str:

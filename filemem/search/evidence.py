@@ -13,7 +13,7 @@ from filemem.search.question import Query
 from filemem.text import chinese, terms
 
 LOOSE = 0.3  # of its neighbours' cohesion, under which a pair of characters is taken to straddle two words
-STRONG, PARTIAL = 0.75, 0.45  # strength from which on a match is called so; docs/search.md has the table
+STRONG, PARTIAL = 0.75, 0.45  # strength from which on a passage holds most of a question, and part of it
 NEAR = 0.9  # the most that a word counts which only stands near the passage, or only by a related word
 
 

@@ -56,12 +56,9 @@ class Asked(NamedTuple):
         return factor
 
 
-def asked(
-    folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, after: int | None, before: int | None
-) -> Asked:
+def asked(folder: Folder, corpus: Corpus, path: str | None, speaker: str | None, days: tuple[int, int] | None) -> Asked:
     """The filters; raises NotFound where the path or the speaker is unknown."""
     wanted = globs.matcher(path) if path else None
-    days = None if after is None and before is None else (after or 1, before or dt.date.max.toordinal())
 
     def test(entry: IndexedFile) -> bool:
         if days and not any(days[0] <= day <= days[1] for day in entry.days):
@@ -93,14 +90,17 @@ def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
     return frozenset(found)
 
 
-def bound(text: str | None, today: dt.date, *, end: bool) -> int | None:
-    """The ordinal of a day given as `after` or `before`; raises FilememError for one that cannot be read."""
-    if text is None:
+def bounds(after: str | None, before: str | None, today: dt.date) -> tuple[int, int] | None:
+    """The days given by `after` and `before`, as ordinals; None where neither is. Raises FilememError for one that cannot be
+    read."""
+    if after is None and before is None:
         return None
     try:
-        return dates.parse_bound(text, today, end).toordinal()
+        first = dates.parse_bound(after, today, end=False) if after is not None else dt.date.min
+        last = dates.parse_bound(before, today, end=True) if before is not None else dt.date.max
     except ValueError as error:
         raise FilememError(str(error)) from None
+    return first.toordinal(), last.toordinal()
 
 
 def time_asked(spans: Iterable[tuple[int, int]], today: dt.date) -> Time | None:

@@ -12,7 +12,7 @@ from filemem.text import terms
 
 K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
-CAPTION = 0.3  # what a word in an image's caption counts, of a word said
+CAPTION = 0.5  # what a word in an image's caption counts, of a word said
 CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
@@ -104,7 +104,10 @@ def lookups(query: Query, corpus: RankedCorpus) -> tuple[list[Term], list[float]
         found += [spoken] if spoken else []
         others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
         if not itself.tokens:
-            others += [_term(corpus, place, False, stem, SPELLING) for stem in _respelt(corpus, word.text)]
+            others += [
+                _term(corpus, place, False, stem, SPELLING)
+                for stem in sorted(set(map(terms.stem, respelt(corpus, word.text))))
+            ]
         for term in (itself, *others):
             if term.frequency:
                 rarity = min(most, idf(corpus, term.frequency))
@@ -112,12 +115,16 @@ def lookups(query: Query, corpus: RankedCorpus) -> tuple[list[Term], list[float]
     return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
 
 
-def _respelt(corpus: RankedCorpus, word: str) -> list[str]:
-    """The stems of tokens spelt so much like a word that stands nowhere that they may be meant."""
+def respelt(corpus: RankedCorpus, word: str) -> list[str]:
+    """The tokens spelt so much like a word that stands nowhere that they may be meant: ALIKE, or two of its letters changed
+    places."""
     if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
         return []
-    alike = [token for token in corpus.near(word) if difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE]
-    return sorted({terms.stem(token) for token in alike})
+    return [token for token in corpus.near(word) if sorted(token) == sorted(word) or _alike(token, word)]
+
+
+def _alike(token: str, word: str) -> bool:
+    return difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE
 
 
 _Values = dict[int, float]  # by passage number, what a word counts there

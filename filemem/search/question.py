@@ -11,6 +11,7 @@ from filemem.text import chinese, terms
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
 ALONE, HALF = 0.5, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
+ACROSS = 0.4  # what a pair counts whose characters are of two words
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
 _WHEN = re.compile(
@@ -21,7 +22,7 @@ _WHEN = re.compile(
 _LIGHT_WORDS = (
     "make get go have take give say tell mention describe come become use keep find put let bring do attend participate "
     "receive start begin plan decide want need try happen involve kind type way thing sort example number list "
-    "anything something 事 做 要"
+    "name anything something 事 做 要"
 )
 _ASKED = re.compile(
     r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈][了过到]?(?=些?什么)"
@@ -168,7 +169,8 @@ def _weighed(run: str) -> Iterator[tuple[str, float]]:
     for place, token in enumerate(terms.cjk_tokens(run)):
         at = place // 2
         word = len(token) > 1 or len(run) == 1
-        yield token, 1.0 if word else ALONE if {at, at + 1} <= ends else HALF
+        across = len(token) > 1 and at + 1 in ends
+        yield token, ACROSS if across else 1.0 if word else ALONE if {at, at + 1} <= ends else HALF
 
 
 def is_light(word: Word) -> bool:

@@ -20,7 +20,7 @@ from filemem.search.lookup import CITING, RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
 
-ONCE = 0.85  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
+ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
 SESSION = 0.1  # what each word's best place in the file counts for all of its passages
 ANOTHER = 0.5  # of the strength of a passage, where somebody else said it than the person asked about
 ECHO = 0.3  # what is left of the score of a turn that asks the question and says nothing else
@@ -397,9 +397,10 @@ class _Explainer:
 
 
 def _standing(corpus: RankedCorpus, word: Word, numbers: set[int]) -> set[int]:
-    """Those of the passages that hold a form of the word itself."""
+    """Those of the passages that hold a form of the word itself, or where it stands nowhere one spelt like it."""
     found: set[int] = set()
-    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
+    itself = corpus.concept(word.stem) or lookup.respelt(corpus, word.text)
+    for token in (*itself, terms.SPEAKER + word.text):
         for places, _ in corpus.postings(token):
             few = len(places) < MANY * len(numbers)
             found |= numbers.intersection(places) if few else {number for number in numbers if _stands(number, places)}

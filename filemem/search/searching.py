@@ -12,7 +12,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.search import days, evidence, filters, groups, links, question, ranking, selection
+from filemem.search import certainty, days, evidence, filters, groups, links, lookup, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
@@ -58,31 +58,29 @@ def search_files(
     current: CurrentConversation | None = None,
     by_words: bool = False,
 ) -> Found:
-    """The best passages for a question; see `ranking` for how they are ranked, and `vectors`, which `by_words` leaves out.
-
-    `after` and `before` count from `today`; the question's own days too, or from `anchor`, see `days.named`. What the
-    conversation going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing.
-    """
+    """The best passages for a question, ranked as `ranking` has it, and `vectors`, which `by_words` leaves out. `after` and
+    `before` count from `today`; the question's own days too, or from `anchor`, see `days.named`. What the conversation
+    going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing."""
     corpus = index.corpus()
-    first, last = filters.bound(after, today, end=False), filters.bound(before, today, end=True)
-    asked = filters.asked(index.folder, corpus, path, speaker, first, last)
+    asked = filters.asked(index.folder, corpus, path, speaker, filters.bounds(after, before, today))
     named = days.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
-    most, reader = 2 * limit + MARGIN if limit else MOST, Reader(index, corpus, parsed, today, current)
-    meaning = None if by_words else _meaning(index, corpus, query)
-    group = groups.asked(query)
+    most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _meaning(index, corpus, query)
+    reader, group = Reader(index, corpus, parsed, today, current), groups.asked(query)
     parsed, hits = _of(group, reader, parsed, asked) if group else _followed(reader, parsed, asked, most, meaning)
     reader = reader.again(parsed)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
-    chosen = [hit for candidate in shown if (hit := candidate.hit())]
-    unknown = [] if group else _unknown(corpus, parsed)
-    notes = unknown + _undated(corpus, () if outside else parsed.spans) + (meaning.notes if meaning else [])
-    if not hits:
-        notes += _nothing(reader, parsed, {"path": path, "speaker": speaker, "after": after, "before": before}, asked)
-    strength = _strength(chosen, parsed, corpus, known=not unknown) + of_days
+    chosen = [hit for one in shown if (hit := one.hit())]
+    unknown, read = ([], []) if group else _unknown(corpus, parsed)
+    undated = _undated(corpus, () if outside else parsed.spans)
+    given = {"path": path, "speaker": speaker, "after": after, "before": before}
+    nothing = [] if hits else _nothing(reader, parsed, given, asked)
+    notes = [*read, *undated, *(meaning.notes if meaning else ()), *nothing]
     if chosen and terms.is_courtesy(query, reader.names):
-        strength, notes = _GREETS, []
+        return Found(chosen, asked.files, _GREETS, [], more)
+    beside = bool(undated or of_days.endswith(days.OTHERS_TOO))
+    strength = certainty.told(chosen, inside, parsed, corpus, unknown, beside=beside) + of_days
     return Found(chosen, asked.files, strength, notes, more)
 
 
@@ -118,17 +116,19 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     return parsed._replace(words=tuple(words))
 
 
-def _unknown(corpus: Corpus, parsed: Query) -> list[str]:
-    """A sentence on the words of the question that stand nowhere, with the nearest spelling."""
+def _unknown(corpus: Corpus, parsed: Query) -> tuple[list[str], list[str]]:
+    """The words of the question that stand nowhere, and sentences on them: as what they are read, or the nearest spelling."""
     known = [
         float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
     ]
-    said = []
-    for unit in evidence.units(parsed, known, 1.0, corpus.frequency):
-        if not unit.known and not all(question.is_light(parsed.words[place]) for place in unit.places):
-            near = corpus.near(unit.text, 2)
-            said.append(f"{unit.text} (nearest: {', '.join(near)})" if near else unit.text)
-    return [f"Nowhere in memory: {', '.join(said)}."] if said else []
+    units = (unit for unit in evidence.units(parsed, known, 1.0, corpus.frequency) if not unit.known)
+    missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
+    read = {word: alike for word in missing if (alike := lookup.respelt(corpus, word))}
+    unknown = [word for word in missing if word not in read]
+    nearest = {word: corpus.near(word, 2) for word in unknown}
+    said = [f"{word} (nearest: {', '.join(near)})" if near else word for word, near in nearest.items()]
+    nowhere = [f"Nowhere in memory: {', '.join(said)}."] if said else []
+    return unknown, [f"{word} is read as {' or '.join(alike)}." for word, alike in read.items()] + nowhere
 
 
 def _undated(corpus: Corpus, spans: Sequence[days.Ordinals]) -> list[str]:
@@ -194,34 +194,6 @@ def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) 
 
 
 # -- what the answer says ----------------------------------------------------------------------------------------
-
-
-def _strength(hits: list[Hit], parsed: Query, corpus: Corpus, *, known: bool) -> str:
-    """How well the best hit answers, in a way that compares across questions, and what those shown have together; `known`
-    says that every word of the question stands somewhere."""
-    if not hits:
-        return ""
-    best = max((hit.strength for hit in hits), default=0.0)
-    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
-    if parsed.has_no_content_words and (parsed.spans or parsed.about or parsed.others):
-        return f"; found by names and dates alone{order}"
-    words = [(evidence.STRONG, "strong match"), (evidence.PARTIAL, "partial match"), (0.0, "no strong match")]
-    word = next(word for least, word in words if best >= least)
-    has = dict.fromkeys(text for hit in hits for text in (*hit.has, *hit.near))
-    lacks = dict.fromkeys(text for hit in hits for text in hit.lacks if text not in has)
-    named = f"has {', '.join(has) or 'none of the words'}"
-    rest = f"lacks {', '.join(lacks)}" if lacks else "has every word" if known else named
-    holds = f"{named}; {rest}" if lacks and len(has) <= len(lacks) else rest
-    return f"; {word}: {best:.0%}, {holds}{_said_by_another(hits, parsed, corpus)}{order}"
-
-
-def _said_by_another(hits: list[Hit], parsed: Query, corpus: Corpus) -> str:
-    """That what matches best is said by somebody else than the person asked about, where it is."""
-    asked = [corpus.speaker_names[place] for place in sorted(parsed.about)]
-    best = max(hits, key=lambda hit: hit.strength)
-    if not asked or not best.speaker or terms.fold(best.speaker) in asked or best.lacks:
-        return ""
-    return f"; said by {one_line(best.speaker, 60)}, not {one_line(' or '.join(name.title() for name in asked), 60)}"
 
 
 def _nothing(reader: Reader, parsed: Query, given: dict[str, str | None], asked: filters.Asked) -> list[str]:

@@ -12,15 +12,19 @@ from filemem.search.filters import OUTDATED
 from filemem.search.question import Query
 from filemem.text import dates, terms, tokens
 
-WORTH = 0.35  # of the best score, what a hit must have to be shown where no limit is given,
-DEARER = 0.14 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
-LONGER, USUAL = 0.09, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
-BESIDE, BESIDE_LIST = 0.03, 0.08  # and more for each line of the same file; where the question asks for a list
-ROOM = ((STRONG, 1900), (PARTIAL, 1225), (0.0, 640))
+WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given,
+DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
+LONGER, USUAL = 0.08, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
+BESIDE, BESIDE_LIST = 0.035, 0.085  # more for each line of the same file; where the question asks for a list,
+WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
+ROOM = ((STRONG, 1900), (PARTIAL, 1500), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
-SHARP = 12  # how much more a strong hit counts than a weak one for the place of its file
+SHARP, BULK = (
+    7,
+    0.75,
+)  # for the place of its file: how much more a strong hit counts than a weak one, and what its length counts
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
 PART = 20  # hits of each further part of an answer that was asked for more
 WHOLE = 0.95  # strength of a fact that holds the whole question
@@ -190,7 +194,8 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
             continue
         known, cost = lines.get(hit.path, 0), _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
-        least = best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
+        weaker = WEAKER * max(0.0, strength - hit.strength)
+        least = best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known + weaker)
         rests = rests and hit.strength >= strength
         cost += 0 if known else HEADING
         if shown and ((hit.score < least and not rests) or spent + cost > room):
