@@ -110,14 +110,18 @@ def peak(process: int) -> int:
     return 0
 
 
-def run(words: list[str], watch: Callable[[int], object] = lambda pid: None) -> tuple[float, int, str]:
-    """Run a command, look at it every tenth of a second; its seconds, exit code and output."""
+def run(
+    words: list[str], watch: Callable[[int], object] = lambda pid: None, every: float = 0.1
+) -> tuple[float, int, str]:
+    """Run a command and look at it again and again; its seconds, exit code and output."""
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as out:
         with subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT, text=True) as process:
-            while process.poll() is None:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(every)
+                    break
                 watch(process.pid)
-                time.sleep(0.1)
         out.seek(0)
         return time.monotonic() - start, process.returncode, out.read()
 
@@ -142,7 +146,7 @@ def speed(users: int) -> int:
                     found = workers(pid) if count > 1 else [pid]
                     most[count] = max(most[count], *map(peak, found), 0)
 
-                seconds, code, said = run(maintain(root, "--workers", str(count)), look)
+                seconds, code, said = run(maintain(root, "--workers", str(count)), look, 1.0)
                 spent[count].append(seconds)
                 failed = {line["user"] for line in map(json.loads, said.splitlines()) if "error" in line}
                 known = {f"user{number:05}" for number in numbers if number % BROKEN == BROKEN - 1}

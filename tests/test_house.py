@@ -77,7 +77,7 @@ EXTRAS = {
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
-    "filemem.jobs.cluster": {"distributed"},
+    "filemem.jobs.cluster": {"dask", "distributed"},
     "filemem.search.vector_files": {"numpy"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},

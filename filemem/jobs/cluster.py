@@ -5,6 +5,7 @@ import logging
 import os
 from concurrent.futures import Future
 
+import dask.config
 from distributed import Client, LocalCluster, Security
 from distributed.scheduler import KilledWorker
 
@@ -54,14 +55,15 @@ class Cluster:
 
 def _local(workers: int) -> LocalCluster:
     """Processes of this machine. Whoever else may connect to a port here cannot have them run anything: they ask for a key."""
-    return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=None,
-        security=Security.temporary(),
-        silence_logs=logging.CRITICAL,
-    )
+    with dask.config.set({"distributed.worker.profile.enabled": False}):  # it looks a hundred times a second, for nobody
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            security=Security.temporary(),
+            silence_logs=logging.CRITICAL,
+        )
 
 
 def _check(client: Client, order: Order) -> None:

@@ -1,0 +1,63 @@
+"""A job goes the same way on a real Dask cluster, which is begun with Dask's own command line; needs `filemem[dask]`."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="needs the extra filemem[dask]")
+
+from test_many_users import TOWNS, broken, tree
+from test_many_users import store as store
+
+PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
+
+
+@pytest.fixture
+def scheduler() -> Iterator[str]:
+    """The address of a scheduler with two workers, on loopback."""
+    dask, here = [sys.executable, "-m", "dask"], ["--host", "127.0.0.1"]
+    command = [*dask, "scheduler", *here, "--port", "0", "--no-dashboard"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        address = next(found[0] for line in process.stderr if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        worker = [*dask, "worker", address, *here, "--nthreads", "1", "--no-dashboard", "--nworkers", "2"]
+        with subprocess.Popen(worker, **quiet) as workers:  # type: ignore[call-overload]
+            yield address
+            workers.terminate()
+        process.terminate()
+
+
+def maintain(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, "maintain", "--all-users", "--store", str(store), "--today", "2026-11-20", "--json", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"FILEMEM_TRUST": ""})
+
+
+def test_a_cluster_and_processes_of_dask_s_end_as_this_process_does(
+    scheduler: str, store: Path, tmp_path: Path
+) -> None:
+    broken(store, "bad")
+    stores = [store, tmp_path / "on-cluster", tmp_path / "in-processes"]
+    for other in stores[1:]:
+        subprocess.run(["cp", "-r", store, other], check=True)
+    ways = [[], ["--scheduler", scheduler], ["--workers", "2"]]
+    for place, words in zip(stores, ways, strict=True):
+        told = maintain(place, *words)
+        lines = [json.loads(line) for line in told.stdout.splitlines()]
+        assert (told.returncode, told.stderr) == (1, ""), words
+        assert [line["user"] for line in lines if "error" in line] == ["bad"]
+        assert {str(line["user"]) for line in lines if line.get("job") == "sweep"} == set(TOWNS)
+    assert tree(stores[1]) == tree(stores[2]) == tree(store)
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path) -> None:
+    told = maintain(store, "--scheduler", "tcp://127.0.0.1:9")
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1
+    assert "tcp://127.0.0.1:9 has no worker to give work to" in told.stderr
