@@ -3,6 +3,7 @@
 import importlib.metadata
 import logging
 import os
+import signal
 from concurrent.futures import Future
 
 import dask.config
@@ -55,8 +56,9 @@ class Cluster:
 
 def _local(workers: int) -> LocalCluster:
     """Processes of this machine. Whoever else may connect to a port here cannot have them run anything: they ask for a key."""
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the workers are to: a Ctrl-C is for the command
     with dask.config.set({"distributed.worker.profile.enabled": False}):  # it looks a hundred times a second, for nobody
-        return LocalCluster(
+        cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
@@ -64,6 +66,8 @@ def _local(workers: int) -> LocalCluster:
             security=Security.temporary(),
             silence_logs=logging.CRITICAL,
         )
+    signal.signal(signal.SIGINT, heard)
+    return cluster
 
 
 def _check(client: Client, order: Order) -> None:
