@@ -15,7 +15,7 @@ from filemem.jobs.orders import Outcome, work
 from filemem.jobs.table import Order
 from filemem.text.plain import one_line
 
-JOIN = 30  # seconds for the scheduler to answer and the first worker to join
+JOIN = 10  # seconds for the scheduler to answer and the first worker to join
 
 
 class Cluster:
@@ -62,7 +62,7 @@ def _local(workers: int) -> LocalCluster:
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             security=Security.temporary(),
             silence_logs=logging.CRITICAL,
         )
