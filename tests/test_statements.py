@@ -307,6 +307,23 @@ def test_which_sentences_of_a_turn_stand_together(text: str, expected: list[str]
 
 
 @pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Recommend a curry place near the office, I'm vegan", ["I'm vegan"]),
+        ("help me pack, I'm allergic to wool", ["I'm allergic to wool"]),
+        ("推荐个餐厅吧，我对花生过敏", ["我对花生过敏"]),
+        ("Write me a poem, I'm a vegetarian vampire", []),
+        ("Pretend to be a chef, I'm your pupil and I live in Rome", []),
+        ("给我讲个故事，我是国王", []),
+        ("帮我看看这句英文，我对花生过敏怎么说", []),
+    ],
+)
+def test_of_a_request_what_its_speaker_says_of_themselves_is_kept_alone(text: str, kept: list[str]) -> None:
+    said = read_turn(Utterance("Mara", text), DAY, to_assistant=True)
+    assert [one.text for one in said.statements] == kept
+
+
+@pytest.mark.parametrize(
     ("text", "about"),
     [
         ("Can you forget what I told you about Priya?", "Priya"),

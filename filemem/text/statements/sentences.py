@@ -49,6 +49,14 @@ _INTRODUCES = re.compile(  # the head of what another one wrote: "my colleague w
     r"|draft|prompt|rules|instructions|transcript)\b[^:：]{0,30}[:：]|(?:写道|写着|说|发来的?|发给我的?|内容|原文|邮件|短信|通知|提示|规定|网页)\s?[:：]",
     re.IGNORECASE,
 )
+_OWN_CLAUSE = re.compile(
+    r"[,，;；]\s*(?=(?:i'm|i’m|im|i am|i've|i have|my)\b|我(?![想要该能会得需应可]))", re.IGNORECASE
+)
+_FOR_ANOTHER = re.compile(
+    r"\b(?:write|draft|say|tell|text|message|translat\w+|pretend|imagine|act|play|be|poem|story|song|letter|email)\b"
+    r"|写|[说讲]|告诉|翻|译|假装|扮|演|装|回复|发|编",
+    re.IGNORECASE,
+)
 _REPORTS = re.compile(
     r"\b(?:said|says|wrote|writes|texted|sent|asked|goes|told|posted|reads|replied|quote)\b.{0,30}$|(?:说|写道|写着|问|发|喊|回)(?:了|的|我)?.{0,8}$",
     re.IGNORECASE,
@@ -137,8 +145,19 @@ def own_sentences(text: str) -> list[Sentence]:
         if _INTRODUCES.search(simplified(sentence.text)):
             break
         if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
-            own.append(sentence)
+            own += _with_own_clause(sentence)
     return own
+
+
+def _with_own_clause(sentence: Sentence) -> list[Sentence]:
+    """A sentence; behind a request what its speaker says of themselves, "recommend a place, I'm allergic to nuts", by itself."""
+    match = _OWN_CLAUSE.search(sentence.text) if sentence.role == "request" else None
+    if not match or _FOR_ANOTHER.search(simplified(sentence.text[: match.start()])):
+        return [sentence]
+    clause = sentence.text[match.end() :]
+    if role(clause, sentence.language) != TELLING:
+        return [sentence]
+    return [sentence._replace(text=sentence.text[: match.start()]), Sentence(clause, TELLING, sentence.language)]
 
 
 def hands_over(sentence: Sentence) -> bool:
