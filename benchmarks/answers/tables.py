@@ -56,11 +56,13 @@ class Run(NamedTuple):
 
 
 def runs(folder: str, prices: Prices) -> list[Run]:
-    """The runs that a folder of logs holds: the newest of each task, system and model, in the order of SYSTEMS."""
+    """The runs that a folder of logs holds, in the order of SYSTEMS: of each task, data, prompts, system and model the newest."""
     newest: dict[tuple[str, ...], Run] = {}
     for info in list_eval_logs(folder, descending=False):
         run = read(info.name, prices)
-        newest[run.task, run.data, run.system, run.model, run.grader] = run
+        meta = run.log.eval.metadata or {}
+        asked = repr((meta.get("data"), meta.get("prompts")))
+        newest[run.task, asked, run.system, run.model, run.grader] = run
     several = Counter(task for task, _ in {(run.task, run.data) for run in newest.values()})
     named = [run._replace(label=f"{run.task}: {run.data}") if several[run.task] > 1 else run for run in newest.values()]
     order = list(SYSTEMS)
@@ -75,7 +77,9 @@ def read(file: str, prices: Prices) -> Run:
     taken = {str(one.metadata["history"]): float(one.store.get("taking_in", 0)) for one in samples}
     taking_in = sum(taken.values()) / max(len(taken), 1)
     name = log.eval.task.rpartition("/")[2]
-    data = str((meta.get("data") or {}).get("file"))
+    about = meta.get("data") or {}
+    data = about.get("file") or f"{about.get('lengths', '')} tokens"
+    data += ", corrected" if about.get("corrected") else ""
     return Run(name, name, data, str(meta.get("system")), log.eval.model, grader(log), log, asked, taking_in)
 
 

@@ -160,6 +160,15 @@ def test_one_command_makes_a_table_and_a_picture(logs: Path, tmp_path: Path) -> 
     assert drawn.startswith("<svg") and drawn.count('class="b"') == len(TASKS) * len(WORKING)
 
 
+def test_a_run_with_corrections_stands_beside_the_one_without(logs: Path, tmp_path: Path) -> None:
+    """Neither takes the other's place in the table, and each says which it is."""
+    shutil.copytree(logs / "locomo", tmp_path / "locomo")
+    fixed = ["--corrections", str(SAMPLES / "locomo-errors.json"), "--system", "no-memory"]
+    assert run("locomo", "--sample", *fixed, "--model", "mockllm/quotes", "--logs", str(tmp_path / "corrected"))
+    found = [(one.label, one.system) for one in tables.runs(str(tmp_path), Prices()) if one.system == "no-memory"]
+    assert found == [("locomo: locomo.json", "no-memory"), ("locomo: locomo.json, corrected", "no-memory")]
+
+
 def test_prices_have_a_day(logs: Path, tmp_path: Path) -> None:
     """A price without one is not taken."""
     (tmp_path / "prices.yaml").write_text("models: {}\n")
