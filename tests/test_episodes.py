@@ -243,6 +243,15 @@ def test_search_shows_it_where_it_alone_holds_the_question(ann: Folder) -> None:
     assert 4 not in [hit.line for hit in User(ann).search_files("What did I book for the first week?")]
 
 
+def test_what_a_model_calls_a_session_stands_over_its_lines(ann: Folder) -> None:
+    """Where the path does not say it; what is quoted stands in these lines, or is not worth its room."""
+    path = talk(ann, AT, *TALK)
+    for by, title in (("m", "a spring in Japan"), ("", "")):
+        line = Episode("a spring in Japan", by=by).line
+        with_it = ann.read(path).replace(b"---\n\n", f"{line}\n---\n".encode())
+        assert Memory(path, with_it).told_title == title
+
+
 def test_sessions_are_listed_with_what_is_left_to_do(ann: Folder) -> None:
     path = talk(ann, AT, *TALK)
     remembered(ann, AT)

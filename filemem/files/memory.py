@@ -273,9 +273,9 @@ class Memory:
 
     @functools.cached_property
     def told_title(self) -> str:
-        """The title of a note, or of an episode; empty where its path says the same."""
+        """The title of a note, or what a model calls a session; empty where its path says the same."""
         path, words = (set(filter(None, re.split(r"[\W_]+", text.casefold()))) for text in (self.path, self.title))
-        told = (self.titled and not words <= path) or (self.episode.title and 2 * len(words - path) > len(words))
+        told = (self.titled and not words <= path) or (self.episode.by and 2 * len(words - path) > len(words))
         return self.title if told else ""
 
     @functools.cached_property
