@@ -82,7 +82,7 @@ class Work(NamedTuple):
     @property
     def model(self) -> Model | None:
         """That model, None where none is asked; raises Refused where this machine would ask another endpoint than the
-        person's. UncommittedChanges many users' work what would be asked is counted, and nobody asked."""
+        person's. Before many users' work what would be asked is counted, and nobody asked."""
         if not self.named or (self.dry and self.many):
             return None
         held = config.withheld(self.folder.store, trust=self.folder.trust)
