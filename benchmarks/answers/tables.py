@@ -234,7 +234,12 @@ def faults(found: list[Run]) -> list[str]:
                 said.append(f"- {name}: {count} of {total} questions {what}.")
         if run.log.status != "success":
             said.append(f"- {name}: the run ended with {run.log.status}; it is not whole.")
-    missing = [f"- {name} was not tested: {one.reason}." for name, one in SYSTEMS.items() if isinstance(one, Absent)]
+    tested = {run.system for run in found}
+    missing = [
+        f"- {name} was not tested: {one.reason}."
+        for name, one in SYSTEMS.items()
+        if isinstance(one, Absent) and name not in tested
+    ]
     return [*said, *missing]
 
 
