@@ -194,11 +194,11 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
             continue
         known, cost = lines.get(hit.path, 0), _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
-        weaker = WEAKER * max(0.0, strength - hit.strength)
-        least = best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known + weaker)
+        over = hit.score - best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
+        worth = over >= 0 and over >= best * WEAKER * (strength - hit.strength)
         rests = rests and hit.strength >= strength
         cost += 0 if known else HEADING
-        if shown and ((hit.score < least and not rests) or spent + cost > room):
+        if shown and (not (worth or rests) or spent + cost > room):
             left += 1
             continue
         shown.append(hit)
