@@ -35,6 +35,10 @@ from ten_sessions import CHINESE, ENGLISH
 from filemem import Store
 from filemem.remembering.ledger import Ledger
 
+try:
+    import distributed as DASK
+except ImportError:
+    DASK = None
 TODAY = dt.datetime(2026, 11, 20)
 BROKEN = 50  # every so many users one whose memories cannot be worked on
 PART = 1000  # users of one run of `speed`
@@ -221,14 +225,21 @@ class DaskCluster:
         return found
 
 
-def _killer(victims: Callable[[int], list[int]], chance: random.Random, killed: list[int]) -> Callable[[int], object]:
-    """What kills one of the victims once, some time after there are any."""
+def _at_work(store: Path, victims: Callable[[int], list[int]]) -> Callable[[int], list[int]]:
+    """The victims once the job has begun with anybody."""
+    return lambda pid: victims(pid) if any((store / ".filemem/jobs").glob("*.jsonl")) else []
+
+
+def _killer(
+    victims: Callable[[int], list[int]], chance: random.Random, killed: list[int], within: float
+) -> Callable[[int], object]:
+    """What kills one of the victims once, at some time within so many seconds from when there are any."""
     when: list[float] = []
 
     def watch(pid: int) -> None:
         found = victims(pid)
         if found and not when:
-            when.append(time.monotonic() + chance.uniform(0.2, 5))
+            when.append(time.monotonic() + chance.uniform(0, within))
         if when and not killed and found and time.monotonic() > when[0]:
             with contextlib.suppress(ProcessLookupError):
                 killed.append(chance.choice(found))
@@ -240,23 +251,33 @@ def _killer(victims: Callable[[int], list[int]], chance: random.Random, killed: 
 def kills(rounds: int, seed: int = 17) -> int:
     """Print in how many rounds a worker was killed, and how many users ended otherwise than undisturbed."""
     chance, wrong = random.Random(seed), 0
-    with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as folder, DaskCluster() as cluster:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("FOLDER")) as folder, contextlib.ExitStack() as open_:
         before, store = Path(folder, "before"), Path(folder, "store")
         write(before, range(AFEW))
         shutil.copytree(before, store)
         run(maintain(store))
         wanted = tree(store)
-        ways = {
-            "here": (["--workers", "2"], workers),
-            "on a cluster": (["--scheduler", cluster.address], lambda pid: cluster.workers()),
-        }
+        ways: dict[str, tuple[list[str], Callable[[int], list[int]]]] = {"here": (["--workers", "2"], workers)}
+        if DASK:
+            cluster = open_.enter_context(DaskCluster())
+            ways = {
+                "here, by Dask": ways["here"],
+                "on a cluster": (["--scheduler", cluster.address], lambda pid: cluster.workers()),
+            }
         for way, (words, victims) in ways.items():
+            victims = _at_work(store, victims)
             count = others = 0
+            shutil.rmtree(store)
+            shutil.copytree(before, store)
+            began: list[float] = []
+            note = lambda pid, victims=victims, began=began: victims(pid) and began.append(time.monotonic())  # noqa: E731
+            run(maintain(store, *words), note)
+            within = began[-1] - began[0] if began else 1.0
             for _ in range(rounds):
                 shutil.rmtree(store)
                 shutil.copytree(before, store)
                 killed: list[int] = []
-                _, code, said = run(maintain(store, *words), _killer(victims, chance, killed))
+                _, code, said = run(maintain(store, *words), _killer(victims, chance, killed, within), 0.02)
                 count += len(killed)
                 ended = tree(store)
                 others += sum(ended[name] != wanted[name] for name in wanted) + (code != 0)

@@ -75,7 +75,7 @@ def for_each(order: Order, label: str, users: Mapping[str, str], *, brief: bool 
 
     `brief`: of each user only what is news, in the first lines.
     """
-    journal = Journal(order) if chosen("all_users") and not order.options.get("dry_run") else None
+    journal = Journal(order) if users and chosen("all_users") and not order.options.get("dry_run") else None
     before = journal.done() if journal and chosen("resume") else set()
     left = {name: given for name, given in users.items() if name not in before}
     counts, failed = Counter[str](), 0

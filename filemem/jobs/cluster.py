@@ -75,7 +75,10 @@ def _local(workers: int) -> LocalCluster:
 def _check(client: Client, order: Order) -> None:
     """Raise FilememError where a worker has another filemem than this process, or does not see the store."""
     version, _ = _sight(order.store)
-    for worker, (other, seen) in client.run(_sight, order.store).items():
+    for worker, said in client.run(_sight, order.store, on_error="return").items():
+        if isinstance(said, OSError):  # it has just gone
+            continue
+        other, seen = (repr(said), False) if isinstance(said, Exception) else said
         if other != version:
             raise FilememError(
                 f"the worker {worker} has filemem {other}, this machine {version}; install the same there."
