@@ -32,6 +32,7 @@ from filemem.jobs.table import JOBS, Order, Work
 
 AT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
+OLD = TALK + "- **Tom** 09:33: " + "I always wanted one of those myself, you know. " * 12 + "\n"
 TOWNS = {"ann": "Bruges", "bea": "Ghent", "cho": "Porto", "dan": "Diss"}
 
 
@@ -41,7 +42,7 @@ def store(tmp_path: Path) -> Path:
         for day in ("2026-01-05-0930", "2026-11-19-0930"):
             place = tmp_path / "store" / name / f"sessions/2026/{day}-talk.md"
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(TALK.format(town) * (8 if "01" in day else 1))
+            place.write_text((OLD if "-01-" in day else TALK).format(town))
     return tmp_path / "store"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from scripted_server import ScriptedServer, calls, fail, say
-from test_many_users import AT, TALK
+from test_many_users import AT, OLD, TALK
 
 from filemem import ModelError, Store
 from filemem.endpoint import OpenAIModel, RequestLimits
@@ -74,7 +74,7 @@ def test_what_a_model_would_be_asked_is_counted_and_nobody_asked(
         for day in ("2026-01-05-0930", "2026-11-19-0930"):
             place = tmp_path / name / f"sessions/2026/{day}-talk.md"
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(TALK.format(name.title() + "ton") * (8 if "01" in day else 1))
+            place.write_text((OLD if "-01-" in day else TALK).format(name.title() + "ton"))
     with ScriptedServer() as server:
         server.default = calls(("keep", {"facts": []}))
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

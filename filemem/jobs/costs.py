@@ -56,7 +56,7 @@ def _summary(said: str, share: float) -> str:
     """The first turns of the conversations, up to a share of all."""
     turns, room, kept = _LABELLED.findall(said), share * len(said), list[str]()
     for label, text in turns:
-        if not kept or room > 0:
+        if not kept or len(text) <= room:
             kept.append(f"- {text} ({label})")
             room -= len(kept[-1])
     return "\n".join(kept)
