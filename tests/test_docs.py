@@ -129,11 +129,12 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
 
 
 def options(words: list[str]) -> set[str]:
-    """The options that a command's own --help tells, those of the whole program with them."""
+    """The options that a command's own --help tells, and those of its own commands; those of the whole program with them."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("FILEMEM_")}
     call = [sys.executable, "-c", "from filemem.cli import main; main()", *words, "--help"]
     done = subprocess.run(call, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
-    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout))
+    named = re.findall(r"^  (\w[\w-]*)", done.stdout.partition("\nCommands:\n")[2], re.MULTILINE)
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout)).union(*(options([*words, name]) for name in named))
 
 
 def mentioned() -> dict[str, set[str]]:
