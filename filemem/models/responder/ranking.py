@@ -4,7 +4,8 @@ import datetime as dt
 import functools
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from filemem.files.archive import live
 from filemem.index.corpus import Corpus
@@ -28,6 +29,7 @@ WEIGHTY = 0.01  # what a point of importance counts
 COUNTED, ENDED = 0.5, 0.4  # to count what is to be counted; to tell an end
 NEWER = 0.4  # what the newest counts more than the oldest of those that answer alike
 LITTLE = 0.25  # what is left of that where nothing answers
+LATER = 0.03  # and the last of a day more than the first
 NOW = 0.8  # the same where one value holds at a time
 OVER, REST = 0.7, 0.9  # what is left of what no longer holds; of the rest of what it says
 NOT_THEN = 0.7  # what is left of what holds now, where a time is asked for at which it did not
@@ -183,12 +185,12 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
         as_named = one.named >= best.named or bool(asked.people) or (asked.of_self and not _of_others(one.evidence))
         return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
-    moments = sorted({one.moment for one in scored if alike(one)})
-    place = {moment: number / max(1, len(moments) - 1) for number, moment in enumerate(moments)}
+    days, moments = (_places(map(said, filter(alike, scored))) for said in (attrgetter("day"), attrgetter("moment")))
 
     def key(one: Answering) -> tuple[float, int, str, int]:
-        newer = (NOW if asked.relations or asked.still else NEWER) * place.get(one.moment, 0.0) if alike(one) else 0.0
-        newer *= 1.0 if asked.still or best.answers >= KIND else LITTLE
+        newer = (NOW if asked.relations or asked.still else NEWER) * days.get(one.day, 0.0)
+        newer += LATER * moments.get(one.moment, 0.0)
+        newer *= 0.0 if not alike(one) else 1.0 if asked.still or best.answers >= KIND else LITTLE
         total = one.score + (-newer if asked.past else newer)
         return -total, -one.day, one.evidence.path, -one.evidence.line
 
@@ -200,6 +202,12 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     least = BESIDE if scored[0].sure else WORTH
     scored = [one for one in scored if one.sure or one.score >= least * best.score]
     return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+def _places(said: Iterable[Any]) -> dict[Any, float]:
+    """How late each of some times is among them, from 0 to 1."""
+    times = sorted(set(said))
+    return {time: number / max(1, len(times) - 1) for number, time in enumerate(times)}
 
 
 def _put_current_first(asked: UnderstoodQuestion, scored: list[Answering]) -> None:
