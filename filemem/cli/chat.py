@@ -68,6 +68,7 @@ HELP = """\
 /quit           end; so does Ctrl-D
 
 Ctrl-C stops an answer. Tab completes a command or a path."""
+EVENTS = {Text: "text", Thought: "thought", ToolCalled: "call", Notice: "notice"}  # as a script has them
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
 LISTED = 10  # sessions that /sessions shows
@@ -222,7 +223,7 @@ class Chat:
         if isinstance(event, Thought) and (for_script() or not sys.stdout.isatty()):
             return
         if for_script():
-            say_json({"event": type(event).__name__.lower().removesuffix("ed"), **event._asdict()})
+            say_json({"event": EVENTS[type(event)], **event._asdict()})
             return
         match event:
             case Text(text):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
 from filemem.files.memory import LARGEST, Memory, counterpart
-from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
+from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, remove, too_far
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
 
@@ -259,6 +259,7 @@ class Folder:
                     raise
                 if home == self._root:
                     return held.pop_all()
+                _remove_stub(Place(self._root))
                 self._root = home
 
     def create(self, path: str, text: str) -> str:
@@ -378,6 +379,13 @@ def is_temporary_name(name: str) -> bool:
     if lower.endswith((".md", ".txt", ".yaml", ".yml")):
         return False
     return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
+
+
+def _remove_stub(place: Place) -> None:
+    """Remove what a lock alone has made anew of a folder that was moved away: nobody who waits for it there stays."""
+    with contextlib.suppress(OSError, FilememError):
+        if os.listdir(place) == [BOOKKEEPING] and os.listdir(place / BOOKKEEPING) == ["lock"]:
+            remove(place)
 
 
 def is_unprintable(name: str) -> bool:
