@@ -29,6 +29,7 @@ from filemem.jobs.orders import Outcome
 from filemem.jobs.pools import Here, Pool, Processes
 from filemem.jobs.running import outcomes
 from filemem.jobs.table import JOBS, Order, Work
+from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
@@ -64,6 +65,12 @@ def broken(root: Path, name: str) -> Path:
     place.parent.mkdir()
     place.write_text("A file.")
     return place
+
+
+def test_check_names_why_nothing_can_be_kept(store: Path) -> None:
+    broken(store, "bad")
+    [found] = problems(Store(store).user("bad").folder)
+    assert (found.path, found.remedy) == (".filemem", "rename it") and not problems(Store(store).user("ann").folder)
 
 
 def test_several_workers_end_as_one_does_and_go_past_the_broken(store: Path, tmp_path: Path) -> None:

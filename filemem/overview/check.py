@@ -1,6 +1,7 @@
 """Every problem in one user's files: what is wrong, where, and how to put it right."""
 
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterator
 
@@ -25,7 +26,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
     paths = folder.paths()
     known = set(paths)
     lengths: dict[str, int] = {}
-    found = [*folder.strays(), *_cut_off(folder), *_lost(folder)]
+    found = [*folder.strays(), *_no_bookkeeping(folder), *_cut_off(folder), *_lost(folder)]
     for done, path in enumerate(paths, 1):
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -39,6 +40,14 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
     return sorted([*found, *stale_sources.problems(folder)])
+
+
+def _no_bookkeeping(folder: Folder) -> list[Problem]:
+    """What stands where the program keeps its own folder: nothing can be written until it is gone."""
+    place = folder.bookkeeping()
+    if os.path.lexists(place) and (os.path.islink(place) or not os.path.isdir(place)):
+        return [Problem(BOOKKEEPING, 1, "this is no folder, so nothing can be kept here", "rename it")]
+    return []
 
 
 def _cut_off(folder: Folder) -> list[Problem]:
