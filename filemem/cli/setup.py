@@ -104,7 +104,7 @@ def check_command() -> int:
     failed, counts = for_each(order("check", {}), "checking", dict.fromkeys(names, ""), brief=False)
     problems = len(found) + counts["problems"]
     if not for_script():
-        say(f"{counts['files']:,} files of {counted(len(names), 'user')}: {counted(problems, 'problem')}.")
+        say(f"{counted(counts['files'], 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}.")
     return 1 if failed or problems else 0
 
 

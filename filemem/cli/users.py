@@ -45,12 +45,12 @@ def users_command(ctx: click.Context) -> int:
 
 
 @users_command.command("move")
-@click.argument("user", metavar="USER")
+@click.argument("name", metavar="USER")
 @click.argument("to", metavar="STORE")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @json_option
 @shared_options
-def move_command(user: str, to: str, dry_run: bool) -> int:
+def move_command(name: str, to: str, dry_run: bool) -> int:
     """Move USER to STORE, one of those that stores: in filemem.yaml lists.
 
     All is copied, with a git repository of the user's own, and compared before it counts; then the old folder is removed. Who
@@ -59,11 +59,11 @@ def move_command(user: str, to: str, dry_run: bool) -> int:
     Example: filemem users move mara /mnt/second --dry-run
     """
     store = the_store()
-    folder = store.folder(user)
+    folder = store.folder(name)
     if folder.exists() and erasure.unfinished(folder):
         raise Refused(f"a forgetting of {folder.name} was cut off; give the same filemem forget again, then move.")
     kept_in = "" if dry_run else _store_history(folder)
-    done = (moving.plan if dry_run else moving.apply)(store, user, to, erasure.CACHES)
+    done = (moving.plan if dry_run else moving.apply)(store, name, to, erasure.CACHES)
     facts = {"user": folder.name, **done._asdict(), "dry_run": dry_run}
     if done.source == done.target:
         tell(facts, f"{folder.name} lies in {done.target}; nothing to move.")
