@@ -58,6 +58,7 @@ def first(answer: str) -> str:
         ("My dog Rex is a beagle.", "what is my dog called?", "Rex"),
         ("My favourite tea is gyokuro.", "What is my favourite tea?", "gyokuro"),
         ("我家的猫叫豆豆。", "我的猫叫什么？", "豆豆"),
+        ("Recommend a place near here, I'm allergic to shellfish.", "What can't I eat?", "shellfish"),
     ],
 )
 def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question: str, answer: str) -> None:
@@ -80,7 +81,8 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["我们的书店就叫听松，下月开张。", "书店每周一休息。"], "我的书店叫什么？", "听松"),
         (["女儿小禾9岁，在学琴。", "小禾琴考过了，91分！", "我昨天修了自行车。"], "女儿琴考了多少分？", "91"),
         (["Nan's cake has no nuts this year, she's allergic.", "Nan rang."], "Is Nan all right with nuts?", "no nuts"),
-        (["Just Kit will do, only my mother says Christopher."], "What do you call me?", "Kit will do"),
+        (["Just Kit will do, and please keep your answers short."], "What do you call me?", "Kit will do"),
+        (["Recommend a place near here, I'm allergic to shellfish."], "What can't I eat?", "shellfish"),
     ],
 )
 def test_other_words_find_what_is_meant(chat: Chat, told: list[str], question: str, answer: str) -> None:

@@ -89,7 +89,7 @@ def sentences(text: str) -> list[Sentence]:
     found = []
     for part in split(split_captions(text[:LONGEST])[0]):
         language = "zh" if is_chinese(part) else "en"
-        found.append(Sentence(part, role(part, language), language))
+        found += _with_own_clause(Sentence(part, role(part, language), language))
     return found
 
 
@@ -145,7 +145,7 @@ def own_sentences(text: str) -> list[Sentence]:
         if _INTRODUCES.search(simplified(sentence.text)):
             break
         if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
-            own += _with_own_clause(sentence)
+            own.append(sentence)
     return own
 
 
