@@ -9,7 +9,10 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeat", derandomize=True, deadline=None)
@@ -25,3 +28,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder in memory where the system has one: for what is done hundreds of times, while a disk takes its time to sync."""
+    with tempfile.TemporaryDirectory(dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None) as folder:
+        yield Path(folder)

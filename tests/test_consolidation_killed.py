@@ -1,10 +1,7 @@
 """Consolidation that is killed anywhere and run again ends in the tree of an undisturbed run; run twice, it changes nothing."""
 
-import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,13 +21,6 @@ TALKS = {
     ],
 }
 OLD = "facts/2026/2026-01-05-is-a-nurse.md"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder in memory where the system has one: the job is done more than a hundred times, and a disk is slow to fsync."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

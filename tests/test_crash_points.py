@@ -6,7 +6,6 @@ import datetime as dt
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,6 @@ STORIES = {
     "sessions/2026/2026-09-17-1105-the-eel.md": "We caught an eel under the mill bridge and named it Bartholomew.",
     "archive/sessions/2026/2026-08-09-1200-the-kiln.md": "The kiln in Dedham cracked at 1,140 degrees.",
 }
-
-
-@pytest.fixture
-def place():
-    """A folder in memory where the system has one: the job is done some 200 times, and a disk takes its time to fsync."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

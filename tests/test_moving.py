@@ -6,7 +6,6 @@ import datetime as dt
 import os
 import shutil
 import subprocess
-import tempfile
 import threading
 from pathlib import Path
 
@@ -32,12 +31,6 @@ FILES = {
 def hasty(monkeypatch):
     """Nobody reads at the moment of a switch here."""
     monkeypatch.setattr(moving, "GRACE", 0.0)
-
-
-@pytest.fixture
-def place():
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

@@ -66,9 +66,8 @@ class Folder:
         self._thread_lock = threading.RLock()
         self._depth = 0
         self._placed: tuple[str, Place] | None = None
-        self.cached: dict[
-            str, Any
-        ] = {}  # what others keep of it for as long as it lives: a table of theirs would hold it
+        # what others keep of it for as long as it lives: a table of theirs would hold it
+        self.cached: dict[str, Any] = {}
 
     def apart(self) -> "Folder":
         """The same folder, for another thread to hold the lock of."""

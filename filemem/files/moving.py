@@ -64,9 +64,8 @@ def apply(store: StoreFolder, name: str, given: str, caches: Collection[str]) ->
             _carry(store, folder, shard, caches)
         elif store.shards.moved().get(folder.name, shard.entry) != shard.entry:
             store.shards.register(folder.name, shard.entry)
-    with (
-        folder.locked()
-    ):  # where the folder lies now: on a file server, a folder with an open file in it cannot be removed
+    # Under the lock where the folder lies now: on a file server, a folder with an open file in it cannot be removed.
+    with folder.locked():
         _clear(store, folder, caches)
     return found
 

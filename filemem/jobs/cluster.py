@@ -57,9 +57,8 @@ class Cluster:
 def _local(workers: int) -> LocalCluster:
     """Processes of this machine. Whoever else may connect to a port here cannot have them run anything: they ask for a key."""
     heard = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the workers are to: a Ctrl-C is for the command
-    with dask.config.set(
-        {"distributed.worker.profile.enabled": False}
-    ):  # it looks a hundred times a second, for nobody
+    unwatched = {"distributed.worker.profile.enabled": False}  # the profile looks a hundred times a second, for nobody
+    with dask.config.set(unwatched):
         cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -13,18 +13,13 @@ from filemem.files.folder import Folder
 from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel
 from filemem.overview.graph import EntityMention, Graph
-from filemem.remembering import injection
-from filemem.remembering.episodes import BORNE
+from filemem.remembering.episodes import line_borne_out
 from filemem.remembering.extraction import tool
-from filemem.remembering.rules import SECRET
 from filemem.remembering.structured import filled, objects
 from filemem.remembering.verification import whole
-from filemem.text import bounded
 from filemem.text.bounded import DatedText
-from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, one_line
 from filemem.text.redaction import redact
-from filemem.text.statements.words import amount, content
 
 LINES, ASKED, LONGEST = 20, 12, 240  # of a cluster that a model sees; clusters in a request; characters of a summary
 _CLUSTER = {
@@ -88,11 +83,11 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
     for entry in objects(reply, "clusters") or []:
         number = whole(entry.get("number"))
         one = asked[number - 1] if 0 < number <= len(asked) else None
-        if one and (text := _borne_out(str(entry.get("text") or ""), one, config.of(folder).own)):
+        sources = [*one.lines, DatedText(", ".join(one.names), None)] if one else []
+        text = line_borne_out(str(entry.get("text") or ""), sources, config.of(folder).own, LONGEST)
+        if one and text:
             said[one.digest] = one._replace(summary=text)
-    by = one_line(
-        model.name, 80
-    )  # of one without a sentence that holds, too, so that it is not asked for over and over
+    by = one_line(model.name, 80)  # named for one without a sentence that holds, too, so that it is not asked for again
     after = [said.get(one.digest, one)._replace(by=by) if one in asked else one for one in found]
     running.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.by})
     return after
@@ -101,12 +96,3 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
 def _told(number: int, one: NameCluster) -> str:
     lines = [f"{line.day or ''} {line.text}".strip() for line in one.lines]
     return f"Cluster {number}: {', '.join(one.names)}\n{prompt.data('cluster', chr(10).join(lines))}"
-
-
-def _borne_out(text: str, one: NameCluster, own: OwnPatterns) -> str:
-    """A summary on one line where the lines have its details and most of its other words, and it gives no orders; else empty."""
-    text = one_line(redact(text, own)[0], LONGEST)
-    sources = [*one.lines, DatedText(", ".join(one.names), None)]
-    words, known = content(text), content(" ".join(source.text for source in sources))
-    wrong = SECRET in text or injection.suspicious(text) or amount(words & known) < BORNE * amount(words)
-    return "" if wrong or bounded.unsupported_details([text], sources) else text

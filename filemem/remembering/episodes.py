@@ -19,6 +19,7 @@ from filemem.remembering.rules import SECRET, is_foreign
 from filemem.remembering.sessions import Session, SessionTurn, load, passages, users_turns
 from filemem.text import bounded, dates, terms
 from filemem.text.bounded import DatedText
+from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import one_line
 from filemem.text.redaction import redact
 from filemem.text.statements import table, talk
@@ -26,10 +27,8 @@ from filemem.text.statements.sentences import TELLING, Sentence, plainly
 from filemem.text.statements.words import amount, content
 
 TITLE, SENTENCE = 80, 160  # characters of a title, and of what else is told
-BEGINS, ENDS = (
-    4,
-    8,
-)  # the first turns of people, in which what was wanted is looked for; the last ones, in which what came of it is
+BEGINS = 4  # the first turns of people, in which what was wanted is looked for
+ENDS = 8  # the last turns, in which what came of it is
 MOST = {"findings": 3, "open": 5, "tags": 6}
 BORNE = 0.4  # of the words of what a model says, those that the turns must have
 SAME = 0.6  # of the words of what was to be done, those that what was done has
@@ -47,9 +46,8 @@ FORM = {
 }
 _BARE = re.compile(r"\[[^\[\]]*\]")  # what stands in the place of words: [forgotten], [interrupted]
 _ASKS = re.compile("[?？]")
-_NAME = re.compile(
-    r"[^\W\d_a-z][\w'’-]*(?: (?:d[aeo]s? )?[^\W\d_a-z][\w'’-]*)*"
-)  # words with a capital, one behind the other
+# Words with a capital, one behind the other.
+_NAME = re.compile(r"[^\W\d_a-z][\w'’-]*(?: (?:d[aeo]s? )?[^\W\d_a-z][\w'’-]*)*")
 _SAYS_NO_MORE = frozenset(terms.stem(word) for word in "need still get just already done finish".split())
 
 
@@ -142,23 +140,23 @@ def _names(session: Session) -> list[str]:
 
 def borne_out(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a session, without what its turns do not bear out; a quotation where it gives no title that holds."""
-    own, words = quoted(session), content(" ".join(f"{one.speaker} {one.text}" for one in session.turns))
+    own = quoted(session)
     sources = [DatedText(f"{one.speaker}: {one.text}", one.day) for one in session.turns]
     found: dict[str, Any] = {}
     for key, value in episode.of(entry)._asdict().items():
-        given = value if key in episode.LISTS else (value,)
-        kept = tuple(text for one in given if (text := _borne_out(one, key, session, sources, words)))
+        given, longest = value if key in episode.LISTS else (value,), TITLE if key in ("title", "tags") else SENTENCE
+        kept = tuple(text for one in given if (text := line_borne_out(one, sources, session.own, longest)))
         if kept and key != "by":
             found[key] = kept[: MOST[key]] if key in episode.LISTS else kept[0]
     return Episode(**{"title": own.title, **found, "by": one_line(by, TITLE)}) if found else own
 
 
-def _borne_out(text: str, key: str, session: Session, sources: list[DatedText], words: set[str]) -> str:
-    """A text on one line where the session has its names, numbers and dates and most of its other words, and it gives no orders;
-    else empty."""
-    text = one_line(redact(text, session.own)[0], TITLE if key in ("title", "tags") else SENTENCE)
-    own = content(text)
-    wrong = SECRET in text or injection.suspicious(text) or amount(own & words) < BORNE * amount(own)
+def line_borne_out(text: str, sources: Sequence[DatedText], own: OwnPatterns, longest: int) -> str:
+    """What a model says, on one line, where its sources have its names, numbers and dates and most of its other words, and it
+    gives no orders; else empty."""
+    text = one_line(redact(text, own)[0], longest)
+    words, known = content(text), content(" ".join(source.text for source in sources))
+    wrong = SECRET in text or injection.suspicious(text) or amount(words & known) < BORNE * amount(words)
     return "" if wrong or bounded.unsupported_details([text], sources) else text
 
 

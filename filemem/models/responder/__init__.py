@@ -140,7 +140,7 @@ def that_tell(hits: list[Hit], folder: Folder) -> list[Hit]:
     """The hits without headings of the profile, which tell nothing, and without how a program's tools fare."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     lessons = {hit.path for hit in hits if kind_of(hit.path) == "lessons"}
-    on_tools = {path for path in lessons if evidence.is_on_tool(folder.memory(path))}
+    on_tools = {path for path in lessons if evidence.is_on_tool(folder, path)}
     hits = [hit for hit in hits if hit.path not in on_tools]
     return [hit for hit in hits if hit.path != PROFILE or not lines[hit.line - 1].startswith("#")]
 

@@ -3,6 +3,7 @@
 No evidence are questions, requests, texts that were handed over to be worked on, and the responder's own earlier answers.
 """
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -80,7 +81,7 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
         memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
     except FilememError:
         return
-    if is_on_tool(memory):
+    if "tool" in memory.front:
         return
     more = entry.particulars
     sources = _listed(more.get("source"))
@@ -107,9 +108,11 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
         )
 
 
-def is_on_tool(memory: Memory) -> bool:
+def is_on_tool(folder: Folder, path: str) -> bool:
     """Does a lesson say how a program's tool fares, which answers no question of a person's?"""
-    return "tool" in memory.front
+    with contextlib.suppress(FilememError):
+        return "tool" in folder.memory(path).front
+    return False
 
 
 def _telling(text: str) -> tuple[Sentence, ...]:
