@@ -184,6 +184,25 @@ NOTHING = """
 UNKEPT = [text.strip() for row in NOTHING.strip().split("\n") for text in row.split("|")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "从去年起我学钢琴",
+        "我从三月起弹钢琴。",
+        "从前年起我教法语。",
+        "去年以来我学法语。",
+        "I learn the piano since last year.",
+    ],
+)
+def test_what_is_so_since_a_day_is_kept_though_it_would_not_be_without_one(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize("text", ["我学钢琴。", "从床上起来了。", "从头再来。", "I learn the piano."])
+def test_without_a_day_it_is_not(text: str) -> None:
+    assert kept(text) == []
+
+
 @pytest.mark.parametrize("text", UNKEPT)
 def test_what_is_no_news_of_the_speaker_is_not_kept(text: str) -> None:
     """Courtesy, moods, jokes, the words of others, texts to be worked on, secrets."""

@@ -225,7 +225,7 @@ class Reader:
         return self._folder.name
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
-        """The passages in the same order, without those that stand in the prompt already."""
+        """The passages in the same order, without those that stand in the prompt already and what sums the prompt up."""
         corpus, told = self.corpus, dict[int, tuple[FileStatus, int]]()
         found: dict[tuple[str, int], Candidate] = {}
         for item in scored:
@@ -238,12 +238,12 @@ class Reader:
             line = corpus.line(item.number)
             if (known.path, line) in found:
                 found[known.path, line].also(item.number - first, item.score)
-            elif not self._left_out(known.path, line):
+                continue
+            derived = corpus.flags[item.number] & terms.IS_DERIVED
+            sums_up = bool(derived and not corpus.speakers[item.number] and kind_of(known.path) == "sessions")
+            if not (self._left_out(known.path, line) or (sums_up and self._going_on(known.path))):
                 one = found[known.path, line] = Candidate(self, known, item.number - first, line, item)
-                derived = corpus.flags[item.number] & terms.IS_DERIVED
-                one.is_episode = bool(
-                    derived and not corpus.speakers[item.number] and kind_of(known.path) == "sessions"
-                )
+                one.is_episode = sums_up
                 yield one
 
     def _told(self, entry: IndexedFile) -> FileStatus:
@@ -264,7 +264,10 @@ class Reader:
         return self._in_prompt(path, line) or self._withheld.hides(path, line)
 
     def _in_prompt(self, path: str, line: int) -> bool:
-        return self._current is not None and path == self._current.path and line >= self._current.line
+        return self._current is not None and self._going_on(path) and line >= self._current.line
+
+    def _going_on(self, path: str) -> bool:
+        return self._current is not None and path == self._current.path
 
     def memory(self, path: str) -> Memory | None:
         """A file as it is now; None where it cannot be read."""
