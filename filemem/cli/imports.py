@@ -63,11 +63,19 @@ def import_command(format_: str, file: str, dry_run: bool, with_secrets: bool) -
 
 
 def _exports(folder: str) -> dict[str, str]:
-    """The exports in a folder by the user whose name each bears."""
+    """The exports in a folder by the user whose name each bears; raises FilememError where two bear the same."""
     if not os.path.isdir(folder):
         raise FilememError(f"{folder} is no folder; with --all-users name one that holds an export for each user.")
+    found: dict[str, str] = {}
     with os.scandir(folder) as entries:
-        return {entry.name.partition(".")[0]: os.path.abspath(entry) for entry in entries if entry.name[0] != "."}
+        for entry in sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name):
+            name = entry.name if entry.is_dir() else os.path.splitext(entry.name)[0]
+            if name in found:
+                raise FilememError(
+                    f"{found[name]} and {entry.path} are both of {name}; leave one export for each user."
+                )
+            found[name] = os.path.abspath(entry)
+    return found
 
 
 def _ended_session() -> str:

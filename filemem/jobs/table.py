@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from filemem.endpoint import RequestLimits
 from filemem.endpoint.completions import FailFastModel
 from filemem.endpoint.traced import traced
-from filemem.errors import Refused
+from filemem.errors import FilememError, Refused
 from filemem.files import archive, config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
@@ -178,6 +178,9 @@ def _import(work: Work) -> list[Told]:
     report = import_file(
         work.store, form, work.given, user=work.folder.name, seen=work.show, dry_run=work.dry, with_secrets=secrets
     )
+    if work.many and not (report.added or report.updated or report.unchanged):
+        why = f" ({report.skipped[0].what}: {report.skipped[0].why})" if report.skipped else ""
+        raise FilememError(f"{work.given} has nothing to take in{why}.")
     git = [] if work.dry else committed_imports(work.store, report, form, work.given, work.at)
     return [Told(import_json(report), taken_in(report, dry=work.dry)), *(notice(f"git: {note}") for note in git)]
 
