@@ -87,9 +87,8 @@ class Conversation:
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._unused = 0  # answers since the last tool call
-        self._recalled: dict[
-            int, recalling.Recalled
-        ] = {}  # what a search for the last message found, by the tokens that it may have
+        # What a search for the last message found, by the tokens that it may have.
+        self._recalled: dict[int, recalling.Recalled] = {}
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
         self._sight = PromptRecorder(user)
         self._seen: list[list[str]] = []  # what the last request showed, by reference

@@ -98,10 +98,8 @@ def main() -> None:
     """Run the command line; every mistake leaves as one sentence and exit code 2, an interrupt as 130."""
     for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    for number in (
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # the end of a terminal: what was under way is put in order, as by Ctrl-C
+    # The end of a terminal: what was under way is put in order, as by Ctrl-C.
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:

@@ -25,9 +25,8 @@ LONGEST = 200  # characters that it shows of a line
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12
 _GOTO = frozenset("code code-insiders codium cursor windsurf".split())  # --goto FILE:12
-_WAIT = frozenset(
-    "code code-insiders codium cursor windsurf subl sublime_text zed gedit".split()
-)  # else they return at once
+# Else they return at once.
+_WAIT = frozenset("code code-insiders codium cursor windsurf subl sublime_text zed gedit".split())
 
 
 @click.command("edit")

@@ -32,6 +32,7 @@ CHOICES = {
     "git_person_edits": ("leave", "commit"),
     "recall": ("before", "tools", "both"),
 }
+# The settings that only a person may decide, and what each does.
 PERSONS = {
     "model": "what you say and what is remembered goes to this model",
     "base_url": "it goes there, with the key in OPENAI_API_KEY",
@@ -41,20 +42,22 @@ PERSONS = {
     "imports": "filemem maintain reads what lies there, and keeps it",
     "stores": "users' memories lie there, and are kept there",
     "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
-}  # the settings that only a person may decide, and what each does
+}
 
 
+# The keys of that setting.
 EMBEDDINGS = {
     "model": "a name",
     "endpoint": "a URL",
     "except": "a list of globs of what stays here",
     "query_prefix": "what the model wants before a question",
     "passage_prefix": "and before what is found",
-}  # the keys of that setting
+}
+# The keys of that setting.
 LIMITS = {
     "concurrent": "requests under way at once",
     "tokens_per_minute": "tokens of questions and answers in a minute",
-}  # the keys of that setting
+}
 PLAINLY = "write one `key: value` a line"
 
 

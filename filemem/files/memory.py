@@ -24,31 +24,26 @@ SPOKEN = ("sessions", "facts", "lessons")  # kinds whose files may hold turns
 PROFILE = "profile.md"
 LARGEST = 10_000_000  # bytes; a larger file is grepped and opened by line, but not ranked
 LARGEST_YAML = 200_000  # characters; YAML takes a second for each million
+# Front matter that describes the memory and says nothing to search for.
 METADATA_KEYS = frozenset(
     "importance pinned source valid_from valid_until supersedes superseded_by partly_superseded_by confidence date timezone "
     "origin assistant records actions".split()
-)  # front matter that describes the memory and says nothing to search for
+)
 
 NAMING = frozenset("title aliases tags".split())  # front matter that names what the memory is about
 
-OF_FACTS = (
-    "kind",
-    "day",
-    "retold_by",
-    "said_by",
-    "tool",
-    "calls",
-    "success",
-)  # the same, of what the program writes into facts and lessons
+# The same, of what the program writes into facts and lessons.
+OF_FACTS = ("kind", "day", "retold_by", "said_by", "tool", "calls", "success")
 SOURCE_MARK = re.compile(r"<!-- ((?:facts|lessons)/\S+) -->\s*$")
 """How a line of profile.md ends that the program wrote: with the memory that it rests on."""
 REFERENCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<line>\d{1,9}))?$")
 """A source, `path` or `path:line`."""
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[-T_ ](\d{2})(\d{2})(?!\d))?(?!\d)")
+# As every session has it that filemem writes: nothing broken, and nothing to search for but what JSON tells.
 _PLAIN_FRONT = re.compile(
     r"---\n(?:(?:date: \d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?|timezone: [A-Za-z_]+/[A-Za-z_/-]+)\n)+"
     rf"(?:{episode.KEY}: (\{{.*\}})\n)?---\n"
-)  # as every session has it that filemem writes: nothing broken, and nothing to search for but what JSON tells
+)
 _NO_KEY = ("", *" \t#-]}")  # how a line begins that begins no key of a mapping
 
 

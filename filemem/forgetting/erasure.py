@@ -72,10 +72,11 @@ def end(folder: Folder) -> None:
 
 
 CACHES = (indexes.FOLDER, asof.FOLDER, vector_files.FOLDER)
+# How the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and those of git begin.
 _PACKED = (
     *(b"\x1f\x8b\x08", b"PK\3\4", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"(\xb5/\xfd", b"Rar!\x1a", b"%PDF-"),
     *(b"PACK\0\0\0", b"\x78\1", b"# v2 git bundle", b"# v3 git bundle"),
-)  # how the files of gzip, zip, bzip2, xz, 7z, zstd, rar, pdf and those of git begin
+)
 
 
 class ErasureReport(NamedTuple):

@@ -25,9 +25,10 @@ from filemem.history.repository import Repository
 from filemem.text.plain import first_few, one_line
 
 _MADE_AGAIN = ("FETCH_HEAD", "ORIG_HEAD")  # names of the old history, which git writes anew when it needs them
+# What was typed or shown once.
 _LEFT_BY_GIT = (
     "*_EDITMSG MERGE_MSG SQUASH_MSG EDIT_DESCRIPTION MERGE_RR rr-cache/* gitk.cache fast_import_crash_*".split()
-)  # what was typed or shown once
+)
 
 
 class Purged(NamedTuple):

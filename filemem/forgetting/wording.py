@@ -21,10 +21,8 @@ NAMELESS = "forgotten"  # in the place of a name
 MARK = "forgetting"  # the journal's file
 LINE, SENTENCE = 10, 24  # columns from which on a line of a memory, or a sentence of any text, is told from small talk
 PIECE = 1000  # characters: a longer text is known by so many of its first
-WINDOW, OVERLAP = (
-    1 << 22,
-    1 << 16,
-)  # bytes of a file searched at a time, and again with the next; a PIECE fits, as JSON too
+# Bytes of a file searched at a time, and again with the next; a PIECE fits, as JSON too.
+WINDOW, OVERLAP = (1 << 22, 1 << 16)
 MANY = 300  # texts above which whole lines and sentences are compared, instead of looking for each text everywhere
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?(?:\[[ xX]\][ \t]+)?")
 _SPEAKER = re.compile(r"^\*\*[^*\n]+\*\*(?: \d{4}-\d\d-\d\d)?(?: \d{1,2}:\d{2})?:[ \t]*")

@@ -12,6 +12,7 @@ from filemem.text.plain import one_line
 
 LOCAL = 60.0  # seconds that a command may take that only looks at this machine
 NETWORK = 300.0  # seconds for one that talks to a remote
+# Whatever any configuration says.
 PINNED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -27,11 +28,12 @@ PINNED = (
     "core.quotePath=false",
     "color.ui=false",
     "i18n.commitEncoding=UTF-8",
-)  # whatever any configuration says
+)
+# How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
 _KEPT = frozenset(
     "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM GIT_EXEC_PATH "
     "GIT_SSL_CAINFO GIT_SSL_CAPATH GIT_SSL_NO_VERIFY GIT_PROXY_COMMAND GIT_CEILING_DIRECTORIES".split()
-)  # how this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person
+)
 
 
 class GitError(FilememError):

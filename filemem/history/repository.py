@@ -22,10 +22,11 @@ from filemem.history.git import Git, GitError, fields, nul, reason, spec
 from filemem.text.plain import one_line
 
 PLAIN = ("100644", "100755")
+# Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
 LOGS = tuple(
     f"{BOOKKEEPING}/{name}"
     for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log", "calls.jsonl")
-)  # bookkeeping that cannot be rebuilt: logs by line, to which their modules only add
+)
 UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
 _ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))
 _STAGED = "filemem-staged"  # in the git directory: the commit whose changes are being staged, and the one before it

@@ -35,13 +35,14 @@ _INERT = re.compile(
     r"|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)",
     re.DOTALL,
 )
+# What a person should hear of when it is left out.
 _STEERS = re.compile(
     r"core\.(fsmonitor|hookspath|editor|pager|sshcommand|askpass|gitproxy|alternaterefscommand|worktree|attributesfile)"
     r"|(filter|credential|gpg|include|includeif|url|http|https|alias|trailer|browser|pager|protocol|uploadpack)\..*"
     r"|merge\..*\.driver|diff\.external|diff\..*\.(command|textconv)|sequence\.editor|gc\.recentobjectshook"
     r"|remote\..*\.(uploadpack|receivepack|vcs|proxy|promisor)|extensions\.(worktreeconfig|partialclone)",
     re.DOTALL,
-)  # what a person should hear of when it is left out
+)
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 
 

@@ -271,9 +271,8 @@ def _inside(history: History, repository: Repository, ours: str, theirs: str, ne
 
 
 _BASE, _OURS, _THEIRS = 1, 2, 3  # git's stages of what it could not settle
-_GROWING = re.compile(
-    r"(?:^|/)(?:profile\.md|summaries/.+)$"
-)  # what jobs add lines to: two new texts are one that grew
+# What jobs add lines to: two new texts are one that grew.
+_GROWING = re.compile(r"(?:^|/)(?:profile\.md|summaries/.+)$")
 
 
 def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime) -> tuple[str, dict[str, str]]:

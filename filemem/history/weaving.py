@@ -45,9 +45,8 @@ def merge(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = False
     None also where more lines differ than are compared.
     """
     texts = [text.split(b"\n") for text in (ours if base is None else base, ours, theirs)]
-    end = _alike(
-        [text[::-1] for text in texts]
-    )  # first, so that what is added at the end stands before the last newline
+    # First, so that what is added at the end stands before the last newline.
+    end = _alike([text[::-1] for text in texts])
     start = _alike([text[: len(text) - end] for text in texts])
     middles = [text[start : len(text) - end] for text in texts]
     if max(map(len, middles)) > LONGEST:

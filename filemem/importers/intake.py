@@ -66,10 +66,8 @@ class ImportRun:
 
     def __init__(self) -> None:
         self.report = ImportReport([], [], [], [])
-        self.parts: tuple[ImportReport, dict[str, _Intake]] = (
-            self.report,
-            {},
-        )  # who was met looks once for what is there
+        # Who was met looks once for what is there.
+        self.parts: tuple[ImportReport, dict[str, _Intake]] = (self.report, {})
 
 
 def import_file(

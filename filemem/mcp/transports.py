@@ -90,9 +90,8 @@ class TokenCheck:
         user = await asyncio.to_thread(keys.MCP.user_of, self._root, token)
         if user is None or user != (self._only or user):
             return None
-        return AccessToken(
-            token="", client_id=user, subject=user, scopes=[]
-        )  # what is kept of a request tells no token
+        # What is kept of a request tells no token.
+        return AccessToken(token="", client_id=user, subject=user, scopes=[])
 
 
 class OneSentence:

@@ -51,9 +51,8 @@ _TIME = content(
     "现在 今天 明天 昨天 下周 上周 周一 周二 周三 周四 周五 周六 周日 以前 时候 时间 不是 改成 改到 推迟 取消"
 )
 
-_BETWEEN = frozenset(
-    "号日点月年周的了我你他她在到改"
-)  # characters with which two of a Chinese text are no word that names anything
+# Characters with which two of a Chinese text are no word that names anything.
+_BETWEEN = frozenset("号日点月年周的了我你他她在到改")
 
 
 States = tuple[tuple[Topic, str], ...]  # relations that have one value at a time, with their values
@@ -408,9 +407,8 @@ def _by_relations(claim: Claim, known: FactIndex) -> Verdict | None:
                 agrees = same_value(dict(fact.states)[topic], value)
                 (same if agrees else other)[fact.path] = fact
     latest = max((fact.since for fact in other.values()), default=dt.date.min)
-    if other and not any(
-        fact.since >= latest for fact in same.values()
-    ):  # else they were replaced by what agrees, in part
+    # Else they were replaced by what agrees, in part.
+    if other and not any(fact.since >= latest for fact in same.values()):
         return replacing(claim, sorted(other.values(), key=lambda fact: (fact.since, fact.path), reverse=True))
     for fact in same.values():
         if dict(claim.states).keys() <= dict(fact.states).keys():

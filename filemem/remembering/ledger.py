@@ -83,9 +83,8 @@ class Ledger:
             self._end = self._end if self._end <= os.fstat(place).st_size else 0  # somebody made it shorter
             file.seek(self._end)
             data = file.read()
-        whole = (
-            data[: data.rfind(b"\n") + 1] if self._end else data
-        )  # a last line without its end is read the first time
+        # A last line without its end is read the first time.
+        whole = data[: data.rfind(b"\n") + 1] if self._end else data
         self._end += data.rfind(b"\n") + 1
         for line in whole.decode(errors="replace").split("\n"):
             with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -20,10 +20,8 @@ from filemem.text.redaction import redact
 from filemem.text.statements import table
 from filemem.text.statements.sentences import Utterance, plainly
 
-_IMPORTED = {
-    "chatgpt:": "ChatGPT",
-    "claude:": "Claude",
-}  # who was the assistant in what older versions imported, by origin
+# Who was the assistant in what older versions imported, by origin.
+_IMPORTED = {"chatgpt:": "ChatGPT", "claude:": "Claude"}
 _NO_PERSON = (ASSISTANT, "tool", "system", "event", "document", "Document")
 ENOUGH = 2  # turns of a speaker by which it is told whether they talk
 TALKS = 0.1  # share of the turns of one who talks that have a word for the speaker, at least

@@ -84,9 +84,8 @@ def sync_profile(folder: Folder, book: Ledger, today: dt.date) -> ProfileSync:
             found = profile.followed(data.decode(), own, lambda path, line: _line_now(folder, book, path, line, today))
             said[:] = found.notes
             new = {*profile.marked(found.text)} - {*profile.marked(data.decode())}
-            if (
-                new
-            ):  # noted first, so that a run that is killed here leaves no line of the program's that it does not know
+            # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
+            if new:
                 book.add({"line": path, "digest": ledger.digest(line)} for _, path, line in new)
             return found.text.encode()
 

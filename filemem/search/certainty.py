@@ -15,7 +15,7 @@ DOUBTFUL = 0.6  # of it, what is left for each of: somebody else says it, it ask
 TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best score, nothing stands out: so much less
 
 
-def told(
+def header(
     hits: list[Hit], found: Sequence[Candidate], parsed: Query, corpus: Corpus, unknown: list[str], *, beside: bool
 ) -> str:
     """How the line that counts goes on: how certain it is that the answer is among the `hits` shown, in a measure that compares

@@ -38,11 +38,12 @@ _PAST = re.compile(
     r"|\bbefore\s*[?.!]*\s*$|以前|之前|从前|曾经|曾經|过去|過去|原来|原來|当时|當時",
     re.IGNORECASE,
 )
+# In a folded question: how things are is what every memory says.
 _PRESENT = re.compile(
     r"\b(?:(?:right |by |until )?now|currently|nowadays|at (?:the moment|present)|these days|as of (?:now|today))\b"
     r"|(?<=[a-z])\s+current\b(?=\s+[a-z])"
     "|现在|目前|如今|眼下|当前|当下"
-)  # in a folded question: how things are is what every memory says
+)
 _COUNT = re.compile(
     r"\bhow many\b(?! (?:times|days|weeks|months|years|hours|minutes)\b)|多少[个個只隻本]|(?<!哪)几[个個只隻本](?![月小星])"
 )
@@ -69,11 +70,12 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 
+# In a folded question: what is asked for beside this.
 _EXCEPT = re.compile(
     r"\b(?:other than|apart from|aside from|except(?: for)?)\s+\w{1,40}(?:[ '-]\w{1,40}){0,3}?"
     r"(?=\s*(?:[?.!,;]|$|\b(?:did|does|do|has|have|had|is|are|was|were|can|could|will|would)\b))"
     r"|除了?[^,，。？?]{1,8}?(?:以外|之外|外)"
-)  # in a folded question: what is asked for beside this
+)
 
 
 class Word(NamedTuple):

@@ -216,9 +216,8 @@ class _Scorer:
             named[speaker] = self.mass * (signs.ASKED if speaker in query.about else signs.ASKED / 2)
         speakers = corpus.speakers
         promise = {number: value + named[speakers[number]] for number, value in rough.items()}
-        found: dict[
-            int, tuple[float, int, str, RankedFile, float]
-        ] = {}  # by the first passage; those alive differ in path
+        # By the first passage; those alive differ in path.
+        found: dict[int, tuple[float, int, str, RankedFile, float]] = {}
         for first, last in query.spans:
             for entry in heapq.nlargest(LIKELY, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
                 if worth := self._asked(entry):

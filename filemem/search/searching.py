@@ -80,7 +80,7 @@ def search_files(
     if chosen and terms.is_courtesy(query, reader.names):
         return Found(chosen, asked.files, _GREETS, [], more)
     beside = bool(undated or of_days.endswith(days.OTHERS_TOO))
-    strength = certainty.told(chosen, inside, parsed, corpus, unknown, beside=beside) + of_days
+    strength = certainty.header(chosen, inside, parsed, corpus, unknown, beside=beside) + of_days
     return Found(chosen, asked.files, strength, notes, more)
 
 

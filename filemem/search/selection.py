@@ -21,10 +21,7 @@ ROOM = ((STRONG, 1900), (PARTIAL, 1500), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
-SHARP, BULK = (
-    7,
-    0.75,
-)  # for the place of its file: how much more a strong hit counts than a weak one, and what its length counts
+SHARP = 7  # for the place of its file: how much more a strong hit counts than a weak one
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
 PART = 20  # hits of each further part of an answer that was asked for more
 WHOLE = 0.95  # strength of a fact that holds the whole question

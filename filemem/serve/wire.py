@@ -7,10 +7,11 @@ from filemem.errors import FilememError
 from filemem.models import ToolCall, Usage
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
+# What is handed on to the model as it is.
 OPTIONS = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "presence_penalty"),
     *("frequency_penalty", "response_format", "reasoning_effort", "logit_bias", "parallel_tool_calls"),
-)  # what is handed on to the model as it is
+)
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 _CODES = {
     400: "invalid_request_error",

@@ -55,9 +55,8 @@ def _table() -> tuple[dict[str, float], frozenset[str]]:
 def segments(run: str) -> tuple[str, ...]:
     """The words of a run of Chinese, those together the likeliest; what no word covers character by character."""
     weights, joining = _table()
-    best: list[tuple[float, int]] = [
-        (0.0, 0)
-    ]  # by end: how likely the words up to there are, where the last one begins
+    # By end: how likely the words up to there are, where the last one begins.
+    best: list[tuple[float, int]] = [(0.0, 0)]
     for end in range(1, len(run) + 1):
         found = []
         for start in range(max(0, end - _LONGEST), end):

@@ -36,9 +36,9 @@ _GIVEN = re.compile(
     rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
     re.IGNORECASE,
 )
-_SPELT = re.compile(
+_SPELT = re.compile(  # a name in letters: 弟弟叫 Jun Hao
     r"(?:的名字)?(?:名?叫|是)\s*([A-Za-z]\w+(?: [A-Za-z]\w+)?)(?=\s*(?:$|[,，.。、!！]))"
-)  # 弟弟叫 Jun Hao
+)
 _AGED = re.compile(  # a given name right before its owner's age: 闺女晓雨18上高三
     r"(?:名?叫|是)?(?!今年|已经|现在|刚刚?满|快要?|马上|都|才|正|那年|[当每]时)([\u4e00-\u9fff]{2})(?=\d{1,2}(?:岁|了|上|[，。、]|$))"
 )

@@ -158,6 +158,11 @@ class Answering(NamedTuple):
         return self.evidence.day.toordinal() if self.evidence.day else 0
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Where it stands: path and line."""
+        return self.evidence.path, self.evidence.line
+
+    @property
     def moment(self) -> tuple[int, str, int]:
         """When it was said: its day, and in which session and line where it quotes one."""
         place = self.evidence.sources[-1] if self.evidence.sources else f"{self.evidence.path}:{self.evidence.line}"
@@ -185,13 +190,15 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
         as_named = one.named >= best.named or bool(asked.people) or (asked.of_self and not _of_others(one.evidence))
         return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
-    days, moments = (_places(map(said, filter(alike, scored))) for said in (attrgetter("day"), attrgetter("moment")))
+    same = {one.place: one for one in scored if alike(one)}
+    days, moments = (_lateness(map(when, same.values())) for when in (attrgetter("day"), attrgetter("moment")))
+    of_day = (NOW if asked.relations or asked.still else NEWER) * (-1 if asked.past else 1)
+    of_line = LATER * (-1 if asked.past else 1)
+    share = 1.0 if asked.still or best.answers >= KIND else LITTLE
 
     def key(one: Answering) -> tuple[float, int, str, int]:
-        newer = (NOW if asked.relations or asked.still else NEWER) * days.get(one.day, 0.0)
-        newer += LATER * moments.get(one.moment, 0.0)
-        newer *= 0.0 if not alike(one) else 1.0 if asked.still or best.answers >= KIND else LITTLE
-        total = one.score + (-newer if asked.past else newer)
+        newer = of_day * days[one.day] + of_line * moments[one.moment] if one.place in same else 0.0
+        total = one.score + share * newer
         return -total, -one.day, one.evidence.path, -one.evidence.line
 
     scored.sort(key=key)
@@ -204,9 +211,9 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     return Ranked([one.evidence for one in scored], scored[0].sure)
 
 
-def _places(said: Iterable[Any]) -> dict[Any, float]:
+def _lateness(times: Iterable[Any]) -> dict[Any, float]:
     """How late each of some times is among them, from 0 to 1."""
-    times = sorted(set(said))
+    times = sorted(set(times))
     return {time: number / max(1, len(times) - 1) for number, time in enumerate(times)}
 
 
@@ -281,14 +288,12 @@ def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool
     total *= 1.0 if not one.over or asked.past else OVER if _was_asked(asked, one) else REST
     needed = [topic for topic in asked.topics if topic.sure]
     lacking = needed and not states and not any(_held_of(topic, asked, one) >= KIND for topic in needed)
-    of_note = (
-        one.kind not in ("facts", "lessons", "sessions") and one.strength >= SURE
-    )  # whose heading may have the words
+    # Whose heading may have the words.
+    of_note = one.kind not in ("facts", "lessons", "sessions") and one.strength >= SURE
     enough = (of_note or asked.unknown < UNKNOWN) and (answers >= KIND or lexical >= SURE)
     sure = (not lacking and (answers >= TOPIC or enough)) or (dated and asked.bare)
-    sure = sure and not (
-        one.title and asked.of_self and any(topic.own for topic in asked.topics)
-    )  # a note is of another
+    # A note is of another.
+    sure = sure and not (one.title and asked.of_self and any(topic.own for topic in asked.topics))
     named = people if asked.people else bool(asked.rarest and topics.stands(asked.rarest, one.titled_text))
     return total, answers, sure and not (asked.people and not people), named
 
@@ -387,9 +392,8 @@ def _same(wanted: str, stated: str, asked: UnderstoodQuestion) -> bool:
 def _holds(asked: UnderstoodQuestion, one: Evidence) -> float:
     """What it counts that a passage holds what the topics ask for, of whom they ask it."""
     named = asked.people and any(topic.name == "name" for topic in asked.topics)
-    about = [
-        topic for topic in asked.topics if not (named and topic.person)
-    ]  # to name somebody tells not what they are called
+    # To name somebody tells not what they are called.
+    about = [topic for topic in asked.topics if not (named and topic.person)]
     found = [value for topic in about if (value := _held_of(topic, asked, one))]
     return max(found) + FURTHER * (len(found) - 1) if found else 0.0
 
@@ -406,12 +410,12 @@ def _held_of(topic: Topic, asked: UnderstoodQuestion, one: Evidence) -> float:
             return worth * topics.ALIKE * (NOT_OWN if of_others else 1.0)
         if sentences:
             if topic.name == "name":
-                return TOPIC if any(_names(asked, topic, sentence) for sentence in sentences) else OTHERS
+                return TOPIC if any(_gives_name(asked, topic, sentence) for sentence in sentences) else OTHERS
             return worth if not topic.own or _fits(asked, one, topic, sentences) else OTHERS
     return 0.0
 
 
-def _names(asked: UnderstoodQuestion, topic: Topic, sentence: Sentence) -> bool:
+def _gives_name(asked: UnderstoodQuestion, topic: Topic, sentence: Sentence) -> bool:
     """Does a sentence say what the thing is called that is asked for: "the shop is called …", with all words of it before?"""
     before = _up_to(topic, sentence)
     wanted = [unit for unit in asked.units if not topic.hold.search(unit.text)]
@@ -452,4 +456,6 @@ def _subject(sentence: Sentence, topic: Topic, asked: UnderstoodQuestion) -> str
         return "self"  # the trait comes first: "birthday is in May", whose else
     if not found and (noun := _NOUN.fullmatch(_OPENING.sub("", before))) and not topic.ask.search(noun[1]):
         return "other"
-    return max(found)[1] if found else {"self": "self"}.get(subject_of(sentence.text), "other")
+    if found:
+        return max(found)[1]
+    return "self" if subject_of(sentence.text) == "self" else "other"

@@ -27,13 +27,8 @@ NEEDS_MODEL = (
 )
 WHOM = ("I cannot tell whom “{}” means; name the person.", "我不知道“{}”指的是谁，请说出名字。")
 RELATED = ("Kept. Related memories:", "记下了。相关的记忆：")  # of an older version
-OPENINGS = (
-    *FOUND,
-    *WEAK,
-    *RELATED,
-    *NOTHING,
-    *ABOUT,
-)  # behind which nothing but what is in the memories already stands
+# Behind which nothing but what is in the memories already stands.
+OPENINGS = (*FOUND, *WEAK, *RELATED, *NOTHING, *ABOUT)
 _PLAIN = (*HEARD, *HELLO, *WELCOME, *BYE, *NEEDS_MODEL)
 OURS = re.compile(
     rf"(?:{'|'.join(map(re.escape, OPENINGS))}|{KEPT[0]}[.:]|{KEPT[1]}[。：]|(?:{'|'.join(map(re.escape, _PLAIN))})$"

@@ -28,9 +28,8 @@ _MARKER = (
     r"|[①-⑳]|[-*•‣·>]\s|step \d+\b)"
 )
 ITEM = re.compile(rf"^[^\S\n]*{_MARKER}|[①-⑳]", re.MULTILINE | re.IGNORECASE)
-_ITEM_END = re.compile(
-    r"^[^\S\n]*\(?(?:\d{1,3}|[a-zA-Z])\.\Z", re.MULTILINE
-)  # the stop of "1.", which ends no sentence
+# The stop of "1.", which ends no sentence.
+_ITEM_END = re.compile(r"^[^\S\n]*\(?(?:\d{1,3}|[a-zA-Z])\.\Z", re.MULTILINE)
 _QUOTE = re.compile(r"[\"“「『]([^\"”」』]{2,})[\"”」』]?|(?<!\w)'([^']{12,})'(?!\w)")
 _FOREIGN = re.compile(
     r"^\s*(?:from|to|subject|date|sent|cc|fwd?|re|发件人|收件人|主题|日期|转发|回复)\s?[:：]\s?\S|^\s*>|```|^~~~"

@@ -55,9 +55,8 @@ def search(section: str, name: str, text: str, language: str) -> re.Match[str] |
     text = simplified(text)
     found = (match for pattern in patterns(section, name, language) if (match := pattern.search(text)))
     match = next(found, None)
-    if (
-        match is None and section in ("kind", "whose") and text.islower()
-    ):  # who writes without capitals writes names so, too
+    # Who writes without capitals writes names so, too.
+    if match is None and section in ("kind", "whose") and text.islower():
         found = (match for pattern in _small(section, name, language) if (match := pattern.search(text)))
         match = next(found, None)
     return match
