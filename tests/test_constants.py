@@ -1,55 +1,55 @@
 """A number that docs/search.md states is the one in the code: whoever turns a screw tells the reader."""
 
 import importlib
-import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-import filemem
-from filemem.search.lookup import REACH
+import pytest
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/search.md").read_text(encoding="utf-8")
-ROOMS = (
-    "filemem.search",
-    "filemem.grep",
-    "filemem.index",
-    "filemem.tools.answers",
-    "filemem.text.terms",
-    "filemem.files.passages",
-)
-IN_WORDS = set(
-    "BARE_QUERY_MASS ANOTHER DAY_ALONE DEARER FIRST HALF K1 LARGEST LEAST LIGHT LONGEST_LINE LOOSE MEMORY MOST_HELD NOTES "
-    "IS_DERIVED SHARP SLIGHT WINDOWS".split()
-)
-"""Constants that the document states in words or in other units."""
-NUMBER = re.compile(r"(?<![\w.])[−+]?\d[\d,]*(?:\.\d+)?")
+NUMBER = r"−?\d+(?:\.\d+)?"
+STATED = re.compile(rf"`(?P<module>[\w/]+)\.py`|`(?P<name>[A-Z][A-Z_0-9]+|B)`\s+(?P<numbers>{NUMBER}(?:,\s+{NUMBER})*)")
 
 
-def constants() -> dict[str, set[float]]:
-    """Every value of a numeric constant of the rooms that the document is about, by its name."""
-    found: dict[str, set[float]] = {}
-    for module in pkgutil.walk_packages(filemem.__path__, "filemem."):
-        if module.name.startswith(ROOMS):
-            for name, value in vars(importlib.import_module(module.name)).items():
-                if name.isupper() and type(value) in (int, float):
-                    found.setdefault(name, set()).add(abs(value))
-    return found
+def stated() -> Iterator[tuple[str, str, list[float]]]:
+    """The module, name and numbers of every constant in the section on them, each module before its constants."""
+    module = ""
+    for found in STATED.finditer(DOCUMENT.partition("### Constants\n")[2]):
+        if found["module"]:
+            module = "filemem." + found["module"].replace("/", ".")
+        else:
+            yield (
+                module,
+                found["name"],
+                [float(text.replace("−", "-")) for text in re.findall(NUMBER, found["numbers"])],
+            )
 
 
-def test_the_numbers_of_the_document_are_those_of_the_code() -> None:
-    """The last numbers in front of a constant's name are, or hold, its value."""
-    known, checked = constants(), 0
-    for named in re.finditer(r"`([A-Z][A-Z_0-9]+)`", DOCUMENT):
-        before = re.sub(r"`[^`]*`", "", DOCUMENT[max(0, named.start() - 120) : named.start()])
-        numbers = [float(text.strip("−+,").replace(",", "")) for text in NUMBER.findall(before)]
-        if named[1] in known and named[1] not in IN_WORDS:
-            assert known[named[1]] & set(numbers[-2:]), (named[1], known[named[1]], numbers)
-            checked += 1
-    assert checked > 35
+def numbers(value: object) -> list[float]:
+    """The numbers of a constant, of a tuple of tuples as well; a 0 at its end needs no words."""
+    if isinstance(value, tuple):
+        return [number for one in value for number in numbers(one)]
+    return [float(value)] if isinstance(value, (int, float)) else []
+
+
+@pytest.mark.parametrize("module, name, told", stated())
+def test_the_numbers_of_the_document_are_those_of_the_code(module: str, name: str, told: list[float]) -> None:
+    """In the module named; of a number all there is, of several those that are told, in their order."""
+    value = getattr(importlib.import_module(module), name)
+    left = iter(numbers(value))
+    assert all(number in left for number in told)
+    assert isinstance(value, tuple) or len(told) == 1
 
 
 def test_what_a_neighbours_word_counts_is_as_the_document_says() -> None:
-    beside, *further = REACH[2::2]
-    assert (
-        f"{beside:g} from the turn before or after, then {', '.join(map('{:g}'.format, further))} (`REACH`)" in DOCUMENT
-    )
+    """A turn is two half steps away."""
+    told = {name: told for _, name, told in stated()}
+    assert told["REACH"] == numbers(importlib.import_module("filemem.search.lookup").REACH)[2::2]
+
+
+def test_every_constant_named_there_has_its_number() -> None:
+    """So that none is passed over by the test above."""
+    section = DOCUMENT.partition("### Constants\n")[2]
+    assert set(re.findall(r"`([A-Z][A-Z_0-9]+|B)`", section)) == {name for _, name, _ in stated()}
+    assert len(list(stated())) > 60
