@@ -3,7 +3,7 @@
 import bisect
 import datetime as dt
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError
@@ -126,13 +126,17 @@ class Candidate:
         memory = self._reader.memory(self.path)
         return self._passages[1].day or (memory.date if memory else None)
 
-    def is_of(self, spans: Iterable[tuple[int, int]]) -> bool:
+    def is_of(self, spans: Sequence[tuple[int, int]]) -> bool:
         """Was it said on one of these days, the first and the last as ordinals, or does it tell of one?"""
         day = self.date or dt.date.min
-        told = [one.span for one in dates.mentioned(self.text, day) if not one.other]
-        days = [(span.start.toordinal(), span.end.toordinal()) for span in (dates.Span(day, day), *told)]
-        days = [(start, end) for start, end in days if end - start < A_WEEK]
-        return any(first <= end and start <= last for first, last in spans for start, end in days)
+        said = day.toordinal()
+        if any(first <= said <= last for first, last in spans):
+            return True
+        told = (one.span for one in dates.mentioned(self.text, day) if not one.other)
+        days = [(span.start.toordinal(), span.end.toordinal()) for span in told]
+        return any(
+            end - start < A_WEEK and first <= end and start <= last for first, last in spans for start, end in days
+        )
 
     @functools.cached_property
     def shown(self) -> tuple[tuple[int, int], ...]:
