@@ -119,7 +119,7 @@ def learn(target: PurgeTarget, gone: str = "") -> set[str]:
     here = {live(path) for path in history.folder.paths()}
     with opened(history.repository) as read:
         for path, oid in _all_versions(target):
-            data = read.read(oid).data
+            data = read.read(oid)
             memory = Memory(history.own(path), data)
             own = live(memory.path)
             if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
@@ -146,7 +146,7 @@ def learn_all(target: PurgeTarget) -> None:
     """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
     with opened(target.history.repository) as read:
         for path, oid in _all_versions(target):
-            data = read.read(oid).data
+            data = read.read(oid)
             for passage in Memory(target.history.own(path), data).passages if len(data) <= LARGEST else ():
                 target.wording.add(passage.text, SENTENCE)
 
@@ -185,7 +185,6 @@ def purge(target: PurgeTarget) -> Purged:
                 rewriting.commit(commit)
             updates, said = _updates(repository, rewriting)
             staged = _staged_anew(target, rewriting)
-            read.write()
         repository.note_purged(oid for oid, new in rewriting.commits.items() if new != oid)
         _stage(repository, staged)
         if updates:

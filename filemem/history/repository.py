@@ -198,6 +198,10 @@ class Repository(Git):
         """Put bytes into the repository as a blob; returns its name."""
         return self.text("hash-object", "-w", "--stdin", f"--path={path}", stdin=data)
 
+    def put(self, kind: str, data: bytes) -> str:
+        """Put an object into the repository, with just these bytes; returns its name."""
+        return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
+
     def keep_files(self, paths: list[str]) -> dict[str, str]:
         """Put files of the work tree into the repository; returns their blobs' names by path."""
         listed = b"".join(os.fsencode(path) + b"\n" for path in paths)

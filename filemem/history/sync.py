@@ -382,4 +382,4 @@ def _other_place(history: History, path: str) -> str:
 
 
 def _entry(repository: Repository, like: GitFile, text: bytes) -> GitFile:
-    return GitFile(like.mode, repository.text("hash-object", "-w", "--stdin", stdin=text))
+    return GitFile(like.mode, repository.put("blob", text))
