@@ -58,37 +58,21 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
     for start in range(0, len(moves), BATCH):
         progress(start, len(moves))
         with folder.locked():
-            places = _Places(folder)
+            came, left = dict[Place, None](), dict[Place, None]()  # the folders to which files went, and from which
             for path, (source, target) in itertools.islice(waiting, BATCH):
                 folder.note_move(source, target)
                 try:
-                    _move(places.of(source), places.of(target, make=True), source, target)
+                    origin, goal = folder.absolute(source), folder.absolute(target)
+                    if goal.folder not in came:
+                        disk.make_folder(goal.folder)
+                    came[goal.folder] = left[origin.folder] = None
+                    _move(origin, goal, source, target)
                 except FilememError as error:
                     stayed[path] = str(error)
-            for place in [*places.made, *places.known.values()]:
+            for place in came | left:
                 disk.sync_folder(place)
     progress(len(moves), len(moves))
     return stayed
-
-
-class _Places:
-    """Where paths of memories are on disk; each folder is looked at once."""
-
-    def __init__(self, folder: Folder) -> None:
-        self.folder = folder
-        self.known: dict[str, str] = {}
-        self.made: dict[str, None] = {}
-
-    def of(self, path: str, *, make: bool = False) -> Place:
-        """The place of a path; raises Refused where it would lead out of the folder."""
-        parent = path.rpartition("/")[0]
-        where = self.folder.place / path if parent in self.known else self.folder.absolute(path)
-        place = where.folder
-        if make and place not in self.made:
-            disk.make_folder(place)
-            self.made[place] = None
-        self.known[parent] = place
-        return where
 
 
 def _move(origin: Place, goal: Place, source: str, target: str) -> None:

@@ -4,12 +4,10 @@ Lines are only ever added, so that two clones merge by union. filemem's own four
 """
 
 import contextlib
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import disk, trace
+from filemem.files import disk, logs, trace
 from filemem.files.folder import Folder
 
 NAME = "calls.jsonl"
@@ -54,9 +52,8 @@ def wrote(folder: Folder, tool: str, path: str) -> None:
 
 
 def _append(folder: Folder, entries: Iterable[dict[str, Any]]) -> None:
-    lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
-    if lines:
-        disk.log(folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
+    if lines := b"".join(map(logs.line, entries)):
+        disk.log(folder.bookkeeping(NAME), lines)
 
 
 def _noted(folder: Folder) -> list[MadeCall]:
@@ -69,14 +66,7 @@ def _noted(folder: Folder) -> list[MadeCall]:
 
 
 def _entries(folder: Folder) -> list[dict[str, Any]]:
-    found = []
-    with contextlib.suppress(FilememError, OSError):
-        for line in disk.read(folder.bookkeeping(NAME)).decode(errors="replace").split("\n"):
-            with contextlib.suppress(ValueError, RecursionError):
-                entry = json.loads(line or "null")
-                if isinstance(entry, dict):
-                    found.append(entry)
-    return found
+    return [entry for entry in logs.values(folder.bookkeeping(NAME)) if isinstance(entry, dict)]
 
 
 def _traced(session: str, numbered: tuple[int, dict[str, Any]]) -> MadeCall | None:

@@ -13,7 +13,7 @@ import weakref
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, archived, live
 from filemem.files.places import Place
@@ -62,9 +62,8 @@ class _Record:
             data = file.read(disk.MOST)
             whole = data[: data.rfind(b"\n") + 1]
             self._read += len(whole)
-            for line in whole.splitlines():
-                with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-                    entry = json.loads(line)
+            for entry in logs.parsed(whole):
+                with contextlib.suppress(KeyError, TypeError):
                     before = self._imported.get(entry["origin"], Imported("", []))
                     parts = [*before.parts, *map(str, entry["parts"])]
                     self._imported[entry["origin"]] = Imported(str(entry["path"]), parts)
@@ -92,11 +91,7 @@ class Origins:
         Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
         """
         line = json.dumps({"origin": origin, "path": path, "parts": parts}).encode() + b"\n"
-        record = disk.open_regular(self.folder.bookkeeping(RECORD), os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        with open(record, "r+b", buffering=0) as file:
-            end = file.seek(0, os.SEEK_END)
-            torn = end and os.pread(file.fileno(), 1, end - 1) != b"\n"
-            file.write(b"\n" + line if torn else line)
+        logs.add(self.folder.bookkeeping(RECORD), line)
 
     def place(self, path: str) -> str | None:
         """Where the memory `path` lies now, live or archived; None where it is gone."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.folder import Folder
 from filemem.files.memory import live
 
@@ -46,21 +46,10 @@ def note_all(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wa
     lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{live(path)}\n" for path in paths)
     with folder.locked(wait):
         log, data = folder.bookkeeping(NAME), lines.encode("utf-8", "replace")
-        (disk.log if len(data) <= disk.PAGE else _append_many)(log, data)
-
-
-def _append_many(log: str, data: bytes) -> None:
-    """Append more lines than a page holds without rewriting the log, which may be a large one.
-
-    A kill may cut the last line off inside a path: it then names no memory, and the job that wrote it is done again.
-    """
-    with open(disk.open_regular(log, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
-        end = file.seek(0, os.SEEK_END)
-        whole = not end or os.pread(file.fileno(), 1, end - 1) == b"\n"
-        left = memoryview(data if whole else b"\n" + data)
-        while left:
-            left = left[file.write(left) or 0 :]
-        os.fsync(file.fileno())
+        if len(data) <= disk.PAGE:
+            disk.log(log, data)
+        else:  # a kill may cut a path off: it then names no memory, and the job that wrote it is done again
+            logs.add(log, data, durably=True)
 
 
 def trails(folder: Folder) -> dict[str, RecallHistory]:

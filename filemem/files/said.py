@@ -5,13 +5,11 @@ noticed here and offered back; nothing is put back unasked. What a person has ch
 """
 
 import contextlib
-import json
-import os
 from collections import Counter
 from collections.abc import Iterable
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, live
 from filemem.files.passages import Passage, turns
@@ -25,13 +23,9 @@ _Turn = tuple[str, str, str]  # speaker, clock, words
 
 def note(folder: Folder, session: str, turn: str) -> None:
     """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
-    line = (json.dumps({"session": live(session), "turn": turn}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
     place = folder.bookkeeping(NAME)
     with contextlib.suppress(OSError, FilememError):
-        with open(disk.open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
-            file.write(line)
-            size = file.tell()
-        if size > MOST:
+        if logs.add(place, logs.line({"session": live(session), "turn": turn})) > MOST:
             newest = disk.read(place)[-MOST // 2 :]
             disk.write(place, newest.partition(b"\n")[2])
 
@@ -39,11 +33,9 @@ def note(folder: Folder, session: str, turn: str) -> None:
 def kept(folder: Folder) -> dict[str, list[str]]:
     """The turns by the live path of their session, in the order in which they were said."""
     found: dict[str, list[str]] = {}
-    with contextlib.suppress(FilememError, OSError):
-        for line in disk.read(folder.bookkeeping(NAME), 2 * MOST).decode(errors="replace").split("\n"):
-            with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
-                entry = json.loads(line)
-                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+    for entry in logs.values(folder.bookkeeping(NAME)):
+        with contextlib.suppress(TypeError, KeyError):
+            found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
     return found
 
 
@@ -99,9 +91,8 @@ def forget_lost(folder: Folder, path: str) -> int:
         gone = missing(folder.memory(path), said)
         found[live(path)] = [turn for turn in said if turn not in gone]
         entries = [{"session": name, "turn": turn} for name, turns in found.items() for turn in turns]
-        lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
         if gone:
-            disk.write(folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
+            disk.write(folder.bookkeeping(NAME), b"".join(map(logs.line, entries)))
     return len(gone)
 
 

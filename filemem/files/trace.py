@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime as dt
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.folder import Folder
 from filemem.files.places import Place, listed
 
@@ -41,13 +40,9 @@ class Trace:
 
     def note(self, at: dt.datetime, kind: str, **values: Any) -> None:
         """Append one step: `turn`, `recall`, `saw`, `call`, `model`, `notice` or `error`, with whatever explains it."""
-        line = json.dumps({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}, ensure_ascii=False) + "\n"
-        try:
+        with contextlib.suppress(OSError, FilememError):
             disk.make_folder(self.path.folder)
-            with open(disk.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
-                file.write(line.encode("utf-8", "replace"))
-        except (OSError, FilememError):
-            return
+            logs.add(self.path, logs.line({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}))
 
 
 class Totals(NamedTuple):
@@ -125,12 +120,5 @@ def read(folder: Folder, session: str) -> list[dict[str, Any]]:
         raise NotFound(
             f"there is no trace of {name}; {'the latest are ' + ', '.join(known) if known else 'no chat has left one yet'}."
         )
-    steps = []
-    for line in disk.read(folder.bookkeeping(f"{FOLDER}/{name}.jsonl")).decode(errors="replace").split("\n"):
-        try:
-            step = json.loads(line or "null")
-        except ValueError:
-            continue
-        if isinstance(step, dict):
-            steps.append(step)
-    return steps
+    data = disk.read(folder.bookkeeping(f"{FOLDER}/{name}.jsonl"))
+    return [step for step in logs.parsed(data) if isinstance(step, dict)]

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import Busy, FilememError, NotFound, Problem
-from filemem.files import config, disk
+from filemem.files import config, disk, logs
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder, users
 from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
@@ -331,11 +331,9 @@ class History:
     def _postponed(self) -> list[_JobFiles]:
         """The jobs that wait for their commit."""
         jobs = []
-        with contextlib.suppress(FilememError):
-            for line in disk.read(self.folder.bookkeeping(POSTPONED)).decode(errors="replace").split("\n"):
-                with contextlib.suppress(ValueError, TypeError, KeyError):
-                    job = json.loads(line)
-                    jobs.append(_JobFiles(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
+        for job in logs.values(self.folder.bookkeeping(POSTPONED)):
+            with contextlib.suppress(ValueError, TypeError, KeyError):
+                jobs.append(_JobFiles(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
         return jobs
 
     def _postpone(self, add: _JobFiles | None = None, done: Collection[_JobFiles] = ()) -> None:
@@ -405,10 +403,9 @@ class History:
 def _noted(folder: Folder) -> list[_Note]:
     """What was about to be written and is not committed yet, in its order."""
     notes = []
-    with contextlib.suppress(FilememError):
-        for line in disk.read(folder.bookkeeping(WRITTEN)).decode(errors="replace").split("\n"):
-            with contextlib.suppress(ValueError, TypeError):
-                notes.append(_Note(*json.loads(line)))
+    for line in logs.values(folder.bookkeeping(WRITTEN)):
+        with contextlib.suppress(TypeError):
+            notes.append(_Note(*line))
     return notes
 
 
