@@ -13,6 +13,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError, NotFound
 from filemem.files import disk
 from filemem.files.archive import Progress, live, no_progress
+from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
 from filemem.files.memory import LARGEST, Memory, slug
 from filemem.files.passages import Passage
@@ -32,6 +33,7 @@ from filemem.forgetting.wording import (
     words,
 )
 from filemem.models import prompt
+from filemem.text import plain
 from filemem.text.plain import one_line
 
 _SOURCE = re.compile(r"(?P<path>.+?\.\w+)(?::(?P<lines>\d[\d,\s-]*))?$")
@@ -98,11 +100,8 @@ def has_words(text: str, wording: Wording) -> bool:
     """Does a text hold all the words asked for, the names of other memories in it aside?"""
     if "/" not in text and "-" not in text:
         return wording.has_words(text)
-    return wording.has_words(re.sub(r"\S+", lambda word: _nameless_word(word[0]), text))
-
-
-def _nameless_word(word: str) -> str:
-    return _NAMED.sub(" ", word) if len(word) <= _LONGEST_NAME else word
+    nameless = (_NAMED.sub(" ", word) if len(word) <= _LONGEST_NAME else word for word in re.split(r"(\s+)", text))
+    return wording.has_words("".join(nameless))
 
 
 def name_has_words(path: str, wording: Wording) -> bool:
@@ -126,10 +125,10 @@ def passages_with(memory: Memory, test: Callable[[str], bool]) -> Iterator[Delet
     inside = {n for passage in memory.passages for n in range(passage.line, passage.end_line + 1)}
     for passage in memory.passages:
         if test(passage.text):
-            yield _lines(memory, passage.line, passage.end_line, passage.text)
+            yield DeletionItem(memory.path, passage.line, passage.end_line, passage.text, ASKED)
     for number, line in enumerate(memory.lines, 1):
         if number not in inside and test(line):
-            yield _lines(memory, number, number, line)
+            yield DeletionItem(memory.path, number, number, line, ASKED)
 
 
 def item_at(folder: Folder, path: str, line: int | None) -> DeletionItem:
@@ -140,7 +139,7 @@ def item_at(folder: Folder, path: str, line: int | None) -> DeletionItem:
     passage = _passage(memory, line)
     if passage is None:
         raise NotFound(f"{path} says nothing on line {line}; filemem open {path} shows its lines.")
-    return whole(memory) if _one_statement(memory) else _lines(memory, passage.line, passage.end_line, passage.text)
+    return _item(memory, passage, ASKED)
 
 
 def plan(folder: Folder, asked: list[DeletionItem], about: str = "", share: float = 1.0) -> DeletionPlan:
@@ -151,7 +150,9 @@ def plan(folder: Folder, asked: list[DeletionItem], about: str = "", share: floa
     gathering.follow()
     leftovers, notes = _leftovers(folder, gathering.wording)
     gone = {item.path: digest(folder.place / item.path) for item in leftovers}
-    gone |= {path: _digest(folder, gathering.memories[path]) for path in gathering.whole}
+    for path in gathering.whole:
+        data = gathering.memories[path].data  # none of what is too large to be read
+        gone[path] = plain.digest(data) if data else digest(folder.absolute(path))
     passages = sorted(item for found in gathering.lines.values() for item in found.values())
     items = [*gathering.whole.values(), *passages, *leftovers]
     lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
@@ -179,10 +180,6 @@ def digest(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digest(folder: Folder, memory: Memory) -> str:
-    return hashlib.sha256(memory.data).hexdigest() if memory.data else digest(folder.absolute(memory.path))
-
-
 def _memories(folder: Folder) -> Iterator[Memory]:
     for path in folder.paths():
         try:
@@ -201,11 +198,6 @@ def _passage(memory: Memory, line: int) -> Passage | None:
     return next((p for p in memory.passages if p.line <= line <= p.end_line), None)
 
 
-def _passage_speaker(memory: Memory, line: int) -> str:
-    passage = _passage(memory, line)
-    return passage.speaker if passage else ""
-
-
 def whole(memory: Memory, why: str = ASKED) -> DeletionItem:
     """A memory as a whole."""
     title = memory.passages[0].text if memory.passages else ""
@@ -218,8 +210,11 @@ def _one_statement(memory: Memory) -> bool:
     return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
 
 
-def _lines(memory: Memory, line: int, end: int, text: str) -> DeletionItem:
-    return DeletionItem(memory.path, line, end, text, ASKED)
+def _item(memory: Memory, passage: Passage, why: str) -> DeletionItem:
+    """A passage of a memory, or all of a memory that makes one statement."""
+    if _one_statement(memory):
+        return whole(memory, why)
+    return DeletionItem(memory.path, passage.line, passage.end_line, passage.text, why)
 
 
 class _Gathering:
@@ -244,7 +239,7 @@ class _Gathering:
             return
         if not item.line:
             self._take(whole(memory, item.why), SENTENCE if memory.kind == "sessions" else 0)
-            named = _texts(memory.front.get("source")) if memory.kind != "sessions" else []
+            named = sources(memory) if memory.kind != "sessions" else []
         else:
             self._take(item)
             named = []
@@ -269,7 +264,7 @@ class _Gathering:
         for line in sorted(lines_named(match["lines"])):
             passage = _passage(memory, line)
             if passage and FORGOTTEN not in passage.text:
-                self._take_passage(memory, passage, f"the source of {item.path}")
+                self._take(_item(memory, passage, f"the source of {item.path}"))
 
     # -- what follows from it --------------------------------------------------------------------------------------
 
@@ -280,10 +275,13 @@ class _Gathering:
             size = len(self.whole) + sum(map(len, self.lines.values()))
             for memory in self.memories.values():
                 if memory.path not in self.whole:
-                    self._derived(memory)
-                    self._repeated(memory)
-        for path in self.lines:
-            self._episode(self.memories[path])
+                    self._follow_to(memory)
+        for path, found in self.lines.items():
+            memory = self.memories[path]
+            line = memory.episode_line
+            # It may tell any turn in other words; it is made anew of the rest.
+            if memory.episode.text and line not in found:
+                found[line] = DeletionItem(path, line, line, memory.lines[line - 1], "cites it")
         self._own_words()
         for path, found in self.lines.items():
             for item in found.values():
@@ -293,53 +291,31 @@ class _Gathering:
         self.wording.names |= dict.fromkeys(map(live, self.whole), "")
         self.wording.names |= {live(old): live(new) for old, new in self.moved.items()}
 
-    def _episode(self, memory: Memory) -> None:
-        """What sums a session up goes with any of its turns, which it may tell in other words; it is made anew of the rest."""
-        if memory.episode.text and memory.episode_line not in self.lines[memory.path]:
-            text = memory.lines[memory.episode_line - 1]
-            self._take(DeletionItem(memory.path, memory.episode_line, memory.episode_line, text, "cites it"))
-
-    def _derived(self, memory: Memory) -> None:
+    def _follow_to(self, memory: Memory) -> None:
+        """Take a memory that was distilled from it, or the passages that cite it or hold a whole line or sentence of it."""
         near = [path for path in (*self.whole, *self.lines) if path.rpartition("/")[2].encode() in memory.data]
-        if not near:
-            return
-        entries = [entry for entry in _texts(memory.front.get("source")) if self._cites(entry, near, bare=True)]
+        entries = [entry for entry in sources(memory) if self._cites(entry, near, bare=True)]
         if entries and _one_statement(memory):
             self._take(whole(memory, f"distilled from {one_line(entries[0])}"))
             return
         if entries:
             self.notes.append(f"{memory.path} was made from {one_line(entries[0])}; read it through.")
-        for passage in memory.passages:
-            if self._cites(passage.text, near) and FORGOTTEN not in passage.text:
-                self._take_passage(memory, passage, "cites it")
-
-    def _repeated(self, memory: Memory) -> None:
-        """Take the passages that hold a whole line or sentence of it."""
-        if not self.wording.texts or not self.wording.repeats(memory.text):
-            return
-        for passage in memory.passages:
-            if self.wording.repeats(passage.text) and FORGOTTEN not in passage.text:
-                self._take_passage(memory, passage, "repeats it")
+        repeats = bool(self.wording.texts) and self.wording.repeats(memory.text)
+        for passage in memory.passages if near or repeats else ():
+            why = "cites it" if self._cites(passage.text, near) else "repeats it"
+            if FORGOTTEN not in passage.text and (
+                why == "cites it" or (repeats and self.wording.repeats(passage.text))
+            ):
+                self._take(_item(memory, passage, why))
 
     def _cites(self, text: str, near: list[str], *, bare: bool = False) -> bool:
         """Does a text name lines that go, or (`bare`) a file that goes?"""
         for path in near:
+            gone = {n for item in self.lines.get(path, {}).values() for n in range(item.line, item.end + 1)}
             for match in re.finditer(rf"(?<![\w-]){re.escape(live(path))}(?::(\d[\d,\s-]*))?", text):
-                if path in self.whole:
-                    if match[1] or bare:
-                        return True
-                elif match[1] and any(self._goes(path, line) for line in lines_named(match[1])):
+                if gone & lines_named(match[1] or "") or (path in self.whole and (match[1] or bare)):
                     return True
         return False
-
-    def _goes(self, path: str, line: int) -> bool:
-        return any(item.line <= line <= item.end for item in self.lines.get(path, {}).values())
-
-    def _take_passage(self, memory: Memory, passage: Passage, why: str) -> None:
-        if _one_statement(memory):
-            self._take(whole(memory, why))
-        else:
-            self._take(DeletionItem(memory.path, passage.line, passage.end_line, passage.text, why))
 
     def _take(self, item: DeletionItem, least: int = 0) -> None:
         """Add one thing; what was asked for, its sources and what was distilled from it are looked for elsewhere too."""
@@ -353,7 +329,8 @@ class _Gathering:
             self.whole[item.path] = item
         if item.why in ("repeats it", "cites it"):
             return
-        quoting = item.line and _passage_speaker(memory, item.line) == ASSISTANT
+        passage = _passage(memory, item.line)
+        quoting = passage and passage.speaker == ASSISTANT
         texts = [item.text] if item.line else [passage.text for passage in memory.passages]
         for text in texts:
             if quoting or (self.wording.about and item.why == ASKED):  # what else it says has nothing to do with it
@@ -403,10 +380,6 @@ def without_episode(path: str, data: bytes) -> bytes:
 def _stem(path: str) -> str:
     """A file's name without date and ending."""
     return _DATED.sub("", os.path.splitext(path.rpartition("/")[2])[0])
-
-
-def _texts(value: object) -> list[str]:
-    return [str(entry) for entry in value] if isinstance(value, list) else [str(value)] if value else []
 
 
 def _leftovers(folder: Folder, wording: Wording) -> tuple[list[DeletionItem], list[str]]:

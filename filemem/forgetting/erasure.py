@@ -165,20 +165,15 @@ def _redact(folder: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
         try:
             if folder.edit(path, lambda data, wanted=wanted: apply_cuts(data, wanted)):  # type: ignore[misc]
                 redacted += [f"{path}:{cut.line}" for cut in wanted]
-            if kind_of(path) == "summaries" and not any(_said(path, folder.read(path))):
-                disk.delete(folder.place / path)
+            if kind_of(path) == "summaries":
+                summary = Memory(path, folder.read(path))
+                if all(not line.strip() or line.startswith("#") for line in summary.lines[summary.front_end :]):
+                    disk.delete(folder.place / path)
         except NotFound:  # moved, or gone, when the job was cut off
             continue
         except (FilememError, OSError) as error:
             stayed.append(f"{path} stays as it is: {error}")
     return redacted, stayed
-
-
-def _said(path: str, data: bytes) -> Iterator[str]:
-    """The lines of a summary that are more than headings."""
-    for line in Memory(path, data).lines[Memory(path, data).front_end :]:
-        if line.strip() and not line.startswith("#"):
-            yield line
 
 
 def _rename(folder: Folder, found: DeletionPlan) -> list[str]:
@@ -235,7 +230,9 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
             origins.forget(folder, Memory(path, disk.read(folder.place / path, LARGEST)))
     said = []
-    for name in sorted(_kept(folder)):
+    for name in sorted(files(folder.bookkeeping(), lambda inner: inner not in CACHES)):
+        if name.endswith("lock") or name == MARK:
+            continue
         stem = os.path.splitext(os.path.basename(name))[0]
         own = next((live for live in found.wording.names if os.path.splitext(os.path.basename(live))[0] == stem), None)
         where = folder.bookkeeping(name)
@@ -255,14 +252,6 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
         if gone:
             said.append(f"{counted(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, folder.bookkeeping())}")
     return said
-
-
-def _kept(user: Folder) -> Iterator[str]:
-    """The files of bookkeeping that are no cache and no lock."""
-    for path in files(user.bookkeeping(), lambda folder: folder not in CACHES):
-        name = path.rpartition("/")[2]
-        if not name.endswith("lock") and name != MARK:
-            yield path
 
 
 def _without(where: str, name: str, wording: Wording) -> int:
@@ -289,7 +278,10 @@ def record_without(name: str, data: bytes, wording: Wording) -> tuple[bytes, int
 
 def _line(line: bytes, wording: Wording) -> bytes | None:
     """A line of a log with the new names of what moved; None where it names what is gone, or tells of it."""
-    if any(_names(old, line) for old, new in wording.names.items() if not new):
+    gone = [old for old, new in wording.names.items() if not new]
+    if any(
+        old.encode() in line or json.dumps(old)[1:-1].encode() in line for old in gone
+    ):  # as it is, or as JSON has it
         return None
     told = None
     with contextlib.suppress(ValueError, RecursionError):
@@ -319,11 +311,6 @@ def _renamed(value: Any, wording: Wording) -> Any:
     if isinstance(value, dict):
         return {key: _renamed(entry, wording) for key, entry in value.items()}
     return value
-
-
-def _names(path: str, line: bytes) -> bool:
-    """Does a line hold a path, as it is or as JSON has it?"""
-    return path.encode() in line or json.dumps(path)[1:-1].encode() in line
 
 
 def _import(line: bytes, wording: Wording) -> bytes:

@@ -81,7 +81,9 @@ def remembers(history: History, wording: Wording, paths: Iterable[str], *, every
         repository = history.found
         if repository is None:
             return []
-        specs = [spec(history.inside)] if everything else [spec(history.path(path)) for path in _both(wording, paths)]
+        names = dict.fromkeys([*wording.names, *map(live, paths)])
+        both = [history.path(candidate) for path in names for candidate in (path, archived(path))]
+        specs = [spec(history.inside)] if everything else [*map(spec, both)]
         log = ("log", "--all", "--full-history", "--format=%h %cs", "--no-renames", "--", *specs)
         out = repository.text(*log) if specs and repository.head() else ""
         commits = out.split("\n") if out else []
@@ -94,18 +96,13 @@ def remembers(history: History, wording: Wording, paths: Iterable[str], *, every
     return [f"Git remembers it: {first_few(held)}."] if held else []
 
 
-def _both(wording: Wording, paths: Iterable[str]) -> list[str]:
-    names = dict.fromkeys([*wording.names, *map(live, paths)])
-    return [candidate for path in names for candidate in (path, archived(path))]
-
-
 def remotes(repository: Repository) -> list[str]:
     """A sentence for each remote: what was pushed there is there still."""
     names = repository.text("remote").split()
-    where = {
-        name: one_line(repository.ask("remote", "get-url", name).out.decode(errors="replace").strip()) for name in names
-    }
-    return [f"The remote {name} ({url}) has what was pushed there." for name, url in where.items()]
+    urls = [repository.ask("remote", "get-url", name).out.decode(errors="replace").strip() for name in names]
+    return [
+        f"The remote {name} ({one_line(url)}) has what was pushed there." for name, url in zip(names, urls, strict=True)
+    ]
 
 
 # -- what only the history says ----------------------------------------------------------------------------------
@@ -117,25 +114,22 @@ def learn(target: PurgeTarget, gone: str = "") -> set[str]:
     history, wording = target.history, target.wording
     found: set[str] = set()
     here = {live(path) for path in history.folder.paths()}
-    with opened(history.repository) as read:
-        for path, oid in _all_versions(target):
-            data = read.read(oid)
-            memory = Memory(history.own(path), data)
-            own = live(memory.path)
-            if own.startswith(BOOKKEEPING + "/") or len(data) > LARGEST:
-                continue
-            items = [deletion.whole(memory)] if own == gone else deletion.matching(memory, wording)
-            found |= {own} if items else set()
-            for item in items if items and items[0].why != deletion.ITS_NAME else ():
-                if not item.line and own not in here:
-                    wording.names[own] = ""
-                for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
-                    if own == gone:
-                        wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
-                    else:
-                        wording.add_asked(text)
-            if own not in here and own not in wording.names and deletion.name_has_words(own, wording):
-                wording.names[own] = deletion.neutral_path(own, here | {*wording.names.values()})
+    for memory in _all_versions(target):
+        own = live(memory.path)
+        if own.startswith(BOOKKEEPING + "/"):
+            continue
+        items = [deletion.whole(memory)] if own == gone else deletion.matching(memory, wording)
+        found |= {own} if items else set()
+        for item in items if items and items[0].why != deletion.ITS_NAME else ():
+            if not item.line and own not in here:
+                wording.names[own] = ""
+            for text in [item.text] if item.line else [passage.text for passage in memory.passages]:
+                if own == gone:
+                    wording.add(text, SENTENCE if memory.kind == "sessions" else LINE)
+                else:
+                    wording.add_asked(text)
+        if own not in here and own not in wording.names and deletion.name_has_words(own, wording):
+            wording.names[own] = deletion.neutral_path(own, here | {*wording.names.values()})
     log = history.repository.ask("log", "--all", "--format=%B", "--", spec(history.inside))
     if any(map(wording.has_words, os.fsdecode(log.out).split("\n"))):
         found.add("the messages of commits")
@@ -144,21 +138,23 @@ def learn(target: PurgeTarget, gone: str = "") -> set[str]:
 
 def learn_all(target: PurgeTarget) -> None:
     """Add to the wording all that the user's memories ever said, but for what is short. Raises GitError."""
-    with opened(target.history.repository) as read:
-        for path, oid in _all_versions(target):
-            data = read.read(oid)
-            for passage in Memory(target.history.own(path), data).passages if len(data) <= LARGEST else ():
-                target.wording.add(passage.text, SENTENCE)
+    for memory in _all_versions(target):
+        for passage in memory.passages:
+            target.wording.add(passage.text, SENTENCE)
 
 
-def _all_versions(target: PurgeTarget) -> Iterator[tuple[str, str]]:
-    """The path and blob of every version of the user's files, in commits and in the index, each once."""
+def _all_versions(target: PurgeTarget) -> Iterator[Memory]:
+    """Every version of the user's files, in commits and in the index, each once; what is too large to be read aside."""
     how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
     out = target.history.repository.run("log", *how, "--", spec(target.history.inside), timeout=LONG)
     parts = iter([part for part in fields(out) if part])
     entries = [(facts.split(" "), path) for facts, path in zip(parts, parts, strict=True)]
     found = [(path, oid) for (_, mode, _, oid, _), path in entries if mode not in ("000000", "160000")]
-    yield from dict.fromkeys([*found, *((path, oid) for _, oid, _, path in _staged(target))])
+    with opened(target.history.repository) as read:
+        for path, oid in dict.fromkeys([*found, *((path, oid) for _, oid, _, path in _staged(target))]):
+            data = read.read(oid)
+            if len(data) <= LARGEST:
+                yield Memory(target.history.own(path), data)
 
 
 def _staged(target: PurgeTarget) -> list[tuple[str, str, str, str]]:
@@ -186,7 +182,9 @@ def purge(target: PurgeTarget) -> Purged:
             updates, said = _updates(repository, rewriting)
             staged = _staged_anew(target, rewriting)
         repository.note_purged(oid for oid, new in rewriting.commits.items() if new != oid)
-        _stage(repository, staged)
+        if staged:
+            repository.run("update-index", "-z", "--index-info", stdin=nul(staged))
+        repository.ask("update-index", "--clear-resolve-undo")
         if updates:
             repository.run("update-ref", "--no-deref", "--stdin", stdin=os.fsencode("".join(updates.values())))
         _prune(repository, target)
@@ -229,12 +227,6 @@ def _staged_anew(target: PurgeTarget, rewriting: Rewriting) -> list[str]:
     return gone + kept
 
 
-def _stage(repository: Repository, lines: list[str]) -> None:
-    if lines:
-        repository.run("update-index", "-z", "--index-info", stdin=nul(lines))
-    repository.ask("update-index", "--clear-resolve-undo")
-
-
 def _prune(repository: Repository, target: PurgeTarget) -> None:
     """Let go of all that named the old history beside refs and index, and of what nothing names."""
     folder = repository.common
@@ -259,9 +251,11 @@ def search(target: PurgeTarget) -> StillInHistory:
     today is left out: it is for a search of the store to name."""
     repository, wording = target.history.repository, target.wording
     count, told = 0, dict[str, str]()
+    names = [old.rpartition("/")[2] for old in wording.names]
+    in_trees = [b" " + name.encode() + b"\0" for name in names if len(name) > len("0000-00-00.md")]
     for oid, kind, data in all_objects(repository):
         count += 1
-        if _names_it(wording, data) if kind == "tree" else wording.line_about(data):
+        if any(name in data for name in in_trees) if kind == "tree" else wording.line_about(data):
             told[oid] = kind
     here = erasure.still_saying(target.history.folder.above, wording, but=(".git",)) if told else ()
     readable = (where for where in here if os.path.isfile(where) and os.access(where, os.R_OK))
@@ -284,29 +278,19 @@ def _described(target: PurgeTarget, told: dict[str, str]) -> tuple[list[str], li
     lines = (os.fsdecode(line).partition(" ") for line in out.split(b"\n"))
     places = {oid: path for oid, _, path in lines if oid in told}
     touching = set(repository.text("rev-list", "--all", "--", spec(inside)).split()) if repository.head() else set()
+    packs = os.path.join(repository.common, "objects/pack")
+    keeps = [name for name in os.listdir(packs) if name.endswith(".keep")] if os.path.isdir(packs) else []
+    kept = f"; packs are kept by {first_few(keeps)} in {packs}, delete that and give the same command again"
+    kept = kept if keeps else ""
     own: list[str] = []
     others: list[str] = []
     for oid, kind in told.items():
         path = places.get(oid)
         if path is None:
-            own.append(f"{kind} {oid[:12]}, which nothing names{_kept(repository)}")
+            own.append(f"{kind} {oid[:12]}, which nothing names{kept}")
         elif kind in ("commit", "tag"):
             (own if kind == "tag" or oid in touching else others).append(f"the message of {kind} {oid[:12]}")
         else:
             mine = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
             (own if mine else others).append(f"{kind} {oid[:12]}, {one_line(path) or 'the top folder'}")
     return own, others
-
-
-def _kept(repository: Repository) -> str:
-    """Why git keeps what nothing names, where that can be told."""
-    packs = os.path.join(repository.common, "objects/pack")
-    kept = [name for name in os.listdir(packs) if name.endswith(".keep")] if os.path.isdir(packs) else []
-    return (
-        f"; packs are kept by {first_few(kept)} in {packs}, delete that and give the same command again" if kept else ""
-    )
-
-
-def _names_it(wording: Wording, tree: bytes) -> bool:
-    names = (old.rpartition("/")[2].encode() for old in wording.names)
-    return any(b" " + name + b"\0" in tree for name in names if len(name) > len("0000-00-00.md"))

@@ -84,13 +84,10 @@ class Wording:
 
     def repeats(self, text: str) -> bool:
         """Does another text hold one of these, as it stands or escaped as in JSON?"""
-        return any(map(self._repeats, {text, unescaped(text)}))
-
-    def _repeats(self, text: str) -> bool:
+        both = {text, unescaped(text)}
         if len(self.texts) > MANY:
-            return any(part in self.texts for line in text.split("\n") for part in _parts(line))
-        other = folded(text)
-        return any(part in other for part in self.texts)
+            return any(part in self.texts for one in both for line in one.split("\n") for part in _parts(line))
+        return any(part in other for other in map(folded, both) for part in self.texts)
 
     def has_words(self, text: str) -> bool:
         """Does a text hold all the words that were asked for, or all but the smallest in some form of theirs?"""
@@ -115,17 +112,14 @@ class Wording:
 
     def line_about(self, data: bytes) -> str:
         """The first line of bytes that still says it, on one line; empty where none does."""
-        if not data.strip(b"\0"):
-            return ""
-        readings = dict.fromkeys((decode(data), data.decode(errors="ignore")))  # bytes that are no text hold some, too
-        return next(filter(None, map(self._line_in, readings)), "")
-
-    def _line_in(self, text: str) -> str:
-        repeated = self.repeats(text)
-        if not (repeated or self.has_words(text)):
-            return ""
-        lines = (line for line in text.split("\n") if line.strip() and (self.repeats(line) or self.has_words(line)))
-        return next(lines, text[:200] if repeated else "").strip("\0")
+        # Bytes that are no text hold some, too.
+        for text in dict.fromkeys((decode(data), data.decode(errors="ignore"))) if data.strip(b"\0") else ():
+            repeated = self.repeats(text)
+            lines = text.split("\n") if repeated or self.has_words(text) else []
+            said = (line for line in lines if line.strip() and (self.repeats(line) or self.has_words(line)))
+            if found := next(said, text[:200] if repeated else "").strip("\0"):
+                return found
+        return ""
 
     def line_about_in_file(self, file: BinaryIO) -> str:
         """The same for an open file of any size."""
@@ -146,10 +140,10 @@ class Wording:
                 continue
             after = rb"(?::\d[\d,-]*)?" if not new else rb""
             path = rb"(?<!" + _EDGE + rb")(?:" + (b"" if new else ARCHIVE.encode() + b"/") + rb")?"
-            data = re.sub(path + re.escape(old.encode()) + after, _said(new or NAMELESS), data)
+            data = re.sub(path + re.escape(old.encode()) + after, (new or NAMELESS).encode(), data)
             if _DATED.match(stem):
                 name = rb"(?<!" + _EDGE + rb")" + re.escape(stem.encode()) + rb"(?!" + _EDGE + rb")"
-                data = re.sub(name, _said(_stem(new) or NAMELESS), data)
+                data = re.sub(name, (_stem(new) or NAMELESS).encode(), data)
         return data
 
     def blanked(self, text: str) -> str:
@@ -241,11 +235,6 @@ def _bare(line: str) -> str:
 
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
-
-
-def _said(name: str) -> bytes:
-    """A replacement for re.sub that means just these bytes."""
-    return name.encode().replace(b"\\", b"\\\\")
 
 
 _ITEM = r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+(?:\[[ xX]\][ \t]+)?)?"
