@@ -8,6 +8,7 @@ log does not have; the next run goes on from them. Every source is logged with i
 conversation that was edited afterwards is compacted again.
 """
 
+import contextlib
 import datetime as dt
 import functools
 import math
@@ -104,15 +105,20 @@ def plan(
             due.append(source)
     progress(len(sessions), len(sessions))
     months = list(_months(folder, summaries.values(), known, today))
-    short = {source.path: source for source in [*due, *months] if not _fits(source, config.of(folder).own)}
+    own = config.of(folder).own
+    # Those of which no turn alone would make a section that is under half of its source.
+    short = {
+        source.path: source
+        for source in [*due, *months]
+        if not any(bullet.tokens <= source.room for _, bullet in _told(source.memory, own))
+    }
     due, months = ([source for source in found if source.path not in short] for found in (due, months))
     batches = _batches(folder, due, {path: memory.data for path, memory in summaries.items()})
-    return CompactionPlan([*batches, *_years(months, summaries)], list(short.values()))
-
-
-def _fits(source: Source, own: OwnPatterns) -> bool:
-    """Would any turn alone make a section that is under half of its source?"""
-    return any(bullet.tokens <= source.room for _, bullet in _told(source.memory, own))
+    years: dict[str, Batch] = {}
+    for source in months:
+        summary = _where(sections.of_year(sections.month_of(source.path) or dt.date.min), summaries)
+        years.setdefault(summary, Batch(summary, [])).sources.append(source)
+    return CompactionPlan([*batches, *years.values()], list(short.values()))
 
 
 def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int) -> Source | None:
@@ -206,15 +212,6 @@ def _months(
             yield source
 
 
-def _years(months: Iterable[Source], written: Collection[str]) -> list[Batch]:
-    """The summaries of months by their year's."""
-    found: dict[str, Batch] = {}
-    for source in months:
-        summary = _where(sections.of_year(sections.month_of(source.path) or dt.date.min), written)
-        found.setdefault(summary, Batch(summary, [])).sources.append(source)
-    return list(found.values())
-
-
 # -- apply -------------------------------------------------------------------------------------------------------
 
 
@@ -223,7 +220,10 @@ def apply(folder: Folder, found: CompactionPlan, at: dt.datetime, model: Model |
     note_too_short(folder, found.short)
     out = []
     for batch in found.batches:
-        fresh = [source for source in batch.sources if _unchanged(folder, source)]
+        fresh = []
+        for source in batch.sources:
+            with contextlib.suppress(FilememError):
+                fresh += [source] if folder.memory(source.memory.path).data == source.memory.data else []
         if fresh:
             out.append(_compact(folder, batch._replace(sources=fresh), at, model))
     return out
@@ -234,13 +234,6 @@ def note_too_short(folder: Folder, short: Iterable[Source]) -> None:
     entries = {source.path: Compacted(source.digest, "", "", sections.KEPT) for source in short}
     if entries:
         sections.note(folder, entries)
-
-
-def _unchanged(folder: Folder, source: Source) -> bool:
-    try:
-        return folder.memory(source.memory.path).data == source.memory.data
-    except FilememError:
-        return False
 
 
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
@@ -259,7 +252,11 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
     notes += (stayed | archive.move_out(folder, back)).values()
     notes += [f"{s.path} is no longer found by its most telling turn." for s in lost if s.path not in back]
     _take_out(folder, batch.summary, {path: sections.digest(made[path]) for path in back})
-    entries = {source.path: _entry(source, batch.summary, made[source.path], back) for source in batch.sources}
+    entries = {}
+    for source in batch.sources:
+        state = sections.KEPT if source.path in back else sections.DONE
+        section = sections.digest(made[source.path])
+        entries[source.path] = Compacted(source.digest, archive.live(batch.summary), section, state)
     sections.note(folder, entries)
     kept = [source for source in batch.sources if source.path not in back]
     return Compaction(
@@ -293,18 +290,14 @@ def _rarity(folder: Folder) -> Callable[[str], float]:
     return rarity
 
 
-def _entry(source: Source, summary: str, section: bytes, back: list[str]) -> Compacted:
-    state = sections.KEPT if source.path in back else sections.DONE
-    return Compacted(source.digest, archive.live(summary), sections.digest(section), state)
-
-
 def _sections(
     folder: Folder, batch: Batch, turns: list[SourceTurn], model: Model | None
 ) -> tuple[dict[str, bytes], str, list[str]]:
     """The section of each source by its path, who made them, and sentences on what went wrong. One that a run which was
     cut off has written already is taken as it is.
     """
-    standing, share = _read(folder, batch.summary), config.of(folder).summary_share
+    where, share = folder.absolute(batch.summary), config.of(folder).summary_share
+    standing = disk.read(where) if disk.exists(where) else b""
     made: dict[str, bytes] = {}
     for source in batch.sources:
         place = sections.find(standing, source.path)
@@ -313,13 +306,17 @@ def _sections(
     wanted = [source for source in batch.sources if source.path not in made]
     notes: list[str] = []
     bullets: dict[str, list[Bullet]] = {}
+    room = {source.path: source.room for source in wanted}
     if model is not None and model.name != "offline":
         bullets, notes = asked(folder, wanted, model)
-        room = {source.path: source.room for source in wanted}
         bullets = {path: said for path, said in bullets.items() if sum(one.tokens for one in said) <= room[path]}
     left = [source for source in wanted if source.path not in bullets]
-    bullets |= _extracted(left, turns, share)
-    made |= {source.path: sections.section(source.path, bullets[source.path]) for source in wanted}
+    if left:
+        room_left = {source.path: room[source.path] for source in left}
+        budget = share * sum(len(source.memory.data) for source in left)
+        budget -= sum(1 + len(sections.section(path, [])) for path in room_left)
+        bullets |= condensing.chosen([t for t in turns if t.path in room_left], budget, room_left)
+    made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
     by = model.name if model and len(left) < len(wanted) else "extractive"
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
 
@@ -342,14 +339,6 @@ def asked(folder: Folder, sources: Iterable[Source], model: Model) -> tuple[dict
             found.setdefault(path, []).append(bullet._replace(path=path))
         memories = memories[count:]
     return found, notes
-
-
-def _extracted(sources: list[Source], turns: list[SourceTurn], share: float) -> dict[str, list[Bullet]]:
-    """The most telling turns of some conversations, or the most telling bullets of months, by source."""
-    room = {source.path: source.room for source in sources}
-    budget = share * sum(len(source.memory.data) for source in sources)
-    budget -= sum(1 + len(sections.section(path, [])) for path in room)
-    return {path: [] for path in room} | condensing.chosen([turn for turn in turns if turn.path in room], budget, room)
 
 
 def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
@@ -383,12 +372,6 @@ def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
         folder.edit(summary, changed)
         if not folder.read(summary).strip():
             folder.delete(summary)
-
-
-def _read(folder: Folder, path: str) -> bytes:
-    """The bytes of a summary; none where it is yet to be written."""
-    where = folder.absolute(path)
-    return disk.read(where) if disk.exists(where) else b""
 
 
 def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPatterns) -> list[str]:

@@ -17,7 +17,6 @@ from filemem.files import archive, config, recalls, withheld
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory
 from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
 from filemem.history import History
@@ -92,13 +91,17 @@ def maintain(
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
     if dry:
-        plans = (_plan_consolidate(folder, at, model, progress), _plan_compact(folder, at, None, progress))
-        looked = (
-            [_looked_over(len(reflection.sessions_to_reflect_on(folder)))]
-            if reflecting and reflection.needs(model)
-            else []
-        )
-        return [*_imports(folder, progress, dry=True), *plans, _plan_sweep(folder, at, progress), *looked]
+        done = [
+            *_imports(folder, progress, dry=True),
+            _consolidate(folder, at, model, progress, dry=True),
+            _plan_compact(folder, at, None, progress),
+            _plan_sweep(folder, at, progress),
+        ]
+        if reflecting and reflection.needs(model):
+            count = len(reflection.sessions_to_reflect_on(folder))
+            said = f"Would look over {counted(count, 'session')}."
+            done.append(JobDone("reflect", [said], {"sessions": count}, [], ""))
+        return done
     jobs: list[Job] = [
         lambda: _consolidate(folder, at, model, progress),
         lambda: _compact(folder, at, model, None, progress),
@@ -155,32 +158,25 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[J
 # -- consolidate -------------------------------------------------------------------------------------------------
 
 
-def _plan_consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
-    """What would be made of what was said."""
-    notes: list[str] = []
-    made: list[Decision] = []
-    listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
-    for found in consolidation.plan(folder, at, listen, None, progress):
-        made += found.decisions
-        notes += found.notes
-    return _remembered([(one, one.action) for one in made], notes, [one.path for one in made if one.path], WOULD)
-
-
-def _consolidate(folder: Folder, at: dt.datetime, model: Model | None, progress: Progress) -> JobDone:
+def _consolidate(
+    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
+) -> JobDone:
     """Make facts of what was said since the last time."""
     notes: list[str] = []
     paths: list[str] = []
     made: list[tuple[Decision, str]] = []
     listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
-    for _, done in consolidation.run(folder, at, listen, None, progress):
-        made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
-        paths += done.paths
-        notes += done.notes
-    return _remembered(made, notes, paths, SAID)
-
-
-def _remembered(made: list[tuple[Decision, str]], notes: list[str], paths: list[str], words: dict[str, str]) -> JobDone:
-    """What became, or would become, of what was said."""
+    if dry:
+        for found in consolidation.plan(folder, at, listen, None, progress):
+            made += [(one, one.action) for one in found.decisions]
+            paths += [one.path for one in found.decisions if one.path]
+            notes += found.notes
+    else:
+        for _, done in consolidation.run(folder, at, listen, None, progress):
+            made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
+            paths += done.paths
+            notes += done.notes
+    words = WOULD if dry else SAID
     facts = [{"action": action, "path": one.path} for one, action in made if one.path]
     said = notes + [f"{words[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in words]
     said = said or ["Nothing new was said."]
@@ -205,10 +201,6 @@ def _reflect(folder: Folder, at: dt.datetime, model: Model) -> JobDone:
         f"Nothing to propose of {counted(done.sessions, 'session')}." if done.sessions else "Nothing new to look over."
     )
     return JobDone("reflect", said or [none], facts, [], "")
-
-
-def _looked_over(count: int) -> JobDone:
-    return JobDone("reflect", [f"Would look over {counted(count, 'session')}."], {"sessions": count}, [], "")
 
 
 # -- compact -----------------------------------------------------------------------------------------------------
@@ -304,16 +296,12 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     withheld.release(folder, found, at)
     for path in map(live, found):
         with contextlib.suppress(FilememError, ValueError):
-            folder.edit(path, lambda data, path=path: _unmarked(path, data))  # type: ignore[misc]
+            if folder.memory(path).front.get(withheld.MARK):
+                folder.edit(path, lambda data, path=path: set_front(path, data, withheld.MARK, "false"))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return JobDone(
         "restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {first_few(map(live, found))}"
     )
-
-
-def _unmarked(path: str, data: bytes) -> bytes:
-    """The memory without the mark that it is withheld."""
-    return set_front(path, data, withheld.MARK, "false") if Memory(path, data).front.get(withheld.MARK) else data
 
 
 def _tidy(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
