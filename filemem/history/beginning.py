@@ -14,7 +14,7 @@ from filemem.files.places import Place, files, too_far
 from filemem.files.trust import Trust
 from filemem.history import sealed
 from filemem.history.git import Git, GitError, fields, spec
-from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, Repository, git_place, opened
+from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, git_place, opened
 from filemem.text.plain import first_few, one_line
 
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
@@ -65,17 +65,11 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
     if repository.commit({p: GitFile(PLAIN[0], oid) for p, oid in blobs.items()}, message(subject, {}), author, at):
         said.append(f"Committed {len(blobs)} files." if begins else "Committed .gitignore and .gitattributes.")
-    return (
-        [*said, *_strangers(repository, home)] if said else [f"{home} is set up for git already; nothing was changed."]
-    )
-
-
-def _strangers(repository: Repository, home: str) -> list[str]:
-    """A sentence on the files that git does not know yet and a person must add, where there are any."""
-    here = os.path.relpath(os.path.realpath(home), repository.where)
-    arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", spec("" if here == "." else here)]
-    left, folder = fields(repository.run(*arguments)), shlex.quote(home)
-    return [f"{len(left)} files are not in git yet: git -C {folder} add . && git -C {folder} commit"] if left else []
+    if not said:
+        return [f"{home} is set up for git already; nothing was changed."]
+    left = fields(repository.run("ls-files", "--others", "--exclude-standard", "-z", "--", spec(prefix.rstrip("/"))))
+    add, commit = (f"git -C {shlex.quote(home)} {what}" for what in ("add .", "commit"))
+    return [*said, f"{len(left)} files are not in git yet: {add} && {commit}"] if left else said
 
 
 _FILES: dict[str, tuple[str, ...]] = {".gitignore": IGNORE, ".gitattributes": ATTRIBUTES}

@@ -116,14 +116,11 @@ class History:
         if self.home == self.folder.root:
             return [self]
         store = StoreFolder(self.folder.store, self.folder.trust)
-        found = [History(store.folder(name)) for name in users(self.folder.above)]
-        return [one for one in found if one.is_in(self.repository)]
-
-    def is_in(self, repository: Repository) -> bool:
-        """Are the user's memories in this repository? Not in one of their own, whoever made that."""
-        with contextlib.suppress(GitError):
-            return bool(self.found) and self.repository.where == repository.where
-        return False
+        everyone = []
+        for one in (History(store.folder(name)) for name in users(self.folder.above)):
+            with contextlib.suppress(GitError):  # in a repository of their own, whoever made that
+                everyone += [one] if one.found and one.found.where == self.repository.where else []
+        return everyone
 
     def require(self) -> Repository:
         """The repository, where something can be committed now; raises FilememError otherwise."""

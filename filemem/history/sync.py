@@ -55,7 +55,10 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
     repository = history.require()
     where = _remote(repository, remote)
     _resume(history, repository, where, at)
-    _commit_all(history, at)
+    for one in history.everyone():
+        one.before(at)
+        one.catch_up()
+        one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
     doubled: list[str] = []
     notes: list[str] = []
     fetched = 0
@@ -71,7 +74,9 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
         if new != ours:
             fetched = _count(repository, ours, theirs)
             _land(history, repository, new, ours)
-            doubled = _doubled(repository, changes)
+            pairs = [(path, after) for path, (_, after) in changes.items() if after]
+            texts = zip(pairs, repository.contents(pairs), strict=True)
+            doubled = [path for (path, _), data in texts if weaving.has_doubled_lines(data)]
             notes = _settings(history, repository, changes)
         if refused:
             raise GitError(f"{refused}; what came in is merged, and what is committed here goes with the next sync.")
@@ -83,14 +88,6 @@ def sync(history: History, remote: str | None, at: dt.datetime) -> Synced:
 
 
 # -- this machine --------------------------------------------------------------------------------------------------
-
-
-def _commit_all(history: History, at: dt.datetime) -> None:
-    """Commit what the machine has not committed yet, and a person's edits where the settings say so."""
-    for one in history.everyone():
-        one.before(at)
-        one.catch_up()
-        one.record("Note what was recalled and imported", LOGS, {"Job": "sync"}, at)
 
 
 def _left(history: History) -> list[str]:
@@ -137,13 +134,6 @@ def _resume(history: History, repository: Repository, where: _Remote, at: dt.dat
         os.unlink(note)
 
 
-def _doubled(repository: Repository, changes: Changes) -> list[str]:
-    """Those of the changed files that hold two versions of some lines."""
-    pairs = [(path, after) for path, (_, after) in changes.items() if after]
-    texts = zip(pairs, repository.contents(pairs), strict=True)
-    return [path for (path, _), data in texts if weaving.has_doubled_lines(data)]
-
-
 def _settings(history: History, repository: Repository, changes: Changes) -> list[str]:
     """A sentence on the settings that came in; which of them must be agreed to first."""
     path = os.path.relpath(os.path.join(os.path.realpath(history.home), config.NAME), repository.where)
@@ -176,16 +166,11 @@ def _remote(repository: Repository, given: str | None) -> _Remote:
         raise FilememError(f"there is no remote to sync with; {hint}.")
     if name.startswith("-"):
         raise FilememError(f"{one_line(name)} is no remote; name one as git does.")
-    _check_place(repository, name)
+    place = _place_here(repository, name)
+    if place and (place + os.sep).startswith(repository.where + os.sep):  # as data it could have git run its hooks
+        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
     follows = name == followed
     return _Remote(name, (follows and repository.setting(f"branch.{branch}.merge")) or f"refs/heads/{branch}", follows)
-
-
-def _check_place(repository: Repository, name: str) -> None:
-    """Raises FilememError where a remote on this machine lies in the work tree: as data it could have git run its hooks."""
-    place = _place_here(repository, name)
-    if place and (place + os.sep).startswith(repository.where + os.sep):
-        raise FilememError(f"{one_line(name)} lies among the memories, at {one_line(place)}; keep it elsewhere.")
 
 
 def _place_here(repository: Repository, name: str) -> str:
@@ -290,24 +275,23 @@ def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime
     changes |= _summed_once(repository, merged.tree, ours, theirs)
     tree = repository.tree_with(merged.tree, changes) if changes else merged.tree
     text = message(f"Merge memories from {one_line(remote, 40)}", {"Job": "sync"})
-    told = {
-        ", ".join(map(one_line, dict.fromkeys(paths))): _told(words)
-        for paths, words in merged.messages
-        if quiet.isdisjoint(paths)
-    }
+    told = {}
+    for paths, words in merged.messages:
+        if quiet.isdisjoint(paths):
+            kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
+            unknown = f"git could not settle it ({one_line(kind)}); look at it"
+            told[", ".join(map(one_line, dict.fromkeys(paths)))] = _CONFLICTS.get(kind, unknown)
     return repository.commit_tree(tree, [ours, theirs], text, MACHINE, at), told
 
 
-def _told(words: str) -> str:
-    """What git says of a conflict, in words for a person."""
-    kind = words.partition(":")[0].removeprefix("CONFLICT ").strip("()")
-    return {
-        "content": "both machines changed the same lines; both versions are in the file",
-        "add/add": "both machines made a file of this name; both versions are in it",
-        "modify/delete": "deleted on one machine and changed on the other; it is kept",
-        "rename/delete": "deleted on one machine and moved on the other; it is kept",
-        "rename/rename": "moved to two places; it is kept in both",
-    }.get(kind, f"git could not settle it ({one_line(kind)}); look at it")
+# What git calls a conflict, in words for a person.
+_CONFLICTS = {
+    "content": "both machines changed the same lines; both versions are in the file",
+    "add/add": "both machines made a file of this name; both versions are in it",
+    "modify/delete": "deleted on one machine and changed on the other; it is kept",
+    "rename/delete": "deleted on one machine and moved on the other; it is kept",
+    "rename/rename": "moved to two places; it is kept in both",
+}
 
 
 def _settled(history: History, merged: Merged) -> tuple[dict[str, GitFile | None], set[str]]:
@@ -366,19 +350,14 @@ def _moved(
 ) -> dict[str, GitFile | None]:
     """The edit of one machine in the text that the other has archived, or brought back, under its other path: so much may be
     written into a short memory on the way that git sees no move. Nothing where there is no such text."""
-    repository, where = history.repository, _other_place(history, path)
+    owns = ((one, one.own(path)) for one in history.everyone())
+    where = next(
+        (one.path(counterpart(own)) for one, own in owns if one.path(own) == path), ""
+    )  # none: it is no memory
+    repository = history.repository
     edited, moved = sides.get(_OURS) or sides.get(_THEIRS), present.get(where)
     text = _both(repository, where, edited, sides[_BASE], moved) if edited and moved and _BASE in sides else None
     return {} if text is None or not moved else {path: None, where: _entry(repository, moved, text)}
-
-
-def _other_place(history: History, path: str) -> str:
-    """Where a memory lies in the archive, or out of it, as a path in the repository; empty for what is no memory."""
-    for one in history.everyone():
-        own = one.own(path)
-        if one.path(own) == path:
-            return one.path(counterpart(own))
-    return ""
 
 
 def _entry(repository: Repository, like: GitFile, text: bytes) -> GitFile:

@@ -6,6 +6,7 @@ in a single file, nothing is written at all.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 from collections.abc import Iterator
@@ -68,12 +69,17 @@ def _plan(history: History, commit: Commit) -> tuple[list[Step], list[str]]:
     said: list[str] = []
     clashes: list[str] = []
     for change in _changes(history, commit):
-        where = _now(history, change.new or change.old or "")
+        where = ""
+        with contextlib.suppress(NotFound):  # it is gone
+            where = history.folder.locate(change.new or change.old or "")
         found = worktree.read(history.folder.place / where) if where else None
         try:
             made, words = _reverse(history, change, where, found)
         except _ChangedSince as clash:
-            clashes.append(_explain(history, commit, where or change.old or "", str(clash)))
+            path = where or change.old or ""
+            later = None if path in history.edited() else log.changed_since(history, path, commit.commit)
+            by = f"last by {later.commit[:8]}, {one_line(later.subject, 60)}" if later else "not committed yet"
+            clashes.append(f"{one_line(path)}: {clash} ({by})")
             continue
         steps += made
         said += words
@@ -116,21 +122,6 @@ def _reverse(
     if os.path.lexists(history.folder.absolute(change.old)):
         raise _ChangedSince(f"it came from {change.old}, where another file is now; move that one first")
     return [Step(where, found, None), Step(change.old, None, back)], [f"Moved {where} back to {change.old}."]
-
-
-def _explain(history: History, commit: Commit, path: str, clash: str) -> str:
-    """The clash with the commit that is in the way."""
-    later = None if path in history.edited() else log.changed_since(history, path, commit.commit)
-    by = f" (last by {later.commit[:8]}, {one_line(later.subject, 60)})" if later else " (not committed yet)"
-    return f"{one_line(path)}: {clash}{by}"
-
-
-def _now(history: History, path: str) -> str:
-    """Where a memory lies now; empty where it is gone."""
-    try:
-        return history.folder.locate(path)
-    except NotFound:
-        return ""
 
 
 def _changes(history: History, commit: Commit) -> list[_CommittedChange]:

@@ -1,7 +1,7 @@
 """Files of the work tree changed for git's sake, never over a person's bytes: compared at the moment of the change."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound
@@ -46,17 +46,8 @@ def carry_out(top: str, steps: Iterable[Step]) -> None:
                 disk.create(where, becomes)
             except FileExistsError:
                 raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
-        else:
-            disk.edit(where, _only(path, found, becomes))
-
-
-def _only(path: str, found: bytes, becomes: bytes) -> Callable[[bytes], bytes]:
-    def change(now: bytes) -> bytes:
-        if now != found:
+        elif not disk.edit(where, lambda now, old=found, new=becomes: new if now == old else None):  # type: ignore[misc]
             raise Changed(f"{path} has just been changed; it was left as it is, try again.")
-        return becomes
-
-    return change
 
 
 def bring(repository: Repository, changes: Changes) -> None:
