@@ -24,11 +24,9 @@ from filemem.files import archive
 from filemem.files.trust import Trust
 from filemem.forgetting import maintenance
 from filemem.jobs import table
-from filemem.jobs.journal import Journal
-from filemem.jobs.orders import Outcome
 from filemem.jobs.pools import Here, Pool, Processes
-from filemem.jobs.running import outcomes
-from filemem.jobs.table import JOBS, Order, Work
+from filemem.jobs.running import Journal, outcomes
+from filemem.jobs.table import JOBS, Order, Outcome, Work
 from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)

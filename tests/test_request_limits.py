@@ -13,10 +13,9 @@ from test_many_users import AT, OLD, TALK
 from filemem import ModelError, Store
 from filemem.endpoint import OpenAIModel, RequestLimits
 from filemem.files.trust import Trust
-from filemem.jobs.orders import work
 from filemem.jobs.pools import Here
 from filemem.jobs.running import outcomes
-from filemem.jobs.table import Order
+from filemem.jobs.table import Order, work
 from filemem.text import tokens
 
 ASK = {"messages": [{"role": "user", "content": "x" * 360}]}

@@ -11,11 +11,9 @@ from filemem.cli.options import chosen
 from filemem.cli.screen import bar, for_script, progress, put, say, tell
 from filemem.errors import FilememError
 from filemem.files import config
-from filemem.jobs.journal import Journal
-from filemem.jobs.orders import Outcome
 from filemem.jobs.pools import pool
-from filemem.jobs.running import outcomes
-from filemem.jobs.table import JOBS, Order, Work
+from filemem.jobs.running import Journal, outcomes
+from filemem.jobs.table import JOBS, Order, Outcome, Work
 from filemem.jobs.telling import Told
 from filemem.models import choosing
 from filemem.text.plain import escape_controls

@@ -12,7 +12,7 @@ from filemem.cli.options import json_option_that, many_options, new_user_option,
 from filemem.cli.screen import for_script, progress, say_aside, say_dim, tell
 from filemem.errors import FilememError
 from filemem.importers import FORMATS, import_file
-from filemem.jobs.imports import committed_imports, import_json, taken_in
+from filemem.jobs.telling import committed_imports, import_json, taken_in
 
 LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your word."

@@ -181,7 +181,9 @@ class Folder:
         for candidate in both:
             where = self.absolute(candidate)
             if os.path.isdir(where):
-                raise Refused(f"{one_line(path)} is a folder; name a file in it{self._examples(path)}.")
+                inside = [name for name in self.paths() if name.startswith(path.rstrip("/") + "/")][:3]
+                examples = f", such as {', '.join(inside)}" if inside else ""
+                raise Refused(f"{one_line(path)} is a folder; name a file in it{examples}.")
             if os.path.lexists(where):
                 return candidate
         paths = self.paths()
@@ -197,10 +199,6 @@ class Folder:
     def nearest(self, path: str, count: int = 3) -> list[str]:
         """The existing paths most like a wrong one, best first."""
         return _nearest(path, self.paths(), count)
-
-    def _examples(self, path: str) -> str:
-        inside = [p for p in self.paths() if p.startswith(path.rstrip("/") + "/")][:3]
-        return f", such as {', '.join(inside)}" if inside else ""
 
     # -- reading and writing -------------------------------------------------------------------------------------
 
@@ -258,7 +256,11 @@ class Folder:
                     raise
                 if home == self._root:
                     return held.pop_all()
-                _remove_stub(Place(self._root))
+                # What the lock alone has made anew of a folder that was moved away: nobody who waits for it there stays.
+                stub = Place(self._root)
+                with contextlib.suppress(OSError, FilememError):
+                    if os.listdir(stub) == [BOOKKEEPING] and os.listdir(stub / BOOKKEEPING) == ["lock"]:
+                        remove(stub)
                 self._root = home
 
     def create(self, path: str, text: str) -> str:
@@ -267,7 +269,8 @@ class Folder:
         with self.locked():
             for number in range(1, 10_000):
                 candidate = path if number == 1 else f"{stem}-{number}{extension}"
-                if self._taken(candidate):
+                # One name means one memory, wherever it lies.
+                if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
                 where = self.absolute(candidate)
                 disk.make_folder(where.folder)
@@ -277,10 +280,6 @@ class Folder:
                     disk.create(where, data)
                     return candidate
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
-
-    def _taken(self, path: str) -> bool:
-        """Is the name in use, here or in the archive? One name means one memory, wherever it lies."""
-        return any(os.path.lexists(self._named(candidate)) for candidate in (path, counterpart(path)))
 
     def append(self, path: str, text: str) -> None:
         """Add whole lines to a memory, durably."""
@@ -293,8 +292,15 @@ class Folder:
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change a memory's bytes by a function of them; see `disk.edit`."""
+
+        def changed(before: bytes) -> bytes | None:
+            after = change(before)
+            if after is not None and after != before:
+                self._note(path, before, after)
+            return after
+
         with self.locked(), self._worded(path):
-            return disk.edit(self.absolute(path), self._noting(path, change))
+            return disk.edit(self.absolute(path), changed)
 
     @contextlib.contextmanager
     def _worded(self, path: str) -> Iterator[None]:
@@ -348,15 +354,6 @@ class Folder:
             self._note(path, data, None)
             self._note(target, None, data)
 
-    def _noting(self, path: str, change: Callable[[bytes], bytes | None]) -> Callable[[bytes], bytes | None]:
-        def changed(before: bytes) -> bytes | None:
-            after = change(before)
-            if after is not None and after != before:
-                self._note(path, before, after)
-            return after
-
-        return changed
-
     def bookkeeping(self, name: str = "") -> Place:
         """The place on disk of a bookkeeping file, or of the folder that holds them."""
         return self.place / (f"{BOOKKEEPING}/{name}" if name else BOOKKEEPING)
@@ -378,13 +375,6 @@ def is_temporary_name(name: str) -> bool:
     if lower.endswith((".md", ".txt", ".yaml", ".yml")):
         return False
     return (lower[0] == lower[-1] == "#" and len(lower) > 1) or re.match(_SAVES, lower) is not None
-
-
-def _remove_stub(place: Place) -> None:
-    """Remove what a lock alone has made anew of a folder that was moved away: nobody who waits for it there stays."""
-    with contextlib.suppress(OSError, FilememError):
-        if os.listdir(place) == [BOOKKEEPING] and os.listdir(place / BOOKKEEPING) == ["lock"]:
-            remove(place)
 
 
 def is_unprintable(name: str) -> bool:

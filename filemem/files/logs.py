@@ -6,7 +6,7 @@ A line that a kill has torn, or somebody has spoilt, says nothing, and hides no 
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from filemem.errors import FilememError
@@ -47,3 +47,11 @@ def add(place: str, lines: bytes, *, durably: bool = False) -> int:
         if durably:
             os.fsync(file.fileno())
         return file.tell()
+
+
+def rewrite(place: str, entries: Iterable[Any]) -> None:
+    """Let a log have just these entries, durably; without any there is none."""
+    if lines := b"".join(map(line, entries)):
+        disk.write(place, lines)
+    elif disk.exists(place):
+        disk.delete(place)

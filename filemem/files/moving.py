@@ -7,7 +7,6 @@ going, and gone once it was compared with these.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import stat
@@ -147,10 +146,7 @@ def _digests(top: Place, caches: Collection[str]) -> dict[str, str]:
 def _digest(place: Place, mode: int) -> str:
     if stat.S_ISDIR(mode):
         return "folder"
-    if stat.S_ISLNK(mode):
-        return f"-> {_link(place)}"
-    with open(disk.open_regular(place), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return f"-> {_link(place)}" if stat.S_ISLNK(mode) else disk.digest(place)
 
 
 def _link(place: Place) -> str:
@@ -206,18 +202,14 @@ def _clear(store: StoreFolder, folder: Folder, caches: Collection[str]) -> None:
         if os.path.lexists(top / name) and shard.place != folder.above and not os.path.lexists(going):
             disk.replace(top / name, going)
         if os.path.lexists(going):
-            _spare(going, json.loads(disk.read(digests)), folder, caches)
+            known = json.loads(disk.read(digests))
+            left = [path for path, found in _digests(going, caches).items() if known.get(path) != found]
+            if left:
+                raise Changed(
+                    f"{first_few(left)} in {going} was saved there while {folder.name} was moved; bring it over"
+                    f" to {folder.root}, delete {going}, then give the same command again."
+                )
             disk.replace(going, gone)
             remove(gone)
         disk.delete(digests)
         disk.sync_folder(top)
-
-
-def _spare(going: Place, digests: dict[str, str], folder: Folder, caches: Collection[str]) -> None:
-    """Raise Changed where something in a folder that is to be removed is not as it was copied."""
-    left = [path for path, found in _digests(going, caches).items() if digests.get(path) != found]
-    if left:
-        raise Changed(
-            f"{first_few(left)} in {going} was saved there while {folder.name} was moved; bring it over"
-            f" to {folder.root}, delete {going}, then give the same command again."
-        )

@@ -92,7 +92,7 @@ def forget_lost(folder: Folder, path: str) -> int:
         found[live(path)] = [turn for turn in said if turn not in gone]
         entries = [{"session": name, "turn": turn} for name, turns in found.items() for turn in turns]
         if gone:
-            disk.write(folder.bookkeeping(NAME), b"".join(map(logs.line, entries)))
+            logs.rewrite(folder.bookkeeping(NAME), entries)
     return len(gone)
 
 

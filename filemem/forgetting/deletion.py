@@ -4,7 +4,6 @@ A memory goes with the turns that it came from, with what was distilled from the
 what repeats it word for word. Of a conversation, a summary, the profile or a note only the lines in question go.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -149,10 +148,10 @@ def plan(folder: Folder, asked: list[DeletionItem], about: str = "", share: floa
         gathering.ask(item)
     gathering.follow()
     leftovers, notes = _leftovers(folder, gathering.wording)
-    gone = {item.path: digest(folder.place / item.path) for item in leftovers}
+    gone = {item.path: disk.digest(folder.place / item.path) for item in leftovers}
     for path in gathering.whole:
         data = gathering.memories[path].data  # none of what is too large to be read
-        gone[path] = plain.digest(data) if data else digest(folder.absolute(path))
+        gone[path] = plain.digest(data) if data else disk.digest(folder.absolute(path))
     passages = sorted(item for found in gathering.lines.values() for item in found.values())
     items = [*gathering.whole.values(), *passages, *leftovers]
     lines = {path: gathering.cuts(path) for path in gathering.memories if path not in gathering.whole}
@@ -172,12 +171,6 @@ def mentions(folder: Folder, words: str) -> DeletionPlan:
     """
     wording = Wording(words, MOST)
     return plan(folder, [item for memory in _memories(folder) for item in matching(memory, wording)], words, MOST)
-
-
-def digest(path: str) -> str:
-    """The SHA-256 of a plain file's bytes, of any size."""
-    with open(disk.open_regular(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _memories(folder: Folder) -> Iterator[Memory]:

@@ -18,7 +18,7 @@ from filemem.files import archive, disk, origins, recalls, running, trace
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, Memory, kind_of
 from filemem.files.places import Place, files, names_in, remove, spot
-from filemem.forgetting.deletion import DeletionPlan, digest, other_files
+from filemem.forgetting.deletion import DeletionPlan, other_files
 from filemem.forgetting.wording import MARK, LineCut, Wording, apply_cuts
 from filemem.history import POSTPONED, History, UncommittedChanges, asof
 from filemem.search import vector_files
@@ -200,7 +200,7 @@ def _delete(folder: Folder, whole: dict[str, str]) -> tuple[list[str], list[str]
     stayed: list[str] = []
     for path, known in whole.items():
         try:
-            disk.delete_if(folder.place / path, lambda where, known=known: digest(where) == known)  # type: ignore[misc]
+            disk.delete_if(folder.place / path, lambda where, known=known: disk.digest(where) == known)  # type: ignore[misc]
             deleted.append(path)
         except (NotFound, FileNotFoundError):
             continue
@@ -217,7 +217,11 @@ def _delete_temporaries(folder: Folder, found: DeletionPlan) -> None:
         where = folder.place / path
         with contextlib.suppress(FilememError, OSError):
             data = disk.read(where, LARGEST)
-            if found.wording.line_about(data) or digest(where) in found.whole.values() or any(map(data.count, old)):
+            if (
+                found.wording.line_about(data)
+                or disk.digest(where) in found.whole.values()
+                or any(map(data.count, old))
+            ):
                 disk.delete(where)
 
 

@@ -52,11 +52,9 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
     said += [f"Of its own settings these are not used: {first_few(left_out)}."] if left_out else []
     clean = not repository.run("status", "--porcelain", "--", *(spec(prefix + name) for name in _FILES))
     for name, lines in _FILES.items():
-        missing = _add_lines(os.path.join(home, name), lines)
-        if missing:
+        if missing := _add_lines(os.path.join(home, name), lines):
             said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
-    unfinished = repository.unfinished()
-    if unfinished or not clean:
+    if (unfinished := repository.unfinished()) or not clean:
         return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
     names = [*_FILES, *(_memories(home) if begins else [])]
     ignored = repository.ignored(prefix + name for name in names)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import functools
-import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem.errors import Busy, FilememError, NotFound, Problem
+from filemem.errors import Busy, FilememError, Problem
 from filemem.files import config, disk, logs
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder, users
@@ -338,14 +337,9 @@ class History:
         if add is None and not done:
             return
         with self.folder.locked():
-            where = self.folder.bookkeeping(POSTPONED)
             jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
-            lines = [json.dumps({**job._asdict(), "at": job.at.isoformat()}) + "\n" for job in jobs]
-            if lines:
-                disk.write(where, "".join(lines).encode())
-            else:
-                with contextlib.suppress(NotFound):
-                    disk.delete(where)
+            entries = [{**job._asdict(), "at": job.at.isoformat()} for job in jobs]
+            logs.rewrite(self.folder.bookkeeping(POSTPONED), entries)
 
     def _adopt_orphans(self, cut_off: int = 0) -> None:
         """Let what processes wrote that are no more (or were `cut_off`), and did not come to commit, wait for its commit.
@@ -377,12 +371,10 @@ class History:
         """Take back the notes on paths that are committed now, or wait for it: this process's, or those named."""
         gone = processes or {os.getpid()}
         with self.folder.locked():
-            where, noted = self.folder.bookkeeping(WRITTEN), _noted(self.folder)
+            noted = _noted(self.folder)
             left = [note for note in noted if note.path not in paths or note.process not in gone]
-            if left and len(left) < len(noted):
-                disk.write(where, "".join(json.dumps(note) + "\n" for note in left).encode())
-            elif noted and not left:
-                disk.delete(where)
+            if len(left) < len(noted):
+                logs.rewrite(self.folder.bookkeeping(WRITTEN), left)
 
     def _bytes(self, path: str) -> bytes | None:
         with contextlib.suppress(FilememError):

@@ -11,8 +11,7 @@ from distributed import Client, LocalCluster, Security
 from distributed.scheduler import KilledWorker
 
 from filemem.errors import FilememError
-from filemem.jobs.orders import Outcome, work
-from filemem.jobs.table import Order
+from filemem.jobs.table import Order, Outcome, work
 from filemem.text.plain import one_line
 
 JOIN = 10  # seconds for the scheduler to answer and the first worker to join

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from filemem.errors import FilememError
 from filemem.files.trust import Trust
-from filemem.jobs.orders import Outcome, work
-from filemem.jobs.table import Order
+from filemem.jobs.table import Order, Outcome, work
 
 
 class Pool(Protocol):

@@ -5,16 +5,21 @@ is killed anywhere is done again to the same end. So whoever was at it when a wo
 """
 
 import heapq
+import json
+import os
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 
 from filemem.errors import FilememError
-from filemem.jobs.orders import Outcome
+from filemem.files import disk, logs
+from filemem.files.folder import BOOKKEEPING
+from filemem.files.places import Place
 from filemem.jobs.pools import Pool
-from filemem.jobs.table import Order
+from filemem.jobs.table import Order, Outcome
+from filemem.text.plain import digest
 
 TRIES = 6  # of one user
 PAUSE = 0.5  # seconds before the second try, twice as long before each further one: a quarter of a minute in all
@@ -75,3 +80,35 @@ def _outcome(future: "Future[Outcome]", user: str, pool: Pool) -> Outcome:
         return future.result()
     killed = pool.killed(error)
     return Outcome(user, [], {}, "its worker was killed." if killed else f"{type(error).__name__}: {error}", killed)
+
+
+class Journal:
+    """Which users a job is done with, in `.filemem/jobs/JOB-DIGEST.jsonl` of the store; another day or option begins anew.
+
+    A name is on disk before the next result is looked at, so that the job goes on where it was cut off.
+    """
+
+    def __init__(self, order: Order) -> None:
+        what = json.dumps([order.options, str(order.at.date())], sort_keys=True)
+        name = f"{BOOKKEEPING}/jobs/{order.job}-{digest(what, 16)}.jsonl"
+        self._place = Place(os.path.realpath(order.store)) / name
+
+    def done(self) -> set[str]:
+        """The users whom the job is done with."""
+        return set(map(str, logs.values(self._place)))
+
+    def begin(self, *, anew: bool) -> None:
+        """Make it ready to be added to; `anew` without what it held."""
+        disk.make_folder(self._place.folder)
+        if anew:
+            disk.write(self._place, b"")
+
+    def add(self, users: Iterable[str]) -> None:
+        """Note that the job is done with these users, durably."""
+        if lines := b"".join(map(logs.line, users)):
+            logs.add(self._place, lines, durably=True)
+
+    def end(self, *, whole: bool) -> None:
+        """Where the job is done with everybody, nothing needs it any more."""
+        if whole:
+            disk.delete(self._place)

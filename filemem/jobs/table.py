@@ -1,4 +1,4 @@
-"""The jobs by name: what each does for one user, and what it has to say."""
+"""The jobs by name: what each does for one user, what it has to say, and what becomes of it: plain values, as these travel."""
 
 import datetime as dt
 import functools
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from filemem.endpoint import RequestLimits
 from filemem.endpoint.completions import FailFastModel
 from filemem.endpoint.traced import traced
-from filemem.errors import FilememError, Refused
+from filemem.errors import Busy, Changed, FilememError, Refused, in_words
 from filemem.files import archive, config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
@@ -20,8 +20,17 @@ from filemem.forgetting.maintenance import JobDone
 from filemem.history import History
 from filemem.importers import import_file
 from filemem.jobs import costs
-from filemem.jobs.imports import committed_imports, import_json, taken_in
-from filemem.jobs.telling import Told, as_json, consolidated, in_sum, lines, notice
+from filemem.jobs.telling import (
+    Told,
+    as_json,
+    committed_imports,
+    consolidated,
+    import_json,
+    in_sum,
+    lines,
+    notice,
+    taken_in,
+)
 from filemem.models import Model, choosing
 from filemem.models.offline import OfflineModel
 from filemem.overview import check, status
@@ -129,14 +138,6 @@ def _count(work: Work, *countings: Callable[..., None]) -> None:
             counting(work.folder, work.at, work.named, work.counts)
 
 
-def _sweep(work: Work) -> list[Told]:
-    return _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)])
-
-
-def _index(work: Work) -> list[Told]:
-    return _told(maintenance.build(work.folder, work.show))
-
-
 def _consolidate(work: Work) -> list[Told]:
     """Make memories of what was said; each decision is told by itself."""
     _count(work, costs.consolidating)
@@ -189,9 +190,37 @@ JOBS: dict[str, Callable[[Work], list[Told]]] = {
     "maintain": _maintain,
     "consolidate": _consolidate,
     "compact": _compact,
-    "sweep": _sweep,
-    "index": _index,
+    "sweep": lambda work: _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)]),
+    "index": lambda work: _told(maintenance.build(work.folder, work.show)),
     "check": _check,
     "status": _status,
     "import": _import,
 }
+
+
+class Outcome(NamedTuple):
+    """What became of a job for one user: what it tells and counts, or why it failed, and whether that may pass."""
+
+    user: str
+    told: list[Told]
+    counts: dict[str, int]
+    error: str = ""
+    passing: bool = False
+
+
+def work(order: Order, user: str, given: str = "", trust: Trust | None = None) -> Outcome:
+    """Do a job for one user; what their files or the system refuse is told in the outcome. `given` is what is theirs alone."""
+    counts = Counter[str]()
+    try:
+        store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
+        told = JOBS[order.job](Work(order, store, store.folder(user), counts, given, many=True))
+        return Outcome(user, told, dict(counts))
+    except (FilememError, OSError) as error:
+        reason = in_words(error) if isinstance(error, OSError) else str(error)
+        return Outcome(user, [], {}, reason, isinstance(error, Busy | Changed))
+
+
+@functools.lru_cache(maxsize=2)
+def _store(root: str, trusted: bool) -> StoreFolder:
+    """A worker's store, whose settings are not read for each user."""
+    return StoreFolder(root, Trust(given=trusted))
