@@ -313,12 +313,12 @@ class Conversation:
         return answer
 
     def _give_up_tools(self, why: str, listen: Listener) -> None:
-        """From now on the model gets passages instead of tools; it is told once."""
+        """From now on the model gets passages instead of tools; the person is told once."""
         self._toolless = self.model
         listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
 
     def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
-        """One reply; where the model's context is too small for the prompt, to a shorter prompt."""
+        """Ask for one reply; where the prompt exceeds the model's context, ask again with a shorter one."""
         while True:
             system, turns = self.view()
             messages = prompt.messages(system, turns) + worked
@@ -389,7 +389,7 @@ def lost_turns(path: str, count: int) -> str:
 
 
 def plain_summary(before: str, new: list[Passage], budget: int) -> str:
-    """The first sentence of each turn behind what stood there; the oldest go where it outgrows `budget` tokens."""
+    """The summary `before` and the first sentence of each `new` turn; beyond `budget` tokens the oldest lines are dropped."""
     lines = before.split("\n") if before else []
     lines += [f"{turn.speaker}: {first_sentence(turn.text)}" for turn in new]
     while len(lines) > 1 and tokens.count("\n".join(lines)) > budget:
@@ -445,7 +445,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 
 def _is_call(text: str) -> bool:
-    """Is an answer nothing but a tool call, written out as text, as models do whose endpoint knows no tools?"""
+    """Is an answer nothing but a tool call written as text, as models write where the endpoint supports no tools?"""
     inside = _WRAPPED.fullmatch(text.strip())
     given = _mapping(inside[1]) if inside else None
     return (

@@ -1,4 +1,4 @@
-"""What of the memory always stands in the prompt: taken once a message, however many steps its answer takes."""
+"""What of the memory is always in the prompt: read once for each message, however many steps its answer takes."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class CoreMemory(NamedTuple):
 
 
 def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
-    """What stands as the files are now; wishes only where the person follows what this folder says of them."""
+    """Read it from the files as they are now; wishes only where the person has agreed to follow this folder's."""
     corpus = index.of(folder).corpus()
     lessons = [entry.path for entry in corpus.entries() if entry.kind == "lessons" and not entry.archived]
     kept = [entry.path for entry in corpus.entries() if entry.path.startswith(prompt.BLOCKS)]

@@ -353,7 +353,7 @@ def _fitted(text: str, stream: TextIO) -> str:
 
 
 def _aside(text: str) -> None:
-    """Say what is no answer, and nothing that a script needs."""
+    """Print a notice on standard error; scripts get none."""
     if not for_script():
         say_dim(_fitted(escape_controls(text), sys.stderr))
 
@@ -365,7 +365,7 @@ def _needed(argument: str, example: str) -> str:
 
 
 def _forget_typed(wording: Wording) -> None:
-    """Take what tells of something out of the lines that were typed, which are kept when the chat ends."""
+    """Take the lines about something out of the input history, which is saved when the chat ends."""
     if "readline" in globals():
         for number in range(readline.get_current_history_length(), 0, -1):
             if wording.is_about(readline.get_history_item(number) or ""):
@@ -373,7 +373,7 @@ def _forget_typed(wording: Wording) -> None:
 
 
 def _drop_typed(count: int) -> None:
-    """Take out the lines that were typed last."""
+    """Take the last lines out of the input history."""
     if "readline" in globals():
         for _ in range(min(count, readline.get_current_history_length())):
             readline.remove_history_item(readline.get_current_history_length() - 1)

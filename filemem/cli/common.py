@@ -52,7 +52,7 @@ def the_store() -> StoreFolder:
 
 
 def _whole(store: StoreFolder) -> StoreFolder:
-    """A store, of whose shards those are named on standard error that are not mounted, after a person was asked about them."""
+    """The store; after the person was asked about its shards, those that are not mounted are named on standard error."""
     if (store.trust.ask or store.trust.given) and store.shards.mentioned:
         settled(store)
     for one in () if chosen("user") else store.shards.absent():

@@ -35,7 +35,7 @@ def run_job(job: str, label: str, **options: Any) -> int:
 
 
 def many() -> bool:
-    """Is this command for all users? Raises FilememError where its options are not for the same."""
+    """Is this command for all users? Raises FilememError where its options contradict each other."""
     everybody = bool(chosen("all_users"))
     if everybody and chosen("user"):
         raise FilememError("--user and --all-users exclude each other; give one of them.")
@@ -46,7 +46,7 @@ def many() -> bool:
 
 
 def order(job: str, options: dict[str, Any]) -> Order:
-    """The order as all workers get it, with the model that is meant."""
+    """The order that every worker gets; the model's name is resolved here, once."""
     store = the_store()
     if "model" in options:
         unsettled = settled(store)
@@ -56,7 +56,7 @@ def order(job: str, options: dict[str, Any]) -> Order:
 
 
 def for_all(order: Order, label: str, users: Mapping[str, str]) -> int:
-    """Do a job for many users, with what is each one's alone, tell what is news, and sum up; the exit code.
+    """Do a job for `users` (name: what is given for that one alone), print news and sums; return the exit code.
 
     It is 1 also where the users of a shard were left out, as that is not mounted.
     """

@@ -86,7 +86,7 @@ def _finish_earlier(folder: Folder, how: dict[str, bool]) -> int | None:
 
 
 def _beside(folder: Folder, found: DeletionPlan) -> bool:
-    """Does a record or a cache of the user's still say it, though no memory does?"""
+    """Do the user's logs, traces or caches still hold it, though no memory does?"""
     return any(line.startswith(f"{folder.name}/") for line in erasure.files_still_saying(folder, found.wording))
 
 

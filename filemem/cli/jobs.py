@@ -50,7 +50,7 @@ def compact_command(**options: Any) -> int:
 @json_option
 @shared_options
 def sweep_command(**options: Any) -> int:
-    """Archive what has faded; bring back what was opened or cited in the archive.
+    """Archive what is no longer used; bring back what was opened or cited in the archive.
 
     Only what was fades: summarised conversations, past events and plans, trifles. Nothing is deleted: what is archived still
     answers, and filemem restore brings it back. filemem why says why.

@@ -148,7 +148,7 @@ def load(root: str | Path, environment: Mapping[str, str] = os.environ, trust: T
 def withheld(
     root: str | Path, environment: Mapping[str, str] = os.environ, trust: Trust | None = None
 ) -> dict[str, Any]:
-    """What the file sets of PERSONS that does not count, as the person has neither agreed to it nor said it themselves."""
+    """The settings of PERSONS in the file that do not count, as the person has neither agreed to them nor given them."""
     return _withheld(root, _values(root), environment, trust or Trust())
 
 
@@ -158,12 +158,12 @@ def place(root: str | Path) -> str:
 
 
 def asked(root: str | Path) -> dict[str, Any]:
-    """What the file sets of PERSONS, whether it counts or not."""
+    """The settings of PERSONS in the file, whether they count or not."""
     return persons(_values(root))
 
 
 def persons(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some settings that only a person may decide, where they differ from the defaults."""
+    """The `values` that only a person may decide and that differ from the defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
     return {key: values[key] for key in PERSONS if key in values and values[key] not in (defaults[key], [])}
 

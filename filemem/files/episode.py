@@ -87,12 +87,12 @@ def places(lines: list[str], front_end: int) -> list[int]:
 
 
 def once(lines: list[str], front_end: int) -> list[str]:
-    """The lines with one episode of several, the same on every machine: each clone had one line more, and the merge has two."""
+    """The lines with one episode, where a merge of two clones left two; every machine chooses the same one."""
     found = places(lines, front_end)
     kept = max(found, key=lambda n: lines[n - 1], default=0)
     return [line for n, line in enumerate(lines, 1) if n == kept or n not in found]
 
 
 def _like(line: str, written: str) -> str:
-    """A line with the end of another."""
+    """What was `written`, with the line ending of `line`."""
     return written + "\r" * line.endswith("\r")

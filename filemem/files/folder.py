@@ -304,7 +304,7 @@ class Folder:
 
     @contextlib.contextmanager
     def _worded(self, path: str) -> Iterator[None]:
-        """Have errors name the path as the caller does."""
+        """Turn errors into ones that name the path as the caller wrote it."""
         try:
             yield
         except (NotFound, Refused) as error:

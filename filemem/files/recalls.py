@@ -120,7 +120,7 @@ def fold(folder: Folder) -> int:
 
 
 def _kept(lines: list[bytes]) -> list[bytes]:
-    """The lines that say all that the log says of days, in its order."""
+    """The lines to keep, in order: the last recall of each memory on each day, and its last `archived`."""
     last: dict[tuple[bytes, bytes], int] = {}
     for number, line in enumerate(lines):
         at, _, rest = line.partition(b"\t")

@@ -170,8 +170,8 @@ def _particulars(said: str) -> int:
 
 
 def valued(turn: Utterance, day: dt.date, total: float, *, to_assistant: bool) -> float:
-    """A weighted sum of signs as a score from 0 to 1, with what holds whatever the signs: 1 where a person asks to remember it,
-    half of it for an assistant."""
+    """The score of a turn, from 0 to 1, by the weighted sum `total`: always 1 where a person asks to remember it, at least 0.6
+    where it holds a weighty fact, half for an assistant's turn."""
     if turn.speaker.casefold() == ASSISTANT:
         return 0.5 / (1 + math.exp(-total))
     if to_assistant and any(

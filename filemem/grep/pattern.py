@@ -133,7 +133,7 @@ class Pattern:
             yield batch, read
 
     def _there(self, child: Child, lines: list[str], left: float, seconds: float) -> bytes:
-        """For each line 1 where it matches, else 0, as the child finds within the seconds that are left."""
+        """One byte a line, 1 where it matches, else 0, from the child process; within the seconds left."""
         deadline = time.monotonic() + left
         try:
             child.ask((self._regex.pattern, self._regex.flags, lines), left)

@@ -310,7 +310,7 @@ def _overlap(path: str, root: str) -> bool:
 
 
 def _as(path: str) -> str:
-    """How a deleted memory is named, unless its very name was forgotten."""
+    """How a report names a deleted memory, unless its name was to be forgotten, too."""
     return f" as {path}" if path else ""
 
 

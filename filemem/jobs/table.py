@@ -111,7 +111,7 @@ def _model(settled: str, store: str, name: str, run: str) -> Model | None:
 
 
 def _finer(show: Progress) -> Progress:
-    """Progress in so few steps that a bar would leave it out, each step a long one."""
+    """Progress of few, long steps in thousandths, as a bar is not shown for a small total."""
     return lambda done, total: show(1000 * done, 1000 * total)
 
 

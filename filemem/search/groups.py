@@ -70,7 +70,7 @@ def asked(question: str) -> Group | None:
 
 
 def of_words(parsed: Query, group: Group, names: Sequence[str] = ()) -> Query:
-    """The question for all that tells of a group, and of those who are in it by name."""
+    """The question turned into a search for the words of a group and the `names` of its members."""
     stems = dict.fromkeys((terms.stem(token) for word in group.words for token in terms.tokens(word)), 1.0)
     tokens = [token for name in names for token in terms.tokens(name) if len(token) > 1 and token not in terms.STOP]
     stems |= {terms.stem(token): MEMBER for token in tokens}
@@ -81,7 +81,7 @@ def of_words(parsed: Query, group: Group, names: Sequence[str] = ()) -> Query:
 
 
 def members(hits: Sequence[Candidate], group: Group, owner: str) -> list[str]:
-    """The names in what tells who is in a group, those of the best hits first, the owner's own aside."""
+    """The names of a group's members in some hits, those of the best hits first, without the owner's."""
     found: dict[str, str] = {}
     for hit in hits:
         for name in _named(hit.text, group) if not hit.note else ():
@@ -91,7 +91,7 @@ def members(hits: Sequence[Candidate], group: Group, owner: str) -> list[str]:
 
 
 def _named(text: str, group: Group) -> Iterator[str]:
-    """The names of those of whom the sentences tell that hold a word of the group: linked, or beside such a word."""
+    """The names in sentences that hold a word of the group: linked names, Chinese names, and names beside such a word."""
     for sentence in re.split(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n", text):
         if group.tells.search(sentence):
             yield from (link[1] for link in LINK.finditer(sentence))
@@ -100,8 +100,8 @@ def _named(text: str, group: Group) -> Iterator[str]:
 
 
 def by_member(hits: Sequence[Candidate], group: Group, names: Sequence[str]) -> list[Candidate]:
-    """The hits that tell of a group, the best of each member first, then the second best of each, and so on; what names none of
-    them stands for itself."""
+    """The hits about a group: the best of each member first, then the second best of each, and so on; a hit that names no member
+    counts as one of its own."""
     rows: dict[str, list[Candidate]] = {name: [] for name in names}
     for hit in hits:
         if hit.speaker == ASSISTANT or terms.flags(hit.text) & terms.IS_QUESTION:

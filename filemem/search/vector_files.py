@@ -87,7 +87,7 @@ class VectorFiles:
                 self.keep(self.places.keys())
 
     def keep(self, keys: Collection[str]) -> None:
-        """Put the vectors with these keys into as few files as can be, and delete all others. Raises FilememError or OSError."""
+        """Write the vectors with these keys into few files and delete all others. Raises FilememError or OSError."""
         wanted, some = [key for key in self.places if key in keys], FULL // (4 * self.width or 1)
         new = set()
         for at in range(0, len(wanted), some):

@@ -175,7 +175,7 @@ def said(turns: Iterable[RecentTurn]) -> Iterator[Evidence]:
 
 
 def together(groups: Iterable[Iterable[Evidence]]) -> list[Evidence]:
-    """One of each passage, with the best that is known of it; what a fact that is over was made of is over too.
+    """Several sources' evidence, each passage once with its highest strength; a fact that is over makes its turn over, too.
 
     Lines of the profile and turns that a fact repeats give way to the fact.
     """

@@ -305,7 +305,7 @@ def _may_mean(asked: UnderstoodQuestion, text: str) -> bool:
 
 
 def _of_others(one: Evidence) -> bool:
-    """Is all that a passage tells about others than its speaker?"""
+    """Does a passage tell only of people other than its speaker?"""
     return all(subject_of(sentence.text) == "other" for sentence in one.telling)
 
 
@@ -316,13 +316,13 @@ def _says_more(asked: UnderstoodQuestion, one: Evidence) -> bool:
 
 
 def _was_asked(asked: UnderstoodQuestion, one: Evidence) -> bool:
-    """Is it for what the question asks that a memory does not hold any more, as far as can be told?"""
+    """Was a superseded memory superseded in the very relation that the question asks for, as far as can be told?"""
     stated = _relations_of(one, asked.owner)
     return not stated or any(_same(name, relation, asked) for name in asked.relations for relation in stated)
 
 
 def _of_sort(asked: UnderstoodQuestion, one: Evidence) -> float:
-    """What it counts that a passage has the sorts of things that are asked for: a day, a number of what is to be counted."""
+    """The score for having the sort of thing that is asked for: a day, or a number before the noun that is counted."""
     found = 0.0
     for sort in asked.sorts:
         if sort.hold:
@@ -366,7 +366,7 @@ def is_related(asked: UnderstoodQuestion, text: str) -> bool:
 
 
 def _states(asked: UnderstoodQuestion, one: Evidence) -> float:
-    """What it counts that a passage states a relation that is asked for."""
+    """The score for stating a relation that is asked for."""
     stated = _relations_of(one, asked.owner) if asked.relations else ()
     return RELATION * any(_same(name, relation, asked) for name in asked.relations for relation in stated)
 
@@ -390,7 +390,7 @@ def _same(wanted: str, stated: str, asked: UnderstoodQuestion) -> bool:
 
 
 def _holds(asked: UnderstoodQuestion, one: Evidence) -> float:
-    """What it counts that a passage holds what the topics ask for, of whom they ask it."""
+    """The score for holding what the topics ask for, said of the person asked about."""
     named = asked.people and any(topic.name == "name" for topic in asked.topics)
     # To name somebody tells not what they are called.
     about = [topic for topic in asked.topics if not (named and topic.person)]

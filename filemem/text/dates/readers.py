@@ -116,7 +116,7 @@ def part_of(words: str, parts: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def never_written(reading: Reading, which: str) -> Reading:
-    """A holiday, which is told of in general more often than of one year."""
+    """A holiday is not annotated with a date, as people mostly speak of it in general; one with `last` or `next` is."""
     return reading if which else reading._replace(annotated=False)
 
 

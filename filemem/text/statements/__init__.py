@@ -44,7 +44,7 @@ class Statement(NamedTuple):
     """One to three sentences of a turn as they were written; `line` is the turn's.
 
     `states` are the relations that it states of the speaker; `changes` are the clauses in which it takes back, moves or ends
-    something told before;    `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
+    something told before; `when` is the day of a plan that names one; `asked`: the speaker asks for it to be remembered.
     """
 
     text: str
@@ -194,7 +194,7 @@ def may_tell(part: Sentence) -> bool:
 
 
 def _one_note(parts: list[Sentence], first: list[Sentence], second: list[Sentence]) -> bool:
-    """Do two groups of a message stand side by side, one of them without a subject and of no kind that the table names?"""
+    """Are two adjacent groups of a message one note, as one of them has no subject and no kind of the table?"""
     beside = parts.index(second[0]) - parts.index(first[-1]) == 1 and len(first) + len(second) <= SENTENCES
     return beside and any(
         not any(map(_kind, group)) and not table.sign("own subject", plainly(group[0].text))
@@ -315,7 +315,7 @@ def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]
 
 
 def is_empty_talk(said: str) -> bool:
-    """Is a sentence courtesy, about the other one, or vague, so that nothing that leans on it is understood by it?"""
+    """Is a sentence courtesy, about the listener, or vague, so that quoting it would explain nothing?"""
     second = table.sign("second person", said) and not is_chinese(said)
     return bool(second or table.sign("reaction", said) or table.sign("vague", said))
 
