@@ -36,7 +36,10 @@ FUSE serves without locks of its own the kernel locks locally."""
 
 def problems(folder: str) -> list[Problem]:
     """What keeps two writers from waiting for each other in a store's folder; none where nothing can be written there."""
-    kind, options = mounted(folder, _mounts())
+    mounts = ""
+    with contextlib.suppress(OSError), open(MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
+        mounts = file.read()
+    kind, options = mounted(folder, mounts)
     for kinds, wanted in _LOCAL.items():
         option = next((one for one in options.split(",") if wanted and re.fullmatch(wanted, one)), "")
         if re.fullmatch(kinds, kind) and (option or not wanted):
@@ -69,9 +72,3 @@ def mounted(folder: str, mounts: str) -> tuple[str, str]:
         if place and where.startswith(place.rstrip("/") + "/") and len(place) >= len(found[0]):
             found = place, kind, options
     return found[1:]
-
-
-def _mounts() -> str:
-    with contextlib.suppress(OSError), open(MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
-    return ""

@@ -78,22 +78,16 @@ def trails(folder: Folder) -> dict[str, RecallHistory]:
             try:
                 day = known[at[:10]]
             except KeyError:
-                if (told := _day(at[:10])) is None:
+                try:
+                    day = known[at[:10]] = dt.date.fromisoformat(at[:10].decode(errors="replace"))
+                except ValueError:
                     continue
-                day = known[at[:10]] = told
             trail.append(day)
             if at > trail.last:
                 trail.last = at
             if trail.archived and at >= trail.archived:
                 trail.since = True
     return {path.rstrip(b"\n").decode(errors="replace"): trail for path, trail in found.items()}
-
-
-def _day(text: bytes) -> dt.date | None:
-    try:
-        return dt.date.fromisoformat(text.decode(errors="replace"))
-    except ValueError:
-        return None
 
 
 def fold(folder: Folder) -> int:
@@ -110,22 +104,16 @@ def fold(folder: Folder) -> int:
     def folded(data: bytes) -> bytes:
         nonlocal gone
         lines = data.splitlines(True)
-        kept = _kept(lines)
-        gone = len(lines) - len(kept)
-        return b"".join(kept)
+        last: dict[tuple[bytes, bytes], int] = {}
+        for number, line in enumerate(lines):
+            at, _, rest = line.partition(b"\t")
+            how, _, path = rest.partition(b"\t")
+            key = (path.rstrip(b"\n"), how if how == b"archived" else at[:10])
+            if key not in last or lines[last[key]][:16] <= at:
+                last[key] = number
+        gone = len(lines) - len(last)
+        return b"".join(lines[number] for number in sorted(last.values()))
 
     with folder.locked():
         disk.edit(log, folded)
     return gone
-
-
-def _kept(lines: list[bytes]) -> list[bytes]:
-    """The lines to keep, in order: the last recall of each memory on each day, and its last `archived`."""
-    last: dict[tuple[bytes, bytes], int] = {}
-    for number, line in enumerate(lines):
-        at, _, rest = line.partition(b"\t")
-        how, _, path = rest.partition(b"\t")
-        key = (path.rstrip(b"\n"), how if how == b"archived" else at[:10])
-        if key not in last or lines[last[key]][:16] <= at:
-            last[key] = number
-    return [lines[number] for number in sorted(last.values())]

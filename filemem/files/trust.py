@@ -41,7 +41,10 @@ class Trust:
 
     def known(self, path: str, content: Content) -> bool | None:
         """The answer about what `content` at a real `path` asks for; None where there is none yet."""
-        return True if self.given or _named(path, os.environ.get(VARIABLE, "")) else self.kept(path, content)
+        variable = os.environ.get(VARIABLE, "")
+        named = [os.path.realpath(place) for place in variable.split(os.pathsep) if place and variable != "1"]
+        agreed = self.given or variable == "1" or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in named)
+        return True if agreed else self.kept(path, content)
 
     def kept(self, path: str, content: Content) -> bool | None:
         """The person's own answer, kept from before; None where there is none."""
@@ -90,9 +93,3 @@ def _kept() -> dict[str, dict[str, Any]]:
                 path: one for path, one in found.items() if isinstance(one, dict) and {*one} >= {"trusted", "content"}
             }
     return {}
-
-
-def _named(path: str, variable: str) -> bool:
-    """Does the environment agree to what lies at `path`?"""
-    places = [os.path.realpath(place) for place in variable.split(os.pathsep) if place and variable != "1"]
-    return variable == "1" or any(path.startswith(place.rstrip(os.sep) + os.sep) for place in places)

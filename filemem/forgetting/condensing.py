@@ -10,7 +10,7 @@ import bisect
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from filemem.files import archive
@@ -199,7 +199,8 @@ def chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]
     turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
     least = _best(turns)
     others = [turn for turn in turns if turn.worth and turn is not least[turn.path]]
-    ranked = [*least.values(), *sorted(others, key=_merit, reverse=True)]
+    others.sort(key=lambda turn: turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT, reverse=True)
+    ranked = [*least.values(), *others]
 
     def left(kept: list[SourceTurn]) -> tuple[float, float]:
         """The bytes and tokens that some turns leave, together in their bullets."""
@@ -227,38 +228,26 @@ def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
     return found
 
 
-def _joined(bullets: Iterable[Bullet]) -> Iterator[Bullet]:
+def _joined(bullets: Iterable[Bullet]) -> list[Bullet]:
     """The bullets of one speaker, neighbours made one while it is not too long."""
-    joined: Bullet | None = None
+    joined: list[Bullet] = []
     for bullet in bullets:
-        if (
-            joined
-            and joined.speaker
-            and len(joined.lines) + len(bullet.lines) <= TURNS
-            and len(joined.text) + len(bullet.text) <= LETTERS
-        ):
-            joined = joined._replace(text=f"{joined.text} … {bullet.text}", lines=joined.lines + bullet.lines)
-            continue
-        if joined:
-            yield joined
-        joined = bullet
-    if joined:
-        yield joined
-
-
-def _merit(turn: SourceTurn) -> float:
-    return float(turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT)
+        last = joined[-1] if joined else bullet
+        fits = len(last.lines) + len(bullet.lines) <= TURNS and len(last.text) + len(bullet.text) <= LETTERS
+        if joined and last.speaker and fits:
+            joined[-1] = last._replace(text=f"{last.text} … {bullet.text}", lines=last.lines + bullet.lines)
+        else:
+            joined.append(bullet)
+    return joined
 
 
 def probe_questions(turns: Iterable[SourceTurn]) -> dict[str, str]:
     """For each path, its most telling turn as a question that should find it; dates aside, which `last week` would mislead."""
-    return {path: _undated(said.bullet.text[:300]) for path, said in _best(turns).items()}
-
-
-def _undated(text: str) -> str:
-    for mention in reversed(dates.mentioned(text, dt.date(2000, 1, 1))):
-        text = f"{text[: mention.start]} {text[mention.end :]}"
-    return text
+    found = {path: said.bullet.text[:300] for path, said in _best(turns).items()}
+    for path, text in found.items():
+        for mention in reversed(dates.mentioned(text, dt.date(2000, 1, 1))):
+            found[path] = f"{found[path][: mention.start]} {found[path][mention.end :]}"
+    return found
 
 
 def _best(turns: Iterable[SourceTurn]) -> dict[str, SourceTurn]:

@@ -52,10 +52,9 @@ def _importance(entry: IndexedFile) -> int:
 def _passed(entry: IndexedFile, known: References) -> bool:
     """Is it a fact that tells an event, a plan or a trifle, or a fact or lesson that is superseded or past its `valid_until`?"""
     told = entry.particulars
-    if entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING):
-        return True
+    episode = entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING)
     replaced = bool(told.get("superseded_by")) and entry.kind in ("facts", "lessons")
-    return replaced or expired(entry, known.today)
+    return episode or replaced or expired(entry, known.today)
 
 
 def expired(entry: IndexedFile, today: str) -> bool:
@@ -140,16 +139,13 @@ def rules(config: Config, entries: Iterable[IndexedFile], trails: dict[str, Reca
     days = {entry.date for entry in entries if entry.date and entry.kind == "sessions"}
     for trail in trails.values():
         days.update(day.toordinal() for day in set(trail))
-    return Rules(curve(config), config.grace_days, _active_days(sorted(days)))
+    active = sorted(days)
 
+    def active_days(start: dt.date, end: dt.date) -> float:
+        """The number of active days behind one date, up to another."""
+        return float(max(0, bisect.bisect(active, end.toordinal()) - bisect.bisect(active, start.toordinal())))
 
-def _active_days(days: list[int]) -> Elapsed:
-    """The number of active days behind one date, up to another."""
-
-    def elapsed(start: dt.date, end: dt.date) -> float:
-        return float(max(0, bisect.bisect(days, end.toordinal()) - bisect.bisect(days, start.toordinal())))
-
-    return elapsed
+    return Rules(curve(config), config.grace_days, active_days)
 
 
 class MemoryStatus(NamedTuple):

@@ -59,7 +59,13 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     place = folder.bookkeeping(f"{FOLDER}/{commit}")
     if not disk.exists(place):
         _check_out(repository, commit, "" if inside == "." else inside, place, moment)
-        _drop_old(folder.bookkeeping(FOLDER), commit)
+        above = place.folder
+        others = [above / name for name in names_in(above) if name[0] != "." and name != commit]
+        for old in sorted(others, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
+            aside = disk.temporary_in(above)
+            with contextlib.suppress(OSError, FilememError):
+                disk.replace(old, aside)
+                remove(aside)
     with contextlib.suppress(OSError):
         os.utime(place)
     return Past(folder, place, end_of(moment), commit, at, subject)
@@ -107,16 +113,6 @@ def _check_out(repository: Repository, commit: str, inside: str, place: Place, m
     finally:
         with contextlib.suppress(OSError, FilememError):
             remove(new)
-
-
-def _drop_old(above: Place, newest: str) -> None:
-    """Delete the commits that were asked for longest ago."""
-    places = [above / name for name in names_in(above) if name[0] != "." and name != newest]
-    for place in sorted(places, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
-        aside = disk.temporary_in(above)
-        with contextlib.suppress(OSError, FilememError):
-            disk.replace(place, aside)
-            remove(aside)
 
 
 def drop_all(folder: Folder) -> bool:
