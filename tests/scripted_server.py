@@ -147,6 +147,11 @@ class ScriptedServer(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.01,))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What has filemem talk with this endpoint."""
+        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
+
     def script(self, *steps: Answer) -> None:
         """Add steps to the script."""
         self._steps.extend(steps)

@@ -1,6 +1,6 @@
 """A program in a terminal of its own, for tests that type and read as a person does: a pty, and nothing simulated.
 
-with Terminal(["filemem", "chat"], env, columns=80) as term:
+with Terminal(["filemem", "chat"], env, cwd, columns=80) as term:
     term.expect("> ")
     term.type("Hello\\r")
     assert "Hello" in term.screen
@@ -13,18 +13,18 @@ import re
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from typing import Self
 
+from programs import LEADING, Program
+
 PATIENCE = 10.0  # seconds until a text that does not come fails the test
-_LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]")
 
 
 class Terminal:
-    """A running program; `raw` is all that it has printed, `screen` the same without colours and cursor movements."""
+    """A running filemem, or a program by its path; `raw` is what it printed, `screen` that without its controls."""
 
     def __init__(self, command: list[str], env: dict[str, str], cwd: str, columns: int = 100) -> None:
         self._command, self._env, self._cwd, self._columns = command, env, cwd, columns
@@ -34,15 +34,10 @@ class Terminal:
     def __enter__(self) -> Self:
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, self._columns, 0, 0))
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCH, *self._command],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            env=self._env,
-            cwd=self._cwd,
-        )
+        name, *words = self._command
+        kind, words = (Program, words) if name == "filemem" else (subprocess.Popen, [*LEADING, *self._command])
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
+        self._process = kind(words, **streams, start_new_session=True, env=self._env, cwd=self._cwd)
         os.close(slave)
         return self
 

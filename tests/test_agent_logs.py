@@ -7,13 +7,13 @@ import os
 import shlex
 import sqlite3
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from programs import COLD, clean, filemem
 
 from filemem import ConfigError, FilememError, Store
 from filemem.cli import cli
@@ -275,12 +275,6 @@ def test_a_list_that_is_none_is_named_by_its_line(tmp_path: Path, wrong: str) ->
         )
 
 
-def filemem(*words: str, given: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-    env = {key: value for key, value in os.environ.items() if not key.startswith("FILEMEM_")}
-    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words]
-    return subprocess.run(call, env={**env, **more}, input=given, capture_output=True, text=True, check=False)
-
-
 def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
     """A stranger's settings could name the person's own conversations; these stay where they are."""
     claude_code(tmp_path / "projects")
@@ -289,7 +283,7 @@ def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
     done = filemem("maintain", "--store", store)
     assert "imports: claude-code: ../projects (filemem maintain reads what lies there, and keeps it)" in done.stderr
     assert "take in" not in done.stdout and not (tmp_path / "store/mara/sessions").exists()
-    assert "Took in sessions/" in filemem("maintain", "--store", store, FILEMEM_TRUST=store).stdout
+    assert "Took in sessions/" in filemem("maintain", "--store", store, env=clean(FILEMEM_TRUST=store)).stdout
 
 
 # -- a hook --------------------------------------------------------------------------------------------------------------
@@ -306,7 +300,7 @@ def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path
     said = json.dumps({"session_id": "s-1", "transcript_path": str(file), "hook_event_name": "SessionEnd"})
     read, write = os.pipe()
     env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
-    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words]
+    call = [*COLD, *words]
     with subprocess.Popen(call, env=env, stdin=subprocess.PIPE, pass_fds=[write], text=True) as process:
         os.close(write)
         process.communicate(said)

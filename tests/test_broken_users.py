@@ -1,9 +1,9 @@
 """Whatever lies in a user's folder, a job on all users ends with a sentence about that user and does the others' work."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+from programs import filemem
 
 from filemem import Store
 from filemem.files.passages import turns
@@ -70,11 +70,7 @@ def write(root: Path, users: dict[str, dict[str, str | None]]) -> None:
 
 
 def maintained(root: Path, day: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from filemem.cli import main; main()", "maintain", "--all-users"]
-    unset = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
-    return subprocess.run(
-        [*command, "--store", root, "--today", day], capture_output=True, text=True, check=False, env=unset
-    )
+    return filemem("maintain", "--all-users", "--store", root, "--today", day)
 
 
 def kept(root: Path) -> list[str]:

@@ -4,20 +4,18 @@ Where the output is no terminal it is plain text or JSON, with an exit code that
 """
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import Program, clean, filemem
 from scripted_server import ScriptedServer, calls, cut, fail, hang, say
 from terminal import Terminal
 
-FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 FACT = "facts/2026/2026-05-01-oolong.md"
 HOSTILE = "tea \x1b]0;owned\x07\x1b[31mred \u202ekcab"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -44,24 +42,18 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def environment(store: Path, server: ScriptedServer | None = None, **more: str) -> dict[str, str]:
-    """A person's environment, without what this machine or a test run may have set."""
-    env = {"HOME": str(store), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color", **more}
-    if server:
-        env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
-    return env
+    return clean(store, **more) | (server.environment if server else {})
 
 
 def chat(store: Path, server: ScriptedServer | None = None, *options: str, columns: int = 100, **env: str) -> Terminal:
-    return Terminal([*FILEMEM, "chat", *options], environment(store, server, **env), str(store), columns)
+    return Terminal(["filemem", "chat", *options], environment(store, server, **env), str(store), columns)
 
 
 def run(
-    store: Path, server: ScriptedServer | None, *options: str, given: str | None = None, **env: str
+    store: Path, server: ScriptedServer | None, *options: str, given: str = "", **env: str
 ) -> subprocess.CompletedProcess[str]:
     """`filemem chat` without a terminal."""
-    command, source = [*FILEMEM, "chat", *options], environment(store, server, **env)
-    entry = {"input": given} if given is not None else {"stdin": subprocess.DEVNULL}
-    return subprocess.run(command, env=source, cwd=store, capture_output=True, encoding="utf-8", **entry)  # type: ignore[call-overload,no-any-return]
+    return filemem("chat", *options, env=environment(store, server, **env), cwd=store, given=given)
 
 
 def session(store: Path) -> str:
@@ -380,7 +372,7 @@ def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) ->
 
 def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer) -> None:
     """Tool calls, notices, what was remembered and what git did are said on standard error."""
-    assert subprocess.run([*FILEMEM, "init", "--git"], env=environment(store), cwd=store, capture_output=True)
+    assert not filemem("init", "--git", env=environment(store), cwd=store).returncode
     server.refuses = {"stream"}
     server.script(calls(("grep", {"pattern": "oolong"})), say("Oolong, still."), fail(400, "no facts"))
     done = run(store, server, "-m", "I live in Oslo. Which tea do I like?")
@@ -463,7 +455,7 @@ def test_json_events_for_scripts(store: Path, server: ScriptedServer) -> None:
 
 @pytest.mark.parametrize(
     ("options", "given"),
-    [(["-m", "Grüß dich, 世界"], None), ([], "Grüß dich, 世界\n"), (["-m", "-"], "Grüß dich, 世界")],
+    [(["-m", "Grüß dich, 世界"], ""), ([], "Grüß dich, 世界\n"), (["-m", "-"], "Grüß dich, 世界")],
 )
 @pytest.mark.parametrize("lang", ["C.UTF-8", "POSIX"])
 def test_one_message_comes_from_an_option_or_from_standard_input(
@@ -498,9 +490,8 @@ def test_resume_goes_on_with_the_last_session(store: Path, server: ScriptedServe
 
 def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: ScriptedServer) -> None:
     server.script(hang("Half"))
-    command = [*FILEMEM, "chat", "-m", "Tell me"]
-    env = environment(store, server)
-    with subprocess.Popen(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command, env = ["chat", "-m", "Tell me"], environment(store, server)
+    with Program(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.read(4) == b"Half"
         process.send_signal(signal.SIGINT)
@@ -513,8 +504,8 @@ def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: S
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer, number: int) -> None:
     server.script(hang("Half"))
-    command, env = [*FILEMEM, "chat", "-m", "Tell me"], environment(store, server)
-    with subprocess.Popen(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command, env = ["chat", "-m", "Tell me"], environment(store, server)
+    with Program(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.read(4) == b"Half"
         process.send_signal(number)

@@ -19,6 +19,7 @@ import yaml
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from programs import COLD, shell_command
 
 from filemem.cli import COMMANDS, cli
 from filemem.errors import FilememError
@@ -33,10 +34,7 @@ UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_"
 def home(tmp_path: Path) -> Path:
     """A person's home with a copy of the sample store in it, and `filemem` on the path."""
     shutil.copytree(PROJECT / "memory_store", tmp_path / "memory_store", ignore=shutil.ignore_patterns(".filemem"))
-    program = tmp_path / "bin/filemem"
-    program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\nfrom filemem.cli import main\nmain()\n")
-    program.chmod(0o755)
+    shell_command(tmp_path / "bin/filemem")
     return tmp_path
 
 
@@ -447,13 +445,13 @@ def test_what_needs_no_setting_goes_on_and_says_that_they_are_broken(here: Path,
     assert done.stdout
 
 
-def without_rights() -> list[str]:
-    """What makes the rights of files count for a command, where the tests run as root too."""
+def without_rights() -> str:
+    """A filemem for which the rights of files count, where the tests run as root too."""
     if os.geteuid():
-        return []
+        return "filemem"
     drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
     if shutil.which("setpriv") and subprocess.run([*drop, "true"], capture_output=True, check=False).returncode == 0:
-        return drop
+        return shlex.join([*drop, *COLD])
     pytest.skip("root reads and writes everything, and setpriv is not there to prevent it")
 
 
@@ -468,27 +466,26 @@ def read_only(home: Path) -> Iterator[Path]:
 
 
 def test_a_read_only_store_is_read(read_only: Path) -> None:
-    drop = shlex.join(without_rights())
+    program = without_rights()
     for line in ("grep oolong", "search oolong", f"open {FACT}", "list", "check", "prompt", "users"):
-        done = shell(read_only, f"{drop} filemem {line}")
+        done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
     for line in ("remember 'Owns a kettle.'", "chat -m 'Hello?'"):
-        done = shell(read_only, f"{drop} filemem {line}")
+        done = shell(read_only, f"{program} {line}")
         assert done.returncode == 2, line
         assert "Traceback" not in done.stderr
         assert re.search(r"(?m)^.*/memory_store/mara.*ermission", done.stderr), done.stderr
 
 
 def test_an_unreadable_store_is_one_line(home: Path) -> None:
-    drop = shlex.join(without_rights())
+    program = without_rights()
     for locked, lines in [
         ("memory_store/mara", ("list", "grep tea", "search tea", "chat -m hi")),
         ("memory_store", ("users",)),
     ]:
         (home / locked).chmod(0)
         for line in lines:
-            done = shell(home, f"{drop} filemem {line}")
-            (home / locked).chmod(0)
+            done = shell(home, f"{program} {line}")
             assert "Traceback" not in done.stderr, (line, done.stderr)
             assert done.returncode in (1, 2), (line, done)
         (home / locked).chmod(0o700)

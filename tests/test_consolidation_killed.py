@@ -1,17 +1,17 @@
 """Consolidation that is killed anywhere and run again ends in the tree of an undisturbed run; run twice, it changes nothing."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from crash_driver import AT, JOBS
+from programs import filemem
 
 from filemem import Store, index
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
 from filemem.remembering.ledger import NAME, Ledger
 
+DRIVER = Path(__file__).with_name("crash_driver.py").read_text()
 TALKS = {
     "sessions/2026/2026-09-03-0930-tea.md": ["My favourite tea is oolong."],
     "sessions/2026/2026-10-03-0930-move.md": [
@@ -53,10 +53,7 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
     before = tree(store)
     folder = place / "killed"
     folder.mkdir()
-    driver = Path(__file__).with_name("crash_driver.py")
-    told = subprocess.run(
-        [sys.executable, driver, store, folder, "consolidate"], capture_output=True, text=True, check=False
-    )
+    told = filemem("-c", DRIVER, store, folder, "consolidate")
     assert told.returncode == 0, told.stderr
     wanted = tree(folder / "undisturbed")
     assert [path for path in wanted if path.startswith("archive/")], "something was superseded"

@@ -4,17 +4,17 @@ the next run ends where an undisturbed one does.
 
 import datetime as dt
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from crash_driver import AT, JOBS, TALK
+from programs import filemem
 
 from filemem import Store, index
 from filemem.files import recalls
 from filemem.forgetting import maintenance
 
+DRIVER = Path(__file__).with_name("crash_driver.py").read_text()
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
 STORIES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": "Yesterday I bought a loom from Old Hannah for 85 pounds.",
@@ -61,10 +61,7 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
     before = tree(os.path.dirname(store))
     folder = place / "killed"
     folder.mkdir()
-    driver = Path(__file__).with_name("crash_driver.py")
-    told = subprocess.run(
-        [sys.executable, driver, os.path.dirname(store), folder, *how], capture_output=True, text=True, check=False
-    )
+    told = filemem("-c", DRIVER, os.path.dirname(store), folder, *how)
     assert told.returncode == 0, told.stderr
     wanted = tree(folder / "undisturbed")
     assert wanted != before, "the job has something to do"

@@ -9,12 +9,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from programs import filemem, shell_command
 
 from filemem.cli import COMMANDS
 
@@ -73,10 +73,7 @@ def pattern(expected: list[str]) -> re.Pattern[str]:
 def environment(folder: Path) -> dict[str, str]:
     """A machine with filemem, git and one person, and nothing else."""
     tools = folder / "bin"
-    tools.mkdir()
-    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from filemem.cli import main; main()"
-    (tools / "filemem").write_text(f"#!{sys.executable}\n{script}\n")
-    (tools / "filemem").chmod(0o755)
+    shell_command(tools / "filemem")
     (folder / "gitconfig").write_text(GIT)
     when = "2026-11-21T08:00:00+00:00"
     given = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
@@ -130,9 +127,7 @@ def happens(story: Story, tmp_path: Path, more: dict[str, str]) -> None:
 
 def options(words: list[str]) -> set[str]:
     """The options that a command's own --help tells, and those of its own commands; those of the whole program with them."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("FILEMEM_")}
-    call = [sys.executable, "-c", "from filemem.cli import main; main()", *words, "--help"]
-    done = subprocess.run(call, env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = filemem(*words, "--help")
     named = re.findall(r"^  (\w[\w-]*)", done.stdout.partition("\nCommands:\n")[2], re.MULTILINE)
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout)).union(*(options([*words, name]) for name in named))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
+from programs import COLD, Program, filemem
 from repositories import SETTINGS, START, git, named, plain_git  # noqa: F401
 
 from filemem import FilememError, Store
@@ -29,7 +30,6 @@ from filemem.history.git import Git
 WORD = "zyzzyva"
 TALK = f"sessions/2026/2026-11-18-0900-a-{WORD}.md"
 FACT = f"facts/2026/2026-11-18-a-{WORD}.md"
-FILEMEM = (sys.executable, "-c", "from filemem.cli import main; main()")
 SOON = 60  # seconds, for what takes two; what is not linear takes more than that
 
 
@@ -158,8 +158,7 @@ def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: 
     mara = Store(tmp_path).user("mara").folder
     mara.create("notes/a.md", f"{piece * (2_000_000 // len(piece.encode()))}\n\nOf the {WORD}.\n")
     mara.create(FACT, f"A {WORD} bit Mara.\n")
-    command = [*FILEMEM, "--store", str(tmp_path), "forget", "--about", WORD, "--yes"]
-    assert subprocess.run(command, timeout=SOON, capture_output=True).returncode == 0
+    assert filemem("--store", tmp_path, "forget", "--about", WORD, "--yes").returncode == 0
     assert WORD not in mara.read("notes/a.md").decode() and FACT not in mara.paths()
 
 
@@ -175,7 +174,7 @@ def test_a_huge_file_needs_no_memory_of_its_size(tmp_path: Path) -> None:
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))  # noqa: E731
     said = []
     for what in (["--about", WORD], ["facts/2026/2026-11-20-big.md"]):
-        command = [*FILEMEM, "--store", str(tmp_path), "forget", *what, "--yes"]
+        command = [*COLD, "--store", str(tmp_path), "forget", *what, "--yes"]
         said.append(subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, timeout=SOON))
     assert [done.returncode for done in said] == [0, 0], said
     assert f"Still says it: mara/facts/2026/2026-11-20-big.md: The {WORD}." in said[0].stdout
@@ -186,8 +185,8 @@ def test_asked_to_end_it_ends_and_is_finished_by_the_next(tmp_path: Path) -> Non
     store = made(tmp_path)
     (store / "mara/notes").mkdir()
     (store / "mara/notes/long.md").write_text("x" * 4_000_000 + f"\n\nOf the {WORD}.\n")
-    command = [*FILEMEM, "--store", str(store), "forget", "--about", WORD, "--yes"]
-    with subprocess.Popen([*command, "--purge-history"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command = ["--store", str(store), "forget", "--about", WORD, "--yes", "--purge-history"]
+    with Program(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while not (store / "mara/.filemem/forgetting").exists() and process.poll() is None:
             pass
         process.send_signal(signal.SIGTERM)

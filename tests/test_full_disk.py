@@ -5,17 +5,15 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import programs
 import pytest
 
 from filemem import Store
 from filemem.files.passages import format_turn
 
-PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
-QUIET = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM_", "OPENAI_", "GIT_"))}
 COMMANDS = [
     ["remember", "I live in Porto and work at the harbour."],
     ["chat", "-m", "I moved to Ghent."],
@@ -50,10 +48,7 @@ def filemem(disk: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
     given = [
         {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}.get(word, word) for word in words
     ]
-    return subprocess.run(
-        [*PROGRAM, *given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20"],
-        env=QUIET, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    return programs.filemem(*given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20")
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])

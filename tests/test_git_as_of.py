@@ -4,11 +4,11 @@ import datetime as dt
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import filemem
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, Toolbox, User
@@ -191,10 +191,7 @@ def test_every_reading_command_has_as_of(year: Path, tmp_path: Path) -> None:
     git(year, "worktree", "add", "--quiet", "--detach", str(plain), past.commit)
 
     def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        script = "from filemem.cli import main; main()"
-        return subprocess.run(
-            [sys.executable, "-c", script, "--store", str(where), *arguments], capture_output=True, text=True
-        )
+        return filemem("--store", where, *arguments)
 
     for question in [*QUESTIONS, ["open", past.paths()[0]]]:
         then, there = run(year, *question, "--as-of", str(when)), run(plain, *question, "--today", str(when))

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from programs import clean, filemem
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
@@ -367,9 +368,6 @@ def test_a_bare_repository_holds_no_store(tmp_path: Path) -> None:
     assert learn(mara)[1] == Recorded("", "") and History(mara).found is None
 
 
-COMMAND = "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"
-
-
 def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
     """One commit each, with the session or the source in its trailers; the log of recalls goes along."""
     where = tmp_path / "store"
@@ -381,8 +379,7 @@ def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
         ["chat", "--resume", "-m", "Any other?"],
         ["import", "markdown", "notes"],
     ):
-        command = [sys.executable, "-c", COMMAND, "--store", str(where), *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = filemem("--store", where, *arguments, cwd=tmp_path)
         assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
     said = git(where, "log", "-3", "--reverse", "--format=%s|%(trailers:separator=%x2C)").split("\n")
     assert [line.split("|")[0] for line in said] == ["Talk with mara: What tea?"] * 2 + ["Import 1 memory from notes"]
@@ -412,8 +409,7 @@ def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[
     git(where, "add", "."), git(where, "commit", "-qm", "Mine")
 
     def run(*arguments: str) -> None:
-        whole = [sys.executable, "-c", COMMAND, "--store", str(where), *arguments]
-        done = subprocess.run(whole, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = filemem("--store", where, *arguments)
         assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
 
     if command[0] == "review":
@@ -436,8 +432,7 @@ def test_a_repository_whose_names_are_sha256_is_used_like_any_other(tmp_path: Pa
     assert len(learn(mara, "Has a tattoo of Ravn.")[1].commit) == 64
 
     def run(*arguments: str) -> None:
-        command = [sys.executable, "-c", COMMAND, "--store", str(where), "--user", "mara", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = filemem("--store", where, "--user", "mara", *arguments)
         assert done.returncode == 0 and "git:" not in done.stderr, done.stdout + done.stderr
 
     run("forget", "--about", "Ravn", "--yes", "--purge-history")
@@ -454,8 +449,7 @@ def test_without_git_everything_else_works(tmp_path: Path) -> None:
     store(where)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", COMMAND, "--store", str(where), "--user", "mara", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": str(tmp_path)})
+        return filemem("--store", where, "--user", "mara", *arguments, env=clean(PATH=str(tmp_path)))
 
     kept = run("remember", "Has", "a", "bicycle.")
     assert kept.returncode == 0 and "git is not installed" in kept.stderr

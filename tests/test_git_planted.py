@@ -4,10 +4,10 @@ what it would have done. In the person's own repository memories are committed, 
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import clean, filemem
 from repositories import START, git, named, plain_git, store  # noqa: F401
 from terminal import Terminal
 
@@ -17,7 +17,6 @@ from filemem.history.git import GitError
 from filemem.history.sealed import NAME
 from filemem.history.sync import sync
 
-FILEMEM = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
 COMMANDS = (
     ["remember", "Has a boat."],
@@ -89,17 +88,8 @@ def plant(folder: Path, evil: Path) -> None:
 
 
 def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    env = {
-        "HOME": str(home),
-        "PATH": os.environ["PATH"],
-        "LANG": "C.UTF-8",
-        "LOGNAME": "mara",
-        "EDITOR": "true",
-        "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"],
-        **more,
-    }
-    entry = {"cwd": home, "capture_output": True, "encoding": "utf-8", "stdin": subprocess.DEVNULL}
-    return subprocess.run([*FILEMEM, *words, "--store", "store"], env=env, **entry)  # type: ignore[call-overload,no-any-return]
+    own = {"LOGNAME": "mara", "EDITOR": "true", "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"]}
+    return filemem(*words, "--store", "store", env=clean(home, **own, **more), cwd=home)
 
 
 def strangers(home: Path, where: str) -> Path:
@@ -244,9 +234,8 @@ def test_a_flag_or_the_environment_names_it(tmp_path: Path, more: list[str]) -> 
 def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
     store(tmp_path / "store")
     (tmp_path / "store/.git" / NAME).unlink()
-    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm"}
     for text, asked in (("Has a boat.", True), ("Has a tent.", False)):
-        with Terminal([*FILEMEM, "remember", text, "--store", "store"], env, str(tmp_path)) as term:
+        with Terminal(["filemem", "remember", text, "--store", "store"], clean(tmp_path), str(tmp_path)) as term:
             if asked:
                 term.expect("[y/N]")
                 term.type(f"{answer}\r")

@@ -5,10 +5,10 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import Program, filemem
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
@@ -171,9 +171,7 @@ def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file
         ("facts/b.md", 1),
         ("facts/c.yaml", 1),
     ]
-    script = "import sys; from filemem.cli import main; main()"
-    command = [sys.executable, "-c", script, "--store", two.store, "check"]
-    assert "filemem.yaml:1: two versions" in subprocess.run(command, capture_output=True, text=True).stdout
+    assert "filemem.yaml:1: two versions" in filemem("--store", two.store, "check").stdout
     assert synced(two).pushed == 0
 
 
@@ -356,8 +354,6 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[Fold
     talk = "sessions/2026/2026-11-20-0930-tea.md"
     change(one, talk, "- **mara** 09:30: hello\n")
     synced(one), synced(two)
-    script = "import sys; from filemem.cli import main; main()"
-    command = [sys.executable, "-c", script, "--store", str(Path(two.root).parent), "sync"]
     killed = 0
     for number in range(8):
         one.append(talk, f"- **mara** 10:00: number {number}\n")
@@ -365,7 +361,7 @@ def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[Fold
         change(one, f"facts/{number}.md", f"{number}\n")
         change(two, f"facts/there-{number}.md", f"{number}\n")
         synced(one)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        process = Program(["--store", two.store, "sync"], stdout=subprocess.DEVNULL)
         try:
             process.wait(timeout=chance.uniform(0.2, 0.5))
         except subprocess.TimeoutExpired:
@@ -437,9 +433,7 @@ def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
     synced(one)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        script = "import sys; from filemem.cli import main; main()"
-        command = [sys.executable, "-c", script, "--store", str(Path(two.root).parent), *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
+        return filemem("--store", two.store, *arguments)
 
     said = run("sync")
     assert said.returncode == 0 and "Brought in 1 commit, sent 2." in said.stdout
@@ -451,7 +445,6 @@ def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
     assert said.returncode == 2 and "a merge is in progress" in said.stderr
 
 
-COMMAND = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
 FETCHED, LANDING = ".git/FETCH_HEAD", ".git/filemem-landing"
 
 
@@ -473,8 +466,8 @@ def test_sigterm_ends_a_sync_cleanly_and_the_next_one_finishes_it(
         git(copy, "remote", "set-url", "origin", str(remote))
         (copy / FETCHED).unlink(missing_ok=True)
         named(copy)
-        command = [*COMMAND, "--store", str(copy), "--user", "mara", "sync"]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        command = ["--store", str(copy), "--user", "mara", "sync"]
+        running = Program(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
         while when != "at once" and running.poll() is None and not (copy / when).exists():
             os.sched_yield()
         running.send_signal(signal.SIGTERM)

@@ -1,14 +1,13 @@
 """undo takes back just what one commit did, or nothing at all; log, diff and blame tell the truth about each line."""
 
 import datetime as dt
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from programs import clean, filemem
 from repositories import START, git, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
@@ -250,8 +249,7 @@ def test_diff_shows_new_files_too_and_leaves_the_index_alone(mara: Folder) -> No
 
 
 def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from filemem.cli import main; main()", "--store", str(where), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+    return filemem("--store", where, *arguments, env=clean(NO_COLOR="1"))
 
 
 def test_the_commands_answer_in_words(mara: Folder) -> None:

@@ -2,12 +2,12 @@
 
 import contextlib
 import json
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from programs import filemem
 
 from filemem.files.places import Place, Reach
 from filemem.index import building
@@ -47,8 +47,7 @@ def test_every_file_is_read_once(root: Path, python: str) -> None:
     for old in (root / ".filemem").glob("index/*"):
         old.unlink()
     words = [f"word{number}" for number in range(FILES)]
-    program = [sys.executable, "-c", ASK, str(root), python, *words]
-    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=60)
+    done = filemem("-c", ASK, root, python, *words)
     paths = {word: [f"sessions/2026-05-{number + 1:02}-talk.md"] for number, word in enumerate(words)}
     speakers = {word: f"speaker {number}" for number, word in enumerate(words)}
     assert json.loads(done.stdout) == [FILES, paths, speakers, True, [FILES, FILES], FILES]

@@ -1,12 +1,11 @@
 """Orders to the assistant or its memory are told from talk about orders, memory and instructions, in English and Chinese."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import filemem
 
 from filemem.remembering.injection import HIDDEN, IGNORE, OWN, suspicious
 from filemem.text import tables
@@ -211,4 +210,4 @@ def test_no_long_text_holds_it_up() -> None:
         "import json, sys; from filemem.remembering.injection import suspicious\n"
         "for piece in json.load(sys.stdin): suspicious((piece * 12_000)[:12_000] + 'x')"
     )
-    subprocess.run([sys.executable, "-c", program], input=json.dumps(HOSTILE), text=True, check=True, timeout=60)
+    assert filemem("-c", program, given=json.dumps(HOSTILE)).returncode == 0

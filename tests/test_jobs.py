@@ -2,13 +2,12 @@
 
 import datetime as dt
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import clean, filemem
 from scripted_server import ScriptedServer, fail
 
 from filemem import Store
@@ -34,14 +33,7 @@ def store(tmp_path):
 
 def run(store, *arguments, code=0, env=None):
     """What a command prints; the day is 20 November 2026."""
-    command = [sys.executable, "-c", "from filemem.cli import main; main()", *arguments]
-    done = subprocess.run(
-        [*command, "--store", store, "--today", "2026-11-20"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **(env or {})},
-    )
+    done = filemem(*arguments, "--store", store, "--today", "2026-11-20", env=clean(**(env or {})))
     assert done.returncode == code, done.stderr
     return done.stdout
 

@@ -5,9 +5,7 @@ import datetime as dt
 import gc
 import json
 import multiprocessing
-import os
 import subprocess
-import sys
 import weakref
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ import pytest
 from crash_driver import arm
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import filemem
 
 from filemem import Store, index
 from filemem.files import archive
@@ -149,9 +148,7 @@ def test_a_journal_torn_anywhere_names_nobody_who_is_not_done(
 
 
 def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
-    command = [sys.executable, "-c", "from filemem.cli import main; main()", *words, "--store", str(store), "--json"]
-    unset = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
-    told = subprocess.run([*command, "--today", "2026-11-20"], capture_output=True, text=True, check=False, env=unset)
+    told = filemem(*words, "--store", store, "--json", "--today", "2026-11-20")
     assert told.returncode == code, told.stderr
     return [json.loads(line) for line in told.stdout.splitlines()]
 

@@ -4,7 +4,6 @@ extra each command of `filemem mcp` says in a sentence what is missing, and a to
 
 import datetime as dt
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,13 +14,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import clean, filemem
 from terminal import Terminal
 
 from filemem.errors import FilememError
 from filemem.mcp import clients
 from filemem.serve import keys
 
-PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 SETTINGS = {
     "claude-code": ".claude.json",
     "claude-desktop": ".config/Claude/claude_desktop_config.json",
@@ -37,14 +36,8 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment(home: Path) -> dict[str, str]:
-    return {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
-
-
 def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, "mcp", *words], env=environment(home), cwd=home, capture_output=True, text=True, check=False
-    )
+    return filemem("mcp", *words, env=clean(home), cwd=home)
 
 
 def servers(client: str, path: Path) -> dict[str, Any]:
@@ -93,12 +86,12 @@ def test_what_cannot_be_read_is_left_to_the_person(home: Path, there: str) -> No
 
 
 def test_on_a_terminal_it_asks_and_a_no_writes_nothing(home: Path) -> None:
-    with Terminal([*PROGRAM, "mcp", "install", "cursor"], environment(home), str(home)) as terminal:
+    with Terminal(["filemem", "mcp", "install", "cursor"], clean(home), str(home)) as terminal:
         terminal.expect("[y/N]")
         terminal.type("n\r")
         terminal.expect("Nothing was written.")
     assert not (home / ".cursor").exists()
-    with Terminal([*PROGRAM, "mcp", "install", "cursor"], environment(home), str(home)) as terminal:
+    with Terminal(["filemem", "mcp", "install", "cursor"], clean(home), str(home)) as terminal:
         terminal.expect("[y/N]")
         terminal.type("y\r")
         terminal.expect("Written")
@@ -159,7 +152,7 @@ def test_a_token_is_kept_as_a_hash_outside_the_store(home: Path, monkeypatch: py
 def test_without_the_extra_one_sentence_says_what_to_install(home: Path) -> None:
     block = "import sys; sys.modules['mcp'] = None; import importlib.util as u; u.find_spec = lambda name: None; "
     call = [sys.executable, "-c", block + "from filemem.cli import main; main()", "mcp"]
-    done = subprocess.run(call, env=environment(home), cwd=home, capture_output=True, text=True, check=False)
+    done = subprocess.run(call, env=clean(home), cwd=home, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
         done.stderr

@@ -1,12 +1,11 @@
 """Talk that is off the record leaves no trace: no file of the store differs after it, and what was typed is not kept."""
 
 import datetime as dt
-import os
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from programs import clean
 from scripted_server import ScriptedServer, calls, say
 from terminal import Terminal
 
@@ -65,21 +64,10 @@ def test_from_off_on_nothing_is_kept_and_the_talk_goes_on(root: Path) -> None:
 
 def test_what_is_typed_off_the_record_is_not_kept(root: Path) -> None:
     """In a terminal, from /off on."""
-    command = [
-        sys.executable,
-        "-c",
-        "from filemem.cli import main; main()",
-        "chat",
-        "--store",
-        str(root),
-        "--user",
-        "ann",
-    ]
+    command = ["filemem", "chat", "--store", str(root), "--user", "ann"]
     with ScriptedServer() as server:
         server.default = say("Yes.")
-        env = {"HOME": str(root.parent), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
-        env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "FILEMEM_MODEL": "x"}
-        with Terminal(command, env, str(root.parent), 100) as term:
+        with Terminal(command, clean(root.parent, **server.environment), str(root.parent), 100) as term:
             for typed, answer in (
                 ("I like the red bike", "Yes."),
                 ("/off", "what was said before is."),

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import shell_command
 from scripted_server import ScriptedServer, calls, say
 
 ROOT = Path(__file__).parents[1]
@@ -79,8 +80,8 @@ def test_any_endpoint_serves(tmp_path: Path, line: str) -> None:
     with ScriptedServer(say("Oolong, since March.")) as server:
         env = environment(tmp_path, OPENAI_BASE_URL=server.base_url, PYTHONPATH=str(ROOT))
         called = re.sub(r"OPENAI_BASE_URL=\S+", f"OPENAI_BASE_URL={server.base_url}", line.replace("…", "none"))
-        program = f'{sys.executable} -c "from filemem.cli import main; main()"'
-        called = called.replace(".venv/bin/filemem", program)
+        shell_command(tmp_path / "filemem")
+        called = called.replace(".venv/bin/filemem", "./filemem")
         done = subprocess.run(
             ["bash", "-c", called], cwd=tmp_path, env=env, input="Tea?", capture_output=True, text=True
         )

@@ -1,17 +1,15 @@
 """While a chat goes on, what has left the prompt's window is remembered behind it, and what a chat left is at its end."""
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import clean
 from scripted_server import ScriptedServer, Step, hang, say
 from terminal import Terminal
 
-FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 LONG = "The lecture on hydraulics went on about valves and pumps and pipes. " * 12
 
 
@@ -26,16 +24,8 @@ def chat(folder: Path, server: ScriptedServer | None = None, **settings: object)
     (folder / "memory_store").mkdir(exist_ok=True)
     given = {"window_tokens": 200, **settings}
     (folder / "memory_store/filemem.yaml").write_text("".join(f"{key}: {value}\n" for key, value in given.items()))
-    env = {
-        "HOME": str(folder),
-        "PATH": os.environ["PATH"],
-        "LANG": "C.UTF-8",
-        "TERM": "xterm-256color",
-        "LOGNAME": "nora",
-    }
-    if server:
-        env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
-    return Terminal([*FILEMEM, "chat"], env, str(folder), 200)
+    env = clean(folder, LOGNAME="nora", **(server.environment if server else {}))
+    return Terminal(["filemem", "chat"], env, str(folder), 200)
 
 
 def facts(folder: Path) -> list[str]:

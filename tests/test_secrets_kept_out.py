@@ -6,12 +6,12 @@ Whoever wants it kept says so, and is told how.
 import datetime as dt
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from programs import clean
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
@@ -23,7 +23,6 @@ from filemem.models.offline import OfflineModel
 
 SECRET = "Tulip-Garden-42"
 TOLD = f"My wifi password is {SECRET} and the router is upstairs."
-FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 
 
 @pytest.fixture
@@ -139,9 +138,8 @@ def test_lines_typed_in_a_chat_are_kept_without_secrets_old_ones_too(tmp_path: P
     history = tmp_path / "store/ann/.filemem/history"
     history.parent.mkdir(parents=True)
     history.write_text("my pin is 4921\nhello there\n")
-    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
-    env |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-test", "FILEMEM_MODEL": "gpt-x"}
-    with Terminal([*FILEMEM, "chat", "--store", "store", "--user", "ann"], env, str(tmp_path)) as term:
+    env = clean(tmp_path, **server.environment)
+    with Terminal(["filemem", "chat", "--store", "store", "--user", "ann"], env, str(tmp_path)) as term:
         term.expect("\n> ")
         term.type(f"{TOLD}\r")
         term.expect("Taken out of what is kept: password.")

@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import programs
 import pytest
+from programs import clean
 
 from filemem import Store
 from filemem.errors import FilememError, Refused
@@ -37,9 +39,7 @@ def opened(top: Path) -> Store:
 
 
 def filemem(top: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "FILEMEM_TRUST": str(top.parent), "PYTHONPATH": str(Path(__file__).parents[1])}
-    call = [sys.executable, "-c", "from filemem.cli import main; main()", "--store", str(top), *words]
-    return subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+    return programs.filemem("--store", top, *words, env=clean(FILEMEM_TRUST=str(top.parent)))
 
 
 def placed(top: Path) -> dict[str, str]:
@@ -136,12 +136,9 @@ def test_stores_of_a_stranger_are_not_opened(tmp_path):
     Store(tmp_path / "a").user("ann").remember("Prefers oolong tea.")
     with pytest.raises(Refused, match="you have not agreed to it"):
         Store(top).users()
-    call = [sys.executable, "-c", "from filemem.cli import main; main()", "--store", str(top), "users"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "XDG_CONFIG_HOME": str(tmp_path / "own")}
-    codes = [
-        subprocess.run([*call, *more], env=environment, capture_output=True, check=False).returncode
-        for more in ([], ["--trust"], [])
-    ]
+    env = clean(XDG_CONFIG_HOME=str(tmp_path / "own"))
+    calls = (["users"], ["users", "--trust"], ["users"])
+    codes = [programs.filemem("--store", top, *words, env=env).returncode for words in calls]
     assert codes == [2, 0, 0]
 
 

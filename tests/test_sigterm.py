@@ -6,11 +6,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import Program, clean
 from scripted_server import ScriptedServer, hang
 
 from filemem import Store
@@ -18,8 +18,6 @@ from filemem.files import archive
 from filemem.files.passages import format_turn
 from filemem.files.transcript import Transcript
 
-PROGRAM = [sys.executable, "-c", "from filemem.cli import main; main()"]
-QUIET = {name: text for name, text in os.environ.items() if not name.startswith(("FILEMEM_", "OPENAI_", "GIT_"))}
 TODAY = "2026-11-20"
 TOWNS = ("Ghent", "Porto", "Leeds", "Oslo", "Turin", "Cadiz", "Brno", "Graz")
 
@@ -60,15 +58,8 @@ JOBS: dict[str, tuple[list[str], str]] = {  # the command, and where its files a
 def start(folder: Path, *words: str, **env: str) -> subprocess.Popen[str]:
     given = [str(folder.parent / "full/export.jsonl") if word == "EXPORT" else word for word in words]
     where = ["--store", str(folder), "--user", "ann", *(["--today", TODAY] if words[0] != "watch" else [])]
-    return subprocess.Popen(
-        [*PROGRAM, *given, *where],
-        env=QUIET | {"FILEMEM_TRUST": "1"} | env,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return Program([*given, *where], env=clean(FILEMEM_TRUST="1", **env), text=True, cwd=folder, **pipes)
 
 
 def ended(job: subprocess.Popen[str], ready: Callable[[], bool]) -> tuple[int, str]:
@@ -131,15 +122,7 @@ def test_a_job_ends_cleanly_and_the_next_run_finishes_it(full: Path, tmp_path: P
 def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
     """The turn is kept, and the answer is marked as interrupted."""
     with ScriptedServer(hang()) as server:
-        chat = start(
-            tmp_path,
-            "chat",
-            "-m",
-            "I like tea.",
-            OPENAI_BASE_URL=server.base_url,
-            OPENAI_API_KEY="k",
-            FILEMEM_MODEL="m",
-        )
+        chat = start(tmp_path, "chat", "-m", "I like tea.", **server.environment)
         code, errors = ended(chat, lambda: bool(server.requests))
     assert (code, "Traceback" in errors) == (143, False), errors
     user = Store(tmp_path).user("ann").folder

@@ -3,14 +3,13 @@ on what to do, within 1 GB of memory, and all other memories go on being served.
 
 import json
 import os
-import subprocess
-import sys
 import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from programs import filemem
 
 from filemem import Store
 from filemem.errors import Refused
@@ -98,10 +97,7 @@ def run(store: Path, commands: list[list[str]]) -> dict[str, tuple[int, str]]:
     of_all = ("users",)
     whole = [[*words, "--store", str(store), *(() if words[0] in of_all else ("--user", "mara"))] for words in commands]
     whole = [[*words, "-o", str(store.parent / "page.html")] if words[0] == "report" else words for words in whole]
-    unset = {key: value for key, value in os.environ.items() if not key.startswith(("FILEMEM_", "OPENAI_"))}
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, json.dumps(whole)], capture_output=True, text=True, check=False, env=unset
-    )
+    done = filemem("-c", DRIVER, json.dumps(whole))
     assert done.returncode == 0, done.stderr[-3000:]
     found = {}
     for line in done.stdout.splitlines():
@@ -118,7 +114,7 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
     "a session of 1 GB": (lambda mara: sparse(mara / "sessions/2026/2026-11-21-0930-big.md"), "not a text file"),
     "a profile of 1 GB": (lambda mara: sparse(mara / "profile.md"), "not a text file"),
     "a text of 10.4 MB": (
-        lambda mara: (mara / "facts/2026/2026-11-21-big.md").write_text("a b\n" * 2_600_000) and None,
+        lambda mara: (mara / "facts/2026/2026-11-21-big.md").write_text(("a b " * 25 + "\n") * 104_000) and None,
         "larger than 10 MB",
     ),
     "folders a thousand deep": (lambda mara: below(mara / "facts", ["d"] * 1000), "folders deep"),
@@ -256,5 +252,5 @@ def test_the_tree_of_a_user_goes_however_deep(store: Path) -> None:
 def test_the_driver_notices_what_is_no_sentence(store: Path) -> None:
     """So that the tests above cannot pass by looking away."""
     script = textwrap.dedent(DRIVER).replace("for words in", "bytes(2 << 30)\nfor words in")
-    done = subprocess.run([sys.executable, "-c", script, "[]"], capture_output=True, text=True, check=False)
+    done = filemem("-c", script, "[]")
     assert "MemoryError" in done.stderr

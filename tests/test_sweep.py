@@ -3,11 +3,10 @@
 import datetime as dt
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from programs import filemem
 
 from filemem import Store, Toolbox, User
 from filemem.errors import Busy, NotFound
@@ -312,10 +311,7 @@ def test_all_users_are_swept_though_one_is_broken(tmp_path):
     for name in ("ann", "bob", "cem"):
         write(Store(tmp_path).user(name).folder, "facts/2020-01-01-x.md", EVENT)
     Path(tmp_path, "bob", ".filemem").write_text("a file where a folder should be")
-    command = [sys.executable, "-c", "from filemem.cli import main; main()", "sweep", "--all-users"]
-    done = subprocess.run(
-        [*command, "--store", tmp_path, "--today", "2026-11-20"], capture_output=True, text=True, check=False
-    )
+    done = filemem("sweep", "--all-users", "--store", tmp_path, "--today", "2026-11-20")
     assert done.returncode == 1
     assert "bob" in done.stderr
     assert "2 of 3 users done." in done.stdout

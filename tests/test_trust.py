@@ -6,11 +6,11 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import clean, filemem
 from repositories import START, git, named, plain_git, store  # noqa: F401
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
@@ -21,7 +21,6 @@ from filemem.files.trust import Trust
 from filemem.history import History
 from filemem.history.sync import sync
 
-FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 KEY = "sk-the-persons-own-key"
 
 
@@ -46,24 +45,16 @@ def settings(home: Path, **given: object) -> None:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
-    return {**env, "OPENAI_API_KEY": KEY, **more}
+    return clean(home, OPENAI_API_KEY=KEY, **more)
 
 
 def run(home: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """A command as a script runs it: nobody is there to be asked."""
-    return subprocess.run(
-        [*FILEMEM, *words],
-        env=environment(home, **more),
-        cwd=home,
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-    )
+    return filemem(*words, env=environment(home, **more), cwd=home)
 
 
 def chat(home: Path, *words: str) -> Terminal:
-    return Terminal([*FILEMEM, "chat", *words], environment(home), str(home), 200)
+    return Terminal(["filemem", "chat", *words], environment(home), str(home), 200)
 
 
 def kept(home: Path) -> dict[str, dict[str, object]]:

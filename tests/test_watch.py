@@ -5,17 +5,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from programs import Program
 
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.files.follow import MemoryWatch
-
-PROJECT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -28,9 +26,8 @@ def mara(tmp_path: Path) -> Folder:
 
 @pytest.fixture
 def watching(mara: Folder) -> Iterator["subprocess.Popen[str]"]:
-    code = f"import sys; sys.path.insert(0, {str(PROJECT)!r}); from filemem.cli import main; main()"
-    command = [sys.executable, "-c", code, "--store", mara.store, "--user", "mara", "watch", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = ["--store", mara.store, "--user", "mara", "watch", "--json"]
+    with Program(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
 
