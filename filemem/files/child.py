@@ -99,7 +99,7 @@ def _packed(message: Any) -> bytes:
 
 
 def serve(answered: Callable[[Any], Any]) -> None:
-    """The child: answer every request, until there is none; what memory is too small for is answered by None, the last."""
+    """The child: answer every request until there is none; a request that needs too much memory gets None, and is the last."""
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError):  # the parent is gone, in the middle of a request perhaps
         while size := int.from_bytes(requests.read(8), "little"):

@@ -28,7 +28,7 @@ class FileChange(NamedTuple):
 
 class MemoryWatch:
     """The memories of a folder as they were at the last look. Editors truncate a file, or move it aside, before they write
-    it: what was changed this very moment is looked at next time, and what is gone is told once it is gone twice.
+    it: what changed this very moment is looked at next time, and what is gone is reported once two looks miss it.
     """
 
     def __init__(self, folder: Folder) -> None:

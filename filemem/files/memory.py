@@ -1,6 +1,6 @@
 """What a memory file says: its front matter, its lines, its passages; and how to change one line of it.
 
-A file is only ever read here as bytes under a path; where it lies on disk is `folder`'s affair. A mistake in a person's
+A file is only ever read here as bytes under a path; `folder` knows where it lies on disk. A mistake in a person's
 file is a `Problem`, never an exception, and never hides the file's text.
 """
 

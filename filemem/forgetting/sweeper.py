@@ -1,4 +1,4 @@
-"""The sweep: what has faded goes to the archive, what was recalled there comes back. `plan` looks, `apply` moves."""
+"""The sweep: it archives what has faded and brings back what was recalled. `plan` looks, `apply` moves."""
 
 import datetime as dt
 from collections import Counter

@@ -305,7 +305,7 @@ class History:
     def _without_edits(
         self, path: str, committed: GitFile | None, before: UncommittedChanges
     ) -> tuple[bool, GitFile | None]:
-        """The committed version with just the job's changes, where the file may hold a person's too; False: no telling."""
+        """The committed version with the job's changes alone; False where a person's edits cannot be told from them."""
         place = self.path(path)
         if path not in before.wrote and before.edits[path] is None:
             return False, None

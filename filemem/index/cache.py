@@ -334,7 +334,7 @@ class Index:
             return stamp, b"" if stamp == self._stamp else file.read()
 
     def _opened(self, text: bytes) -> _State:
-        """The state that a manifest's text describes. Raises Damaged or OSError."""
+        """The state that a manifest's text describes. Raises DamagedSegment or OSError."""
         check, _, packed = text.partition(b"\n")
         if check != _check(packed):
             raise DamagedSegment(_MANIFEST)

@@ -193,7 +193,7 @@ class Builder:
 
 
 class Segment:
-    """A segment to read: `source` is its bytes, or a descriptor of its file, which it then owns. Raises Damaged."""
+    """A segment to read: `source` is its bytes, or a descriptor of its file, which it then owns. Raises DamagedSegment."""
 
     def __init__(self, name: str, source: bytes | int) -> None:
         self.name = name
@@ -313,7 +313,7 @@ class Segment:
         return self._retold[place] if place >= 0 and self._retold else 0
 
     def postings(self, token: str) -> tuple[array[int], bytes]:
-        """The passages that hold a token, ascending, and its counts in them. Raises Damaged."""
+        """The passages that hold a token, ascending, and its counts in them. Raises DamagedSegment."""
         place = self.place(token)
         if place < 0:
             return array(self._typecode), b""
@@ -375,7 +375,7 @@ class Segment:
 
 
 def read(path: str) -> Segment:
-    """The segment in a file. Raises Damaged, FilememError or OSError."""
+    """The segment in a file. Raises DamagedSegment, FilememError or OSError."""
     return Segment(os.path.basename(path), disk.open_regular(path))
 
 

@@ -1,7 +1,7 @@
-"""What a cluster of linked names is about, in a model's words that its lines bear out; kept, so that it is asked of once.
+"""What a cluster of linked names is about, in a model's words, checked against its lines; kept, so that it is asked for once.
 
-A summary is of some lines, word for word: where one of them has changed, is new, gone or kept back, it is asked for anew, and
-without a model nothing is said.
+A summary belongs to the lines it was made of: where one of them has changed, is new, gone or withheld, it is asked for anew;
+without a model there is none.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _CLUSTER = {
 
 
 class NameCluster(NamedTuple):
-    """Names that hang together, the lines that speak of them, the newest first, and what these come to, empty where nobody said;
+    """Linked names, the lines that name them, the newest first, and their summary, empty where there is none;
     `by` is the model that did."""
 
     names: list[str]
@@ -69,7 +69,7 @@ def _said(place: EntityMention) -> str:
 
 
 def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> list[NameCluster]:
-    """The clusters, those of which nothing is said yet asked of together and kept; raises ModelError."""
+    """The clusters with summaries; missing ones are asked for in one request and kept; raises ModelError."""
     asked = [one for one in found if not one.by and one.lines][:ASKED]
     if not asked or model.name == OfflineModel.name:
         return [*found]

@@ -1,4 +1,4 @@
-"""Told to remember: one fact, compared with what is known as everything is that was said in a conversation."""
+"""Keep one fact on request, compared with what is known by the same rules as what is said in a conversation."""
 
 import datetime as dt
 import re

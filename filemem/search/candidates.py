@@ -1,4 +1,4 @@
-"""Passages that may be shown. Of most of them no more is ever asked than how well they match, so files are read late."""
+"""Passages that may be shown. Most are only compared by their scores, so files are read late."""
 
 import bisect
 import datetime as dt
@@ -57,7 +57,7 @@ class Candidate:
             self._places.append(place)
 
     def counting(self, score: float, by: str = "") -> "Candidate":
-        """The same with another score; `by` is told among its parts for what was added."""
+        """The same candidate with another score; the difference is shown among the parts of the score as `by`."""
         other = Candidate(self._reader, self._told, self._place, self.line, self._item)
         other.score, other._places, other.is_episode = score, self._places, self.is_episode
         other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
@@ -220,7 +220,7 @@ class Reader:
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
     def again(self, parsed: Query) -> "Reader":
-        """One for another question to the same memories."""
+        """A reader for another question to the same memories."""
         return Reader(self._index, self.corpus, parsed, self.today, self._current)
 
     @property
@@ -320,7 +320,7 @@ class Reader:
 
 
 def _like(other: Candidate, held: TermCoverage, why: str) -> Scored:
-    """What stands for a passage found, and counts what that does."""
+    """The score and coverage of `other` for a passage that stands in its place; `why` is shown with the score."""
     return Scored(0, other.score, lambda: held, lambda: [(why, other.score)])
 
 

@@ -157,7 +157,7 @@ class Service:
         return bytes(data)
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
-        """Have a thread answer, unless too many do; raises Wrong then."""
+        """Have a thread answer, unless too many do; raises BadRequest then."""
         if self._under_way[user] >= self._limits.of_one or self._under_way.total() >= self._limits.at_once:
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)

@@ -48,7 +48,7 @@ class ChatRequest(NamedTuple):
 
 
 def parsed(body: bytes) -> ChatRequest:
-    """The request in a body; raises Wrong, which says what is wrong with it."""
+    """The request in a body; raises BadRequest, which says what is wrong with it."""
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):

@@ -84,7 +84,7 @@ def cost(nodes: Nodes, length: int) -> tuple[int, int]:
 
 
 def fold(text: str) -> str:
-    """`text` without case, so that what `re` matches without regard to case is equal, but for `_is_plain`'s exceptions.
+    """`text` without case, so that what `re` matches without regard to case is equal, but for `_plain`'s exceptions.
 
     Beside lower-casing that is the dotted and the dotless Turkish i and the long s.
     """

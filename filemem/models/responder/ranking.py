@@ -68,7 +68,7 @@ def _sign(name: str) -> re.Pattern[str]:
 
 
 class UnderstoodQuestion(NamedTuple):
-    """A question as it is understood; `entities` are those of its words that stand for whom or what it is about."""
+    """A question as it is understood; `names` are those of everybody whom the memories tell of."""
 
     text: str
     owner: str
@@ -218,7 +218,7 @@ def _lateness(times: Iterable[Any]) -> dict[Any, float]:
 
 
 def _put_current_first(asked: UnderstoodQuestion, scored: list[Answering]) -> None:
-    """Put what tells of a change, newer than the first and about the same, in front of it."""
+    """Put a newer passage that tells of a change in the same matter before the first one."""
     first, same = scored[0], _about(asked, scored[0].evidence)
     for one in scored[1:NEAR]:
         changes = any(
@@ -263,7 +263,7 @@ def _weighed(asked: UnderstoodQuestion, found: list[Evidence]) -> UnderstoodQues
 
 
 def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool, bool]:
-    """What `Scored` says of a passage."""
+    """The numbers and marks of `Answering` for one passage."""
     own = topics.word_share(asked.units, one.titled_text)
     lexical = own + RELATED * max(0.0, one.strength - own)
     states = _states(asked, one)

@@ -1,4 +1,4 @@
-"""What the responder says, in English and in Chinese, and which messages it takes for what."""
+"""The responder's own sentences, in English and Chinese, and how it tells kinds of messages apart."""
 
 import datetime as dt
 import functools

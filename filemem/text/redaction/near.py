@@ -1,7 +1,7 @@
 """Values that stand in one sentence with a word that tells a secret, whatever is between the two.
 
-The less a value looks like a word of any sentence, the less must speak for it: what a program threw needs only the word, a
-password that was made up as well, a mere number also something before it that leads to it, as "is" or "with".
+The less a value looks like a word of any sentence, the less must speak for it: what is random, and a password that
+was made up, need only the word; a mere number also something before it that leads to it, as "is" or "with".
 """
 
 import bisect
@@ -47,7 +47,7 @@ def _login(value: str, before: str, after: str) -> bool:
 
 
 def _key(value: str, before: str, after: str) -> bool:
-    """Thrown by a program; of digits alone behind a word that leads to it."""
+    """A random string; of digits alone behind a word that leads to it."""
     if "&" in value:
         return False
     if value.isdigit():
