@@ -1,4 +1,4 @@
-"""Recall before the answer: what the memory has on a message, searched for once, for the prompt."""
+"""Recall before the answer: one search of the memory for a message, whose best passages go into the prompt."""
 
 import datetime as dt
 import re

@@ -40,7 +40,7 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
 
 
 def followed(folder: Folder) -> bool:
-    """Does the person follow what their folder says of this?"""
+    """Has the person agreed to follow this folder's wishes, or begun the folder on this machine?"""
     return bool(folder.trust.known(trust.wishes(folder.root), trust.WISHES))
 
 

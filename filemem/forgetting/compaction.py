@@ -388,7 +388,7 @@ def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPattern
 
 
 def _finds(folder: Folder, probe: str, source: Source, summary: str, today: dt.date) -> bool:
-    """Does a search for the probe find the source, wherever it lies, or what its summary has of it?"""
+    """Does a search for the probe question find the source, live or archived, or its lines in the summary?"""
     for hit in search_files(index.of(folder), probe, limit=FOUND, today=today, by_words=True).hits:
         if archive.live(hit.path) == source.path or f"({source.path}:" in hit.text:
             return True

@@ -1,4 +1,4 @@
-"""Deletion on request, first half: what there is of a memory, in the memories. `plan` looks; see `erasure` for what deletes.
+"""Deletion on request, first half: find all that tells of a memory. `plan` looks; `erasure` deletes.
 
 A memory goes with the turns that it came from, with what was distilled from these turns, with answers that cite it and with
 what repeats it word for word. Of a conversation, a summary, the profile or a note only the lines in question go.
@@ -198,7 +198,7 @@ def whole(memory: Memory, why: str = ASKED) -> DeletionItem:
 
 
 def _one_statement(memory: Memory) -> bool:
-    """Does this go as a whole: one fact or lesson, or nothing but front matter, rather than many turns, bullets or notes?"""
+    """Is this one statement, to be deleted as a whole: a fact, a lesson, or front matter alone?"""
     bare = bool(memory.passages) and memory.passages[-1].line < memory.front_end
     return memory.kind in ("facts", "lessons") or memory.is_yaml or bare
 
@@ -211,7 +211,7 @@ def _item(memory: Memory, passage: Passage, why: str) -> DeletionItem:
 
 
 class _Gathering:
-    """What goes so far; it grows until nothing more follows from it."""
+    """What is to be deleted so far; it grows until no further memory depends on it."""
 
     def __init__(self, folder: Folder, wording: Wording) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Deletion on request, second half: what `deletion.plan` found goes, and with it all that filemem keeps beside the memories.
+"""Deletion on request, second half: delete what `deletion.plan` found, in the memories and in filemem's own records.
 
 What a forgetting has set out to do is written down before it begins, in a journal that is the last file to go and lies where
 git never looks. Each step may be taken twice, so one that is cut off is finished by the next.
@@ -136,7 +136,7 @@ def erase(folder: Folder, job: DeletionJob, at: dt.datetime, before: Uncommitted
 
 
 def clear_note(folder: Folder, found: DeletionPlan) -> None:
-    """Take it out of the note of a commit that had to wait, too: to be called when no history has it any more."""
+    """Take what was forgotten out of notes on postponed commits; to be called when no history has it any more."""
     with folder.locked():
         _records(folder, found)
 
@@ -229,7 +229,7 @@ def _delete_temporaries(folder: Folder, found: DeletionPlan) -> None:
 
 
 def _records(folder: Folder, found: DeletionPlan) -> list[str]:
-    """Take it out of recalls, imports, traces, what was typed, and every other record."""
+    """Take what was forgotten out of recalls, imports, traces, input history and every other record."""
     for path in found.whole:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
             origins.forget(folder, Memory(path, disk.read(folder.place / path, LARGEST)))
@@ -379,7 +379,7 @@ def end_user(folder: Folder) -> None:
 
 
 def files_still_saying(folder: Folder, wording: Wording) -> list[str]:
-    """Every file under the store, the repositories aside, that still says it in its bytes or its name, or cannot be read;
+    """Every file under the store, without repositories, whose bytes or name still hold the wording, or that cannot be read;
     with the line that does."""
     root = os.path.realpath(folder.above)
     found = still_saying(root, wording, but=(".git",), aside=folder.bookkeeping(MARK))
@@ -406,7 +406,7 @@ def still_saying(root: str, wording: Wording, but: Collection[str] = (), aside: 
 
 
 def _line_of(where: Place, wording: Wording) -> str:
-    """What a file says of it in its name or bytes, or why it cannot be searched; empty for nothing."""
+    """The line of a file, or its name, that holds the wording, or why the file cannot be searched; empty for none."""
     name = os.path.splitext(os.path.basename(where))[0]
     try:
         said = wording.line_about(os.fsencode(name.replace("-", " ")))

@@ -1,8 +1,8 @@
 """Which memories fade, how each stands on a day, and why.
 
-Only episodes fade: conversations that are summarised, what was (events, plans, what has ended), and trifles. What tells how
-things stand is never put away for being old: it ends when something supersedes it, on its `valid_until`, or by a person's
-hand. A standing memory that an older version of the program put away comes back.
+Only episodes fade: summarised conversations, past events and plans, superseded memories, and trifles. A standing memory is never
+archived for its age: it ends when something supersedes it, on its `valid_until`, or by a person's hand. One that an older
+version of the program archived comes back.
 """
 
 import bisect
@@ -91,7 +91,7 @@ def why_lasting(entry: IndexedFile, known: References) -> str:
 
 
 def known(folder: Folder, today: dt.date) -> References:
-    """What decides today of a user's memories which of them last."""
+    """What the user's files say today that keeps memories from fading."""
     logged = sections.compacted(folder).items()
     try:
         lines = folder.memory(PROFILE).lines

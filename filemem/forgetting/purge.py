@@ -1,4 +1,4 @@
-"""Forgetting in git: what still tells of it there, and this repository's own history rewritten without it.
+"""Forgetting in git: find what still tells of a memory, and rewrite this repository's own history without it.
 
 The new history is the old one with every version of every memory cleaned, the last one too, and so is the index; a person's
 other changes stay as they are. Only commits from the first that tells of it on get new names, and branches and tags move in
@@ -228,7 +228,7 @@ def _staged_anew(target: PurgeTarget, rewriting: Rewriting) -> list[str]:
 
 
 def _prune(repository: Repository, target: PurgeTarget) -> None:
-    """Let go of all that named the old history beside refs and index, and of what nothing names."""
+    """Empty what else names the old history (reflogs and the like), and prune objects that nothing names."""
     folder = repository.common
     for name in _MADE_AGAIN:
         with contextlib.suppress(FileNotFoundError):

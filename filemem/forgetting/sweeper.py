@@ -88,7 +88,7 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
 
 
 def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength]]) -> set[str]:
-    """Of the memories that are going, those that one which stays cites as its source; these stay, and what they cite."""
+    """Of the memories to be archived, those that a staying memory cites as its source, and what these cite: they stay, too."""
     found: set[str] = set()
     asked = kept if going else []
     while asked:
@@ -115,7 +115,7 @@ def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress 
 
 
 def _held(folder: Folder, path: str) -> str:
-    """What keeps a faded memory where it is, looked at the moment before it is moved; mostly nothing."""
+    """Why a faded memory is not moved after all, checked just before the move; mostly empty."""
     try:
         if b"pinned" not in disk.read(folder.place / path, HEAD):
             return ""

@@ -1,4 +1,4 @@
-"""Where the work is done: here, in processes of this machine, or on a Dask cluster."""
+"""Where jobs run: in this process, in processes of this machine, or on a Dask cluster."""
 
 import signal
 import threading
@@ -13,7 +13,7 @@ from filemem.jobs.table import Order, Outcome, work
 
 
 class Pool(Protocol):
-    """What does the work: `room` are the users to hand it at once."""
+    """Runs jobs for users; `room` is how many users it is given at once."""
 
     room: int
 
@@ -21,7 +21,7 @@ class Pool(Protocol):
         """Begin with a user."""
 
     def killed(self, error: BaseException) -> bool:
-        """Does this error mean that a worker is gone, so that another may do its work?"""
+        """Does this error mean that a worker died, so that another may take over?"""
 
     def close(self) -> None:
         """Begin with nobody else, and wait for those whom it is at."""

@@ -103,7 +103,7 @@ def _sign(name: str, said: Sentence) -> re.Match[str] | None:
 
 
 def _left(last: Sequence[tuple[SessionTurn, Sentence]], *, promises: bool) -> Iterator[str]:
-    """What somebody said was left to do, and nobody that it was done; with `promises` what an assistant said, too."""
+    """What somebody said was still to do and nobody reported done; with `promises` what an assistant said, too."""
     for place, (one, said) in enumerate(last):
         sign = _sign("left to do", said) if promises or not is_foreign(one) else None
         if sign and said.role in (TELLING, "remember", "request") and not table.sign("hedge", plainly(said.text)):

@@ -50,7 +50,7 @@ _DECISION = {
 
 
 def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | None:
-    """Whatever makes claims of a session with `model`, saying in sentences how it fares; None for the offline rules."""
+    """The function that makes claims of a session with `model` and reports problems in sentences; None for the offline rules."""
     if model is None or model.name == OfflineModel.name:
         return None
 
@@ -224,7 +224,7 @@ class _SessionReading:
     def _take(
         self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str, str]]
     ) -> None:
-        """Take in one decision, where it names a fact and a memory that there are."""
+        """Apply one decision, where the fact and the memory that it names exist."""
         place, action = verification.whole(entry.get("fact")), str(entry.get("action", "")).upper()
         memory = verification.whole(str(entry.get("memory") or "").lstrip("mM"))
         if not 1 <= place <= claims or action not in _ACTIONS:

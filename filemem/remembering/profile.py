@@ -77,7 +77,7 @@ def revised(text: str, changes: Iterable[ProfileChange], own: Callable[[str, str
 
 
 def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str], str | None]) -> Revised:
-    """The profile with the program's lines as `now` has them for a path and a line, and without those that it has none for."""
+    """The profile with each of the program's lines replaced by what `now` gives for its path and line, or left out for None."""
     lines, notes = text.split("\n"), list[str]()
     for number, path, said in reversed(marked(text)):
         wanted = now(path, said) if own(path, said) else said

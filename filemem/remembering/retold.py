@@ -1,6 +1,6 @@
-"""Facts that say what no turn says which they cite: older versions had rules that retold. A person decides on each.
+"""Facts whose words stand in no turn that they cite: older versions retold by rules. A person decides on each.
 
-What a model told is marked with `retold_by` and was verified; what a person has edited is theirs to answer for.
+What a model told is marked with `retold_by` and was verified; what a person has edited is not checked.
 """
 
 import datetime as dt

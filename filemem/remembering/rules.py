@@ -92,7 +92,7 @@ def is_foreign(said: SessionTurn) -> bool:
 
 
 def weightiest(claims: list[Claim], kept: Counter[dt.date]) -> list[Claim]:
-    """The claims without the lightest of those that are too many for one day of a session, of which `kept` were kept before.
+    """The claims, without the least important of those beyond the limit for a day of a session; `kept` counts those of before.
 
     What replaces something older, or gives a value that there is one of at a time, is never too many.
     """

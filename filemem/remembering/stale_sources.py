@@ -19,7 +19,7 @@ _LOOK = "see whether it still holds; then correct it, or delete it"
 def problems(folder: Folder) -> Iterator[Problem]:
     """What memories rest on that does not stand any more, for a person to look at.
 
-    Only of memories as the program left them: what a person has edited is theirs to answer for.
+    Only memories as the program left them are checked, none that a person has edited.
     """
     book, seen, gone = Ledger(folder), dict[str, dict[str, int]](), dict[str, str]()
     for path, written in book.written.items():

@@ -1,4 +1,4 @@
-"""Is what a model noted borne out by the turns that it cites? Checked by code and not by trust."""
+"""Do the turns that a model cites support what it noted? Checked by code."""
 
 import datetime as dt
 import re
@@ -76,7 +76,7 @@ def _handed_over(said: list[SessionTurn]) -> str:
 
 
 def _foreign_wish(session: Session, places: list[int]) -> str:
-    """How the assistant is to behave is the user's to say, in a turn that is nothing but their own plain talk."""
+    """Why a wish on the assistant's behaviour is dropped: only the user may say it, in plain talk of their own."""
     if all(may_steer(session, place) for place in places):
         return ""
     return "it steers the assistant, and what it cites is not the user's own plain talk"
@@ -91,7 +91,7 @@ def foreign_orders(said: list[SessionTurn]) -> str:
 
 
 def _unborne(text: str, session: Session, places: list[int], around: int) -> str:
-    """What the fact has that neither the turns that it cites nor the few around them have."""
+    """The details of the fact that neither the turns that it cites nor the few around them have."""
     near = sorted(
         {n for place in places for n in range(place - around, place + around + 1) if 0 <= n < len(session.turns)}
     )

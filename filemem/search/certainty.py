@@ -18,9 +18,9 @@ TENTH, CLEAR = 9, 0.6  # where the tenth passage has more than this of the best 
 def header(
     hits: list[Hit], found: Sequence[Candidate], parsed: Query, corpus: Corpus, unknown: list[str], *, beside: bool
 ) -> str:
-    """How the line that counts goes on: how certain it is that the answer is among the `hits` shown, in a measure that compares
-    across questions, and what these have together. `found` are all, best first; `unknown` are its words
-    that stand nowhere, `beside` says that other days are told of than it names."""
+    """The rest of an answer's first line: how certain it is that the answer is among the `hits` shown, in a measure that
+    compares across questions, and which words these have together. `found` are all, best first; `unknown` are its words
+    that stand nowhere, `beside`: hits of other days than the question names are shown, too."""
     if not hits:
         return ""
     order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "")
@@ -53,7 +53,7 @@ def _names(places: frozenset[int], corpus: Corpus) -> list[str]:
 
 
 def _said_by_another(hits: list[Hit], parsed: Query, corpus: Corpus) -> str:
-    """That what holds the question is said by somebody else than the person asked about, where that is so."""
+    """A note that the best passage is said by somebody else than the person asked about; empty where it is not."""
     asked = _names(parsed.about, corpus)
     best = max(hits, key=lambda hit: hit.strength)
     own = any(terms.fold(hit.speaker) in asked and not (hit.near or hit.lacks) for hit in hits)

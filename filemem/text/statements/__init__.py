@@ -102,7 +102,7 @@ def read_turn(turn: Utterance, day: dt.date, *, to_assistant: bool) -> TurnReadi
 
 
 def elliptical(text: str) -> str:
-    """What a message to an assistant tells that only one before it explains, "they land at ten"; empty for any other."""
+    """What a message tells that only an earlier message explains, such as "they land at ten"; empty for any other message."""
     parts = own_sentences(text)
     if not parts or parts[0].role != TELLING or not _leans(parts[0]) or "[redacted:" in text:
         return ""
@@ -167,7 +167,7 @@ def remember_request(text: str, owner: str) -> RememberRequest:
 
 
 def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
-    """Does a text tell something standing beside these relations of its owner, which still holds where they hold no more?"""
+    """Does a text state something lasting besides these relations, which stays true when they are superseded?"""
     first = re.split(r"['’\s]", text.strip(), maxsplit=1)[0]
     stated = relations.relation_values(text) or relations.relation_values(text, first)  # told of somebody by their name
     if any(one.relation not in relations_of for one in stated):
@@ -216,7 +216,7 @@ def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
 
 
 def is_phrase(text: str) -> bool:
-    """Is a text a few words which name something that may be known, "the plumber's number", and tell nothing of it?"""
+    """Is a text only a few words that name a thing, "the plumber's number", and say nothing of it?"""
     return table.sign("attribute", plainly(text)) is not None
 
 
@@ -243,8 +243,8 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
 
 
 def _otherwise(said: str) -> Kind | None:
-    """The kind of what no row of the table names: an event, or something that stands; None for what names nothing that may be
-    asked for one day, or is over by then."""
+    """The kind of a sentence that no row of the table names: an event, or something lasting; None for what nobody would ask
+    for later."""
     void = (
         "of no person",
         "hedge",
@@ -289,7 +289,7 @@ def _names_somebody(said: str) -> bool:
 
 
 def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | None:
-    """The sentence with those before it that it leans on; None where what it leans on is not there to be quoted."""
+    """The sentence with those before it that explain it; None where these cannot be quoted."""
     last, group = place, [parts[place]]
     while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
         place -= 1
@@ -321,7 +321,7 @@ def is_empty_talk(said: str) -> bool:
 
 
 def _leans(part: Sentence) -> bool:
-    """Does a sentence point to what only a sentence before it tells?"""
+    """Does a sentence need the one before it to be understood?"""
     said = plainly(part.text)
     points = len(said.split()) <= POINTING and table.sign("points back", said)
     return bool(points or table.sign("leans", said))

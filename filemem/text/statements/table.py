@@ -64,7 +64,7 @@ def search(section: str, name: str, text: str, language: str) -> re.Match[str] |
 
 @functools.cache
 def _small(section: str, name: str, language: str) -> list[re.Pattern[str]]:
-    """The patterns of one row that look for a capital, looking for any letter."""
+    """The patterns of one row that ask for a capital letter, asking for a small one instead."""
     row = next(row for row in rows(section) if row["name"] == name)
     wanted = [pattern for pattern in row.get(language, ()) if _CAPITAL in pattern]
     return [compiled(pattern.replace(_CAPITAL, "(?!@notname@)[a-z]")) for pattern in wanted]
