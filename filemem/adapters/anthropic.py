@@ -7,11 +7,11 @@ hand, contained in the user's folder, without secrets.
 import contextlib
 import os
 import re
+from collections import Counter
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
 
-from filemem.adapters.listing import listing, numbered
 from filemem.api import User
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import config
@@ -40,10 +40,10 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
     def view(self, command: Any) -> str:
         path, name = _path(command.path), command.path
         if path in self._folders():
-            return listing(self._notes(), path, name.rstrip("/"))
+            return _listing(self._notes(), path, name.rstrip("/"))
         first, last = command.view_range or (1, -1)
         return (
-            f"Here's the content of {name} with line numbers:\n{numbered(self._text(path, name), max(1, first), last)}"
+            f"Here's the content of {name} with line numbers:\n{_numbered(self._text(path, name), max(1, first), last)}"
         )
 
     def create(self, command: Any) -> str:
@@ -67,7 +67,7 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
         after = before.replace(old, self._without_secrets(command.new_str))
         self._write(path, before, after)
         at = before.count("\n", 0, found[0])
-        shown = numbered(after, max(0, at - 2) + 1, at + 3)
+        shown = _numbered(after, max(0, at - 2) + 1, at + 3)
         return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{shown}"
 
     def insert(self, command: Any) -> str:
@@ -143,3 +143,26 @@ def _path(name: str) -> str:
         raise Refused(f"Path must start with {ROOT}, got: {one_line(name)}")
     inside = name.removeprefix(ROOT).strip("/")
     return f"{NOTES}/{inside}" if inside else NOTES
+
+
+def _listing(notes: dict[str, int], path: str, name: str) -> str:
+    """What lies in the folder `path`, which the tool calls `name`, two levels deep; `notes` has every file's size in bytes."""
+    sizes = Counter({"": 0})
+    for note, size in notes.items():
+        parts = note.removeprefix(path).split("/") if note.startswith(f"{path}/") else []
+        for depth in range(1, min(len(parts), 3) + 1):
+            sizes["/".join(parts[:depth]) + "/" * (1 < depth < len(parts))] += size
+    head = f"Here're the files and directories up to 2 levels deep in {name}, excluding hidden items:"
+    return "\n".join([head, *(f"{_size(sizes[one])}\t{name}{one}" for one in sorted(sizes))])
+
+
+def _numbered(text: str, first: int, last: int) -> str:
+    """The lines of a text from one to another, -1 standing for its end, with their numbers."""
+    lines = text.split("\n")
+    return "\n".join(f"{n:>6}\t{lines[n - 1]}" for n in range(first, min(last % 2**62, len(lines)) + 1))
+
+
+def _size(count: int) -> str:
+    """A size as `du -h` writes it."""
+    unit = min(3, max(0, count.bit_length() - 1) // 10)
+    return f"{count / 1024**unit:.1f}".removesuffix(".0") + "BKMG"[unit]

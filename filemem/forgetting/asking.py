@@ -13,8 +13,8 @@ from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.files.passages import Passage
 from filemem.forgetting import deletion, erasure
 from filemem.forgetting.wording import Wording
-from filemem.text.statements import Utterance, read_turn
-from filemem.text.statements.sentences import is_chinese
+from filemem.text.statements import read_turn
+from filemem.text.statements.sentences import Utterance, is_chinese
 
 SHOWN = 12  # places that are named
 WITHHELD = ("Kept back from now on, and not deleted yet:", "从现在起不再提，但还没有删除：")

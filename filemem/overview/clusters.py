@@ -14,8 +14,7 @@ from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel
 from filemem.overview.graph import EntityMention, Graph
 from filemem.remembering.episodes import line_borne_out
-from filemem.remembering.extraction import tool
-from filemem.remembering.structured import filled, objects
+from filemem.remembering.structured import filled, objects, request, tool
 from filemem.remembering.verification import whole
 from filemem.text.bounded import DatedText
 from filemem.text.plain import digest, one_line
@@ -73,11 +72,7 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
     asked = [one for one in found if not one.by and one.lines][:ASKED]
     if not asked or model.name == OfflineModel.name:
         return [*found]
-    told = "\n".join(_told(number, one) for number, one in enumerate(asked, 1))
-    messages = [
-        {"role": "system", "content": prompt.template("clusters").strip()},
-        {"role": "user", "content": told},
-    ]
+    messages = request("clusters", "\n".join(_told(number, one) for number, one in enumerate(asked, 1)))
     reply = filled(model, messages, tool("sum_up", "Say what clusters are about.", "clusters", _CLUSTER))
     said: dict[str, NameCluster] = {}
     for entry in objects(reply, "clusters") or []:

@@ -14,7 +14,7 @@ from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, 
 from filemem.remembering.consolidation import Extractor
 from filemem.remembering.rules import DroppedClaim, Extracted, extract, is_foreign
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.remembering.structured import filled, objects
+from filemem.remembering.structured import filled, objects, request, tool
 from filemem.text import tokens
 from filemem.text.plain import one_line
 from filemem.text.redaction import redact
@@ -55,27 +55,20 @@ def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | No
         return None
 
     def listen(session: Session, unread: Sequence[int], known: FactIndex) -> Extracted:
-        if not any(_tells(session, session.turns[place]) for place in unread):
+        if not any(map(_tells, (session.turns[place] for place in unread))):
             return Extracted([], [], [])
         try:
             return _SessionReading(model, session, unread, known).extracted()
         except ModelError as error:
-            note = f"{session.path} was read by the offline rules: {error}"
-            tell(note)
+            tell(f"{session.path} was read by the offline rules: {error}")
             return extract(session, unread)
 
     return listen
 
 
-def _tells(session: Session, said: SessionTurn) -> bool:
+def _tells(said: SessionTurn) -> bool:
     """Does a person tell anything in this turn, so that it is worth a request?"""
     return not is_foreign(said) and any(map(may_tell, own_sentences(said.text)))
-
-
-def tool(name: str, what: str, key: str, item: dict[str, Any], **more: dict[str, Any]) -> dict[str, Any]:
-    """The one tool of a request: a list of objects under `key`, and what `more` may be given."""
-    parameters = {"type": "object", "properties": {key: {"type": "array", "items": item}, **more}, "required": [key]}
-    return {"type": "function", "function": {"name": name, "description": what, "parameters": parameters}}
 
 
 class _SessionReading:
@@ -114,10 +107,7 @@ class _SessionReading:
     def _claims(self, part: list[int]) -> list[Claim]:
         """What the model notes of some turns, asked twice."""
         keep = tool("keep", "Keep what is worth knowing of a conversation.", "facts", _FACT, episode=episodes.FORM)
-        asked = [
-            {"role": "system", "content": prompt.template("consolidate").strip()},
-            {"role": "user", "content": self._told(part)},
-        ]
+        asked = request("consolidate", self._told(part))
         reply = filled(self.model, asked, keep)
         answered = objects(reply, "facts")
         if answered is None:
@@ -201,13 +191,7 @@ class _SessionReading:
         new = "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
         old = "\n".join(f"M{number} ({fact.since}): {fact.text}" for number, fact in enumerate(facts, 1))
         old = redact(old, self.session.own)[0]
-        asked = [
-            {"role": "system", "content": prompt.template("compare").strip()},
-            {
-                "role": "user",
-                "content": f"New facts:\n{prompt.data('new', new)}\nMemories:\n{prompt.data('known', old)}",
-            },
-        ]
+        asked = request("compare", f"New facts:\n{prompt.data('new', new)}\nMemories:\n{prompt.data('known', old)}")
         decide = tool("decide", "Say what is to be done about each new fact.", "decisions", _DECISION)
         try:
             answered = objects(filled(self.model, asked, decide), "decisions")

@@ -10,11 +10,10 @@ from filemem.files.folder import Folder
 from filemem.models import Model, prompt
 from filemem.remembering import sessions, verification
 from filemem.remembering.comparison import ADD, Claim, FactIndex, compare
-from filemem.remembering.extraction import tool
 from filemem.remembering.ledger import Ledger, digest
 from filemem.remembering.rules import DroppedClaim
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.remembering.structured import filled, objects
+from filemem.remembering.structured import filled, objects, request, tool
 from filemem.text import bounded, tokens
 from filemem.text.bounded import DatedText
 from filemem.text.plain import one_line
@@ -61,10 +60,7 @@ def reflect(folder: Folder, model: Model, at: dt.datetime) -> Reflected:
     seen = digest("\n".join(one.digest for session in found for one in session.turns))
     if not found or seen in book.reflected:
         return Reflected(0, [], [])
-    asked = [
-        {"role": "system", "content": prompt.template("patterns").strip()},
-        {"role": "user", "content": "\n".join(_told(number, one) for number, one in enumerate(found, 1))},
-    ]
+    asked = request("patterns", "\n".join(_told(number, one) for number, one in enumerate(found, 1)))
     notice = tool("notice", "Note what several sessions tell together.", "insights", _INSIGHT)
     answered = objects(filled(model, asked, notice), "insights") or []
     judged = [_judged(entry, found, model.name, at) for entry in answered]

@@ -5,9 +5,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from filemem.models import Model, Reply, ToolsRefused
+from filemem.models import Model, Reply, ToolsRefused, prompt
 
 _TRAILING = re.compile(r",\s*([}\]])")
+
+
+def request(template: str, told: str) -> list[prompt.Message]:
+    """The messages that have a model do what a template says with what it is told."""
+    return [{"role": "system", "content": prompt.template(template).strip()}, {"role": "user", "content": told}]
+
+
+def tool(name: str, what: str, key: str, item: dict[str, Any], **more: dict[str, Any]) -> dict[str, Any]:
+    """The one tool of a request: a list of objects under `key`, and what `more` may be given."""
+    parameters = {"type": "object", "properties": {key: {"type": "array", "items": item}, **more}, "required": [key]}
+    return {"type": "function", "function": {"name": name, "description": what, "parameters": parameters}}
 
 
 def filled(model: Model, messages: list[dict[str, Any]], form: dict[str, Any]) -> Reply:

@@ -5,8 +5,8 @@ import functools
 import re
 
 from filemem.models.responder.topics import table
-from filemem.text.statements import Utterance, hands_over, read_turn, steers, talk
-from filemem.text.statements.sentences import PASTED_LINES
+from filemem.text.statements import read_turn, steers, talk
+from filemem.text.statements.sentences import PASTED_LINES, Utterance, hands_over
 from filemem.text.statements.table import in_standard_words
 from filemem.text.terms import simplified
 

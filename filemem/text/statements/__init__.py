@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from filemem.text import chinese, dates
 from filemem.text.statements import relations, steering, table
-from filemem.text.statements.relations import RelationValue, Topic
+from filemem.text.statements.relations import RelationValue
 from filemem.text.statements.sentences import (
     TELLING,
     Sentence,
@@ -394,25 +394,3 @@ def _day_of(text: str, day: dt.date) -> dt.date | None:
         if settled and mention.span.start == mention.span.end and mention.span.start >= day:
             return mention.span.start
     return None
-
-
-__all__ = [
-    "Kind",
-    "RememberRequest",
-    "Statement",
-    "Topic",
-    "TurnReading",
-    "Utterance",
-    "elliptical",
-    "hands_over",
-    "heading_of",
-    "is_instruction",
-    "is_phrase",
-    "kind_of",
-    "read_turn",
-    "remember_request",
-    "steers",
-    "subject_of",
-    "talk",
-    "to_forget",
-]
