@@ -38,15 +38,13 @@ class KeptSession:
         text = redact(text, settings.own)[0] if settings.redact else text
         with self.folder.locked():
             session = self._session()
-            if session is None:
-                name, turn = (
-                    slug(transcript.first_words(text)) or "conversation",
-                    format_turn(speaker, f"{at:%H:%M}", text),
-                )
-                self._path = transcript.create(self.folder, name, at, [turn], f"origin: {quoted(self._origin)}\n")
+            day = needed_day(at, *transcript.last_said(session)) if session else None
+            turn = format_turn(speaker, f"{at:%H:%M}", text, day)
+            if session:
+                self.folder.append(session.path, turn)
             else:
-                day = needed_day(at, *transcript.last_said(session))
-                self.folder.append(session.path, format_turn(speaker, f"{at:%H:%M}", text, day))
+                name = slug(transcript.first_words(text)) or "conversation"
+                self._path = transcript.create(self.folder, name, at, [turn], f"origin: {quoted(self._origin)}\n")
 
     def take_back(self, turn: Passage) -> None:
         """Take a turn's lines out of the transcript."""

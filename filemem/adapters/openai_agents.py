@@ -8,7 +8,6 @@ reasoned, and items of hosted tools, end with the run.
 import asyncio
 import contextlib
 import json
-import os
 from collections import Counter
 from typing import Any
 
@@ -121,8 +120,7 @@ class TranscriptSession:
 
     def _note(self, call: dict[str, Any]) -> None:
         disk.make_folder(self._record.folder)
-        with open(disk.open_regular(self._record, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as record:
-            record.write(_line(call))
+        disk.log(self._record, _line(call))
 
 
 def _line(call: dict[str, Any]) -> bytes:

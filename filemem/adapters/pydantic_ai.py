@@ -26,16 +26,11 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> FunctionToolset[AgentDepsT]:
         """The toolset of one run, with the user of its dependencies."""
         user = self._of if isinstance(self._of, User) else self._of(ctx.deps)
-        made = [_tool(function) for function in functions(user)]
-        return FunctionToolset[AgentDepsT](made, id=self.id, instructions=lambda: _instructions(user))
-
-
-def _instructions(user: User) -> str:
-    return "\n\n".join(filter(None, [prompt.template("tools").strip(), standing(user.folder)]))
-
-
-def _tool(function: MemoryFunction) -> Tool[Any]:
-    return Tool.from_schema(_calling(function), function.name, function.description, function.parameters)
+        made = [Tool.from_schema(_calling(one), one.name, one.description, one.parameters) for one in functions(user)]
+        how = prompt.template("tools").strip()
+        return FunctionToolset[AgentDepsT](
+            made, id=self.id, instructions=lambda: "\n\n".join(filter(None, [how, standing(user.folder)]))
+        )
 
 
 def _calling(function: MemoryFunction) -> Callable[..., Awaitable[str]]:

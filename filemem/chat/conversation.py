@@ -271,13 +271,8 @@ class Conversation:
             return ""
         rules = prompt.template("summarise").replace("{words}", str(budget // 2))
         turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in new)
-        ask = [
-            {"role": "system", "content": rules},
-            {
-                "role": "user",
-                "content": f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}",
-            },
-        ]
+        told = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}"
+        ask = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
         try:
             reply = noted(self.model, self._note, ask, [], purpose="summary")
         except ModelError as error:
@@ -353,7 +348,7 @@ class Conversation:
         """Make one call; its answer as a message."""
         start = time.perf_counter()
         answer = self.tools.call(call.name, call.arguments)
-        spent = _since(start)
+        spent = round(1000 * (time.perf_counter() - start))
         brief = one_line(answer.split("\n", 1)[0], 160)
         listen(ToolCalled(call.name, call.arguments, brief, spent))
         self._note(
@@ -453,7 +448,3 @@ def _is_call(text: str) -> bool:
         and isinstance(given.get("function", given.get("name")), str)
         and _ARGUED & given.keys() != set()
     )
-
-
-def _since(start: float) -> int:
-    return round(1000 * (time.perf_counter() - start))

@@ -201,11 +201,9 @@ class Chat:
 
     def _failed(self, sentence: str) -> None:
         self._line_end()
-        if for_script():
-            say_json({"event": "error", "text": sentence})
-        else:
-            shown = _fitted(escape_controls(sentence), sys.stderr)
-            put(click.style(shown, fg="red") if colours(sys.stderr) else shown, err=True)
+        shown = _fitted(escape_controls(sentence), sys.stderr)
+        shown = click.style(shown, fg="red") if colours(sys.stderr) else shown
+        tell({"event": "error", "text": sentence}, shown, how=lambda line: put(line, err=True))
 
     def _answer(self, message: str) -> None:
         with progress("reading the memories") as show:
@@ -437,7 +435,7 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     if path in paths:
         return Transcript(folder, path)
     wanted = path.removesuffix(".md").casefold()
-    exact = [path for path in paths if _name(path) == wanted]
+    exact = [path for path in paths if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
     live = [path for path in paths if wanted in path.casefold() and not is_archived(path)]
     found = exact or live or [path for path in paths if wanted in path.casefold()]
     if not found:
@@ -457,7 +455,3 @@ def _sessions(folder: Folder) -> list[str]:
         left = [f"{'':24}open: {one_line(text, 100)}" for text in folder.memory(path).episode.open]
         lines += [f"{began}  {turns:>3} turn{'s' if turns != 1 else ' '}  {path}", *left]
     return lines
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md").casefold()

@@ -13,7 +13,7 @@ import sys
 import click
 
 from filemem.cli.common import a_user, clock, now, the_store, the_user
-from filemem.cli.options import chosen, new_user_option, shared_options
+from filemem.cli.options import chosen, new_user_option
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.errors import FilememError
 from filemem.files import disk
@@ -33,8 +33,7 @@ def program() -> str:
 @click.command("hook")
 @click.argument("client", type=click.Choice(list(HOOKS)))
 @new_user_option
-@shared_options
-def hook_command(client: str) -> int:
+def hook_command(client: str) -> None:
     """Print what to put into a client's settings, so that each session is taken in when it ends.
 
     Nothing is written. What is taken in becomes facts with the next filemem maintain or consolidate.
@@ -46,7 +45,6 @@ def hook_command(client: str) -> int:
     hook = {"type": "command", "command": shlex.join(call), "timeout": 60}
     say_dim(f"Put this into {HOOKS[client]}; beside other hooks, add the entry to the list SessionEnd.")
     say(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2, ensure_ascii=False))
-    return 0
 
 
 @click.group("mcp", invoke_without_command=True)
@@ -56,8 +54,7 @@ def hook_command(client: str) -> int:
 @click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
 @click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
 @_write_option
-@shared_options
-def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
+def mcp_command(http: bool, host: str, port: int, write: bool) -> None:
     """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
 
     Your client starts this itself, once filemem mcp install has told it so. It gets the four tools, the memories as resources
@@ -67,7 +64,7 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
     """
     context = click.get_current_context()
     if context.invoked_subcommand:
-        return 0
+        return
     if not _installed():
         raise FilememError(MISSING)
     store = the_store()
@@ -86,10 +83,11 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> int:
     if http:
         if host not in keys.LOOPBACK:
             say_dim(keys.EXPOSED)
-        transports.over_http(built, store.root, chosen("user"), host, port, _serving)
+        transports.over_http(
+            built, store.root, chosen("user"), host, port, lambda at: put(f"Serving at {at}; Ctrl-C ends.", err=True)
+        )
     else:
         transports.over_stdio(built)
-    return 0
 
 
 def _installed() -> bool:
@@ -97,14 +95,9 @@ def _installed() -> bool:
     return all(importlib.util.find_spec(name) for name in ("mcp_types", "uvicorn"))
 
 
-def _serving(where: str) -> None:
-    put(f"Serving at {where}; Ctrl-C ends.", err=True)
-
-
 @mcp_command.command("token")
 @click.option("--revoke", is_flag=True, help="Let the user's token count no more.")
-@shared_options
-def token_command(revoke: bool) -> int:
+def token_command(revoke: bool) -> None:
     """Make a user's token for filemem mcp --http, and print it, this once: only a hash of it is kept.
 
     Example: filemem mcp token --user mara
@@ -113,10 +106,9 @@ def token_command(revoke: bool) -> int:
     had = keys.MCP.remove(user.store, user.name)
     if revoke:
         say(f"{user.name} had {'a' if had else 'no'} token{'; it counts no more' if had else ''}.")
-        return 0
+        return
     say_dim(f"The token of {user.name}, shown only now{'; the one before counts no more' if had else ''}:")
     say(keys.MCP.add(user.store, user.name, now()))
-    return 0
 
 
 @mcp_command.command("install")
@@ -125,8 +117,7 @@ def token_command(revoke: bool) -> int:
 @click.option("--print", "only_print", is_flag=True, help="Only print the entry.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @_write_option
-@shared_options
-def install_command(client: str, name: str, only_print: bool, yes: bool, write: bool) -> int:
+def install_command(client: str, name: str, only_print: bool, yes: bool, write: bool) -> None:
     """Tell a client of this server: show the entry, ask, and write it into the client's settings.
 
     What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints.
@@ -143,7 +134,7 @@ def install_command(client: str, name: str, only_print: bool, yes: bool, write: 
         say_dim(f"{MISSING}.")
     if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
-        return 0
+        return
     before = disk.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
     after = clients.settings(kind, name, command, before)
     if after == before:
@@ -153,4 +144,3 @@ def install_command(client: str, name: str, only_print: bool, yes: bool, write: 
         say_dim(f"Written; what was there stays. {kind.then}")
     else:
         say_dim("Nothing was written.")
-    return 0

@@ -1,5 +1,6 @@
 """The command line: parse, call, print. The only package that imports click, and the one place where errors leave the program."""
 
+import functools
 import importlib
 import os
 import signal
@@ -7,7 +8,7 @@ import sys
 
 import click
 
-from filemem.cli.options import shared_options
+from filemem.cli.options import with_shared_options
 from filemem.errors import FilememError, in_words
 from filemem.text.plain import escape_controls, nearest
 
@@ -55,6 +56,13 @@ COMMANDS = {
 }
 
 
+@functools.cache
+def _command(name: str) -> click.Command:
+    """The command of that name, with the options that every command takes."""
+    module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
+    return with_shared_options(getattr(module, f"{name}_command"))
+
+
 class _Commands(click.Group):
     """A group that knows its commands' names and imports one when it runs."""
 
@@ -62,11 +70,7 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
-        command: click.Command = getattr(module, f"{name}_command")
-        return command
+        return _command(name) if name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -89,9 +93,11 @@ class _Commands(click.Group):
     epilog="Start with: filemem chat. Completion for your shell: _FILEMEM_COMPLETE=bash_source filemem (or zsh, fish).",
 )
 @click.version_option(package_name="filemem")
-@shared_options
 def cli() -> None:
     """Long-term memory for LLM agents that is just a folder of dated Markdown and YAML files."""
+
+
+with_shared_options(cli)
 
 
 def main() -> None:

@@ -28,12 +28,9 @@ _PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\
 
 def the_trust() -> Trust:
     """The person's answers, for the whole of this call."""
-    answers: Trust = kept("answers", lambda: Trust(_ask if _somebody() else None, given=bool(chosen("trust"))))
+    somebody = sys.stdin.isatty() and sys.stderr.isatty()
+    answers: Trust = kept("answers", lambda: Trust(_ask if somebody else None, given=bool(chosen("trust"))))
     return answers
-
-
-def _somebody() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _ask(question: str) -> bool:

@@ -12,7 +12,7 @@ from importlib import resources
 import click
 
 from filemem.cli.common import complete_path, split_line, the_user
-from filemem.cli.options import json_option, shared_options
+from filemem.cli.options import json_option
 from filemem.cli.screen import colours, confirmed, put, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files.folder import Folder
@@ -31,7 +31,6 @@ _WAIT = frozenset("code code-insiders codium cursor windsurf subl sublime_text z
 
 @click.command("edit")
 @click.argument("path", shell_complete=complete_path)
-@shared_options
 def edit_command(path: str) -> int:
     """Open a memory in your editor.
 
@@ -85,8 +84,7 @@ def _command(editor: list[str], file: str, line: int | None) -> list[str]:
 
 @click.command("schema")
 @click.argument("what", type=click.Choice(["settings", "memory"]))
-@shared_options
-def schema_command(what: str) -> int:
+def schema_command(what: str) -> None:
     """Print the JSON Schema of the settings or of a memory.
 
     Editors that know YAML complete and check by it: see docs/editing.md.
@@ -94,13 +92,11 @@ def schema_command(what: str) -> int:
     Example: filemem schema settings
     """
     put((resources.files("filemem") / "schemas" / f"{what}.schema.json").read_text(encoding="utf-8"), nl=False)
-    return 0
 
 
 @click.command("watch")
 @json_option
-@shared_options
-def watch_command() -> int:
+def watch_command() -> None:
     """Print what changes as memories change.
 
     New, changed, moved and deleted memories, with the lines that came and went; to see it learn. Ctrl-C ends.
@@ -118,7 +114,6 @@ def watch_command() -> int:
             for change in watch.changes():
                 facts = {"event": change.what, "path": change.path, "was": change.was, "lines": change.lines}
                 tell(facts, *_changed(change), how=put)
-    return 0
 
 
 def _changed(change: FileChange) -> Iterator[str]:

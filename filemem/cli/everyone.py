@@ -127,7 +127,5 @@ def _tell_cost(order: Order, counts: Counter[str]) -> None:
     said = f"{model} would be asked {counts['requests']:,} times: some {counts['tokens_in']:,} tokens in, "
     said += f"{counts['tokens_out']:,} out" + (f", {money:,.2f} in money" if money else "")
     asked = {key: counts[key] for key in ("requests", "tokens_in", "tokens_out")}
-    tell(
-        {"event": "cost", "model": model, **asked, "money": money},
-        f"{said}. What is planned above is by the offline rules.",
-    )
+    facts = {"event": "cost", "model": model, **asked, "money": money}
+    tell(facts, f"{said}. What is planned above is by the offline rules.")

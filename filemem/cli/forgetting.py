@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import click
 
 from filemem.cli.common import complete_path, now, split_line, the_store, the_user
-from filemem.cli.options import chosen, json_option, shared_options
+from filemem.cli.options import chosen, json_option
 from filemem.cli.screen import ask, confirmed, for_script, progress, say, say_aside, say_json, say_working, tell
 from filemem.errors import FilememError, NotFound
 from filemem.files.archive import live
@@ -33,7 +33,6 @@ ASK = "forget asks before it deletes, and there is no terminal to ask at; add --
 @click.option("--dry-run", is_flag=True, help="Only list what would go.")
 @click.option("--purge-history", is_flag=True, help="Rewrite this repository's own history without it, too.")
 @json_option
-@shared_options
 def forget_command(path: str | None, about: str | None, **how: bool) -> int:
     """Delete a memory for good, and all that tells of it.
 

@@ -7,7 +7,7 @@ import shutil
 import click
 
 from filemem.cli.common import complete_path, now, the_user
-from filemem.cli.options import json_option, shared_options
+from filemem.cli.options import json_option
 from filemem.cli.screen import colours, put, say, say_aside, say_working, tell, wrapped
 from filemem.errors import FilememError, NotFound
 from filemem.history import History, log, undo
@@ -24,7 +24,6 @@ _COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
 @click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words.")
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show.")
 @json_option
-@shared_options
 def log_command(path: str | None, about: str, limit: int | None) -> int:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
 
@@ -54,7 +53,6 @@ def _line(commit: Commit, before: str = "") -> str:
 
 @click.command("diff")
 @click.argument("what", metavar="[COMMIT|PATH]", required=False, shell_complete=complete_path)
-@shared_options
 def diff_command(what: str | None) -> int:
     """Show what is not committed yet, of one memory where PATH is given, or what COMMIT changed.
 
@@ -91,8 +89,7 @@ def _path(history: History, path: str) -> str:
 
 @click.command("undo")
 @click.argument("commit", required=False)
-@shared_options
-def undo_command(commit: str | None) -> int:
+def undo_command(commit: str | None) -> None:
     """Take back what COMMIT did, or else filemem's last commit; what was done since stays.
 
     Where the same lines have changed since, nothing is undone, and it says what is in the way.
@@ -103,14 +100,12 @@ def undo_command(commit: str | None) -> int:
     put(_line(done.commit, "Undid "))
     say(*done.said)
     say_aside(done.recorded.note)
-    return 0
 
 
 @click.command("blame")
 @click.argument("path", shell_complete=complete_path)
 @json_option
-@shared_options
-def blame_command(path: str) -> int:
+def blame_command(path: str) -> None:
     """Show who wrote each line of the memory at PATH: a person, filemem in a conversation, or one of its jobs.
 
     Example: filemem blame profile.md
@@ -124,20 +119,14 @@ def blame_command(path: str) -> int:
             {"commit": commit.commit, "at": commit.at, "who": commit.who, "subject": commit.subject} if commit else {}
         )
         head = [_line(commit) if commit else "not committed yet"] if commit != last else []
-        tell(
-            {"line": line.line, "text": line.text, **facts},
-            *head,
-            escape_controls(f"{line.line:>4}  {line.text}"),
-            how=put,
-        )
+        shown = escape_controls(f"{line.line:>4}  {line.text}")
+        tell({"line": line.line, "text": line.text, **facts}, *head, shown, how=put)
         last = commit
-    return 0
 
 
 @click.command("sync")
 @click.argument("remote", required=False)
-@shared_options
-def sync_command(remote: str | None) -> int:
+def sync_command(remote: str | None) -> None:
     """Bring these memories together with those of your other machines: fetch, merge, push, to and from a git REMOTE.
 
     Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and check lists it.
@@ -154,4 +143,3 @@ def sync_command(remote: str | None) -> int:
         say(f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}.")
     else:
         say("Everything is the same here and there.")
-    return 0

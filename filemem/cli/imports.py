@@ -8,7 +8,7 @@ import click
 
 from filemem.cli.common import a_user, now, settled, the_store, welcome
 from filemem.cli.everyone import for_all, many, order
-from filemem.cli.options import json_option_that, many_options, new_user_option, shared_options
+from filemem.cli.options import json_option_that, many_options, new_user_option
 from filemem.cli.screen import for_script, progress, say_aside, say_dim, tell
 from filemem.errors import FilememError
 from filemem.importers import FORMATS, import_file
@@ -27,7 +27,6 @@ NEXT_OF_NOTES = "Next: filemem search finds it already; filemem chat answers fro
 @many_options
 @json_option_that("The whole report as one JSON object.")
 @new_user_option
-@shared_options
 def import_command(format_: str, file: str, dry_run: bool, with_secrets: bool) -> int:
     """Take in conversations and notes from elsewhere.
 

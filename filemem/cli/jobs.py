@@ -7,10 +7,11 @@ import click
 
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.everyone import run_job
-from filemem.cli.options import json_option, many_options, model_option, shared_options
+from filemem.cli.options import json_option, many_options, model_option
 from filemem.cli.screen import say
 from filemem.files import said
 from filemem.forgetting import fading, maintenance
+from filemem.text.plain import counted
 
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 
@@ -33,7 +34,6 @@ class Age(click.ParamType):  # type: ignore[type-arg]  # generic in newer versio
 @many_options
 @_dry
 @json_option
-@shared_options
 def compact_command(**options: Any) -> int:
     """Summarise old conversations by month, and archive them.
 
@@ -48,7 +48,6 @@ def compact_command(**options: Any) -> int:
 @many_options
 @_dry
 @json_option
-@shared_options
 def sweep_command(**options: Any) -> int:
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
@@ -68,7 +67,6 @@ def sweep_command(**options: Any) -> int:
 @many_options
 @_dry
 @json_option
-@shared_options
 def maintain_command(**options: Any) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
@@ -82,8 +80,7 @@ def maintain_command(**options: Any) -> int:
 @click.command("restore")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_path)
 @click.option("--let-go", is_flag=True, help="Offer the turns that an editor saved over back no more.")
-@shared_options
-def restore_command(paths: tuple[str, ...], let_go: bool) -> int:
+def restore_command(paths: tuple[str, ...], let_go: bool) -> None:
     """Bring memories back from the archive, to where they were, byte for byte. Counts as a recall.
 
     A session gets back the turns that an editor has saved over, which filemem check names; or --let-go ends the offer.
@@ -94,29 +91,25 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> int:
     if let_go:
         for path in (user.locate(split_line(user, path)[0]) for path in paths):
             gone = said.forget_lost(user, path)
-            say(f"{gone:,} {'turn' if gone == 1 else 'turns'} of {path} let go.")
-        return 0
+            say(f"{counted(gone, 'turn')} of {path} let go.")
+        return
     say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)
-    return 0
 
 
 @click.command("why")
 @click.argument("path", shell_complete=complete_path)
-@shared_options
-def why_command(path: str) -> int:
+def why_command(path: str) -> None:
     """Say in words and numbers why the memory at PATH is where it is, and when it will fade.
 
     Example: filemem why facts/2026/2026-03-14-prefers-oolong-tea.md
     """
     user = the_user()
     say(*fading.why(user, split_line(user, path)[0], now().date()))
-    return 0
 
 
 @click.command("index")
 @many_options
 @json_option
-@shared_options
 def index_command() -> int:
     """Bring the index up to date ahead of the next question, which does it otherwise; with vectors where the settings want some.
 
@@ -128,7 +121,6 @@ def index_command() -> int:
 @click.command("status")
 @many_options
 @json_option
-@shared_options
 def status_command() -> int:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and how retention is spread.
 

@@ -80,9 +80,14 @@ _SHARED = (
 )
 
 
-def shared_options(command: F) -> F:
-    """--store, --user, --today and --trust, accepted before and after a command's name; the later one counts."""
-    return functools.reduce(lambda made, option: option(made), reversed(_SHARED), command)
+def with_shared_options(command: click.Command) -> click.Command:
+    """The command, and those of its group, with --store, --user, --today and --trust; of one before and one after a command's
+    name the later one counts."""
+    for option in _SHARED:
+        option(command)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        with_shared_options(inner)
+    return command
 
 
 def json_option_that(does: str) -> Callable[[F], F]:

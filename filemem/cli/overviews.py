@@ -8,7 +8,7 @@ import click
 
 from filemem import index
 from filemem.cli.common import complete_path, completing, now, reader, the_user
-from filemem.cli.options import after_option, as_of_option, before_option, json_option, model_option, shared_options
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, model_option
 from filemem.cli.screen import dim, progress, put, say, say_aside, say_json, tell
 from filemem.cli.talk import the_model
 from filemem.endpoint.traced import traced
@@ -52,7 +52,6 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @click.option("--mermaid", "form", flag_value="mermaid", help="For a Markdown file, in a mermaid block.")
 @click.option("--json", "form", flag_value="json", help="One JSON object: names, ties, and where they stand.")
 @as_of_option
-@shared_options
 def graph_command(name: str | None, about: str | None, form: str | None, clusters: bool, model: str | None) -> int:
     """Show how the names that memories link to hang together.
 
@@ -160,7 +159,6 @@ def _row(day: object, one: EntityMention | Event) -> str:
 @before_option
 @json_option
 @as_of_option
-@shared_options
 def timeline_command(glob: str, after: str | None, before: str | None) -> int:
     """Show what happened when, oldest first.
 
@@ -188,8 +186,7 @@ def _bound(given: str | None, today: dt.date, *, end: bool) -> dt.date | None:
 @click.command("report")
 @click.option("--output", "-o", required=True, metavar="FILE", type=click.Path(), help="The page to write.")
 @click.option("--force", "-f", is_flag=True, help="Overwrite a file that is no report.")
-@shared_options
-def report_command(output: str, force: bool) -> int:
+def report_command(output: str, force: bool) -> None:
     """Write a page to read: the profile, what holds by topic, what happened when, what faded and why.
 
     It is one HTML file that needs no network and no script. An earlier report is overwritten; another file is only with -f.
@@ -205,7 +202,6 @@ def report_command(output: str, force: bool) -> int:
     _spare(where, force=force)
     disk.write(where, data)
     say(f"Wrote {output}: {found.live + found.archived:,} memories.")
-    return 0
 
 
 def _place(folder: Folder, output: str) -> str:
@@ -234,7 +230,6 @@ def _spare(where: str, *, force: bool) -> None:
     "--tools", is_flag=True, help="How the tools of your agents fare: success, time, frequent errors, ways out."
 )
 @json_option
-@shared_options
 def lessons_command(tools: bool) -> int:
     """List what was learnt on how to do things, and how tools fare.
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from filemem.cli.common import complete_path, reader, split_line
-from filemem.cli.options import as_of_option, json_option, path_option, shared_options
+from filemem.cli.options import as_of_option, json_option, path_option
 from filemem.cli.screen import colours, for_script, say_answer, say_dim, say_json, tell
 from filemem.errors import FilememError
 from filemem.files import episode, globs
@@ -28,7 +28,6 @@ WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; few
 @click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over.")
 @json_option
 @as_of_option
-@shared_options
 def grep_command(pattern: str, path: str | None, context: int, offset: int) -> int:
     r"""Find the lines that match a regular expression.
 
@@ -71,7 +70,6 @@ def _listed(folder: Folder) -> Listed:
 @click.argument("path", shell_complete=complete_path)
 @click.option("--lines", type=click.IntRange(1), help="How many lines to show.")
 @as_of_option
-@shared_options
 def open_command(path: str, lines: int | None) -> int:
     """Read a memory by line.
 
@@ -92,7 +90,6 @@ def open_command(path: str, lines: int | None) -> int:
 @click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list.")
 @json_option
 @as_of_option
-@shared_options
 def list_command(glob: str | None, sessions: bool, limit: int | None) -> int:
     """List memories, newest first.
 

@@ -14,7 +14,6 @@ from filemem.cli.options import (
     many_options,
     model_option,
     new_user_option,
-    shared_options,
 )
 from filemem.cli.screen import choose, dim, for_script, put, say, say_aside, say_json
 from filemem.cli.telling import remembered
@@ -46,8 +45,7 @@ ASK_RETOLD = "[q]uote the turn, [k]eep, [d]rop, [s]kip, [e]nd"
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="May be given several times.")
 @click.option("--with-secrets", is_flag=True, help="Keep passwords, keys and codes in it, too.")
 @new_user_option
-@shared_options
-def remember_command(text: tuple[str, ...], **how: Any) -> int:
+def remember_command(text: tuple[str, ...], **how: Any) -> None:
     """Keep one fact.
 
     TEXT gets a file of its own, dated today. Told twice it stays one fact; told otherwise, it supersedes what was known.
@@ -58,7 +56,6 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
     user = a_user()
     welcome(user)
     say(*remembered(user, " ".join(text), **how))
-    return 0
 
 
 @click.command("note")
@@ -67,8 +64,7 @@ def remember_command(text: tuple[str, ...], **how: Any) -> int:
     "--event", default="", metavar="KIND", help="What happened rather than what you say: login, like, sensor."
 )
 @new_user_option
-@shared_options
-def note_command(text: tuple[str, ...], event: str) -> int:
+def note_command(text: tuple[str, ...], event: str) -> None:
     """Note what happened, in the file of the day.
 
     TEXT becomes a turn of the day's events, searched as all that was said. Your own words may become facts when memories are
@@ -84,7 +80,6 @@ def note_command(text: tuple[str, ...], event: str) -> int:
     say(f"Noted {place}", *([f"Taken out: {kinds(found)}."] if found else []))
     path = place.rpartition(":")[0]
     say_aside(history.record(f"Note {event or 'in own words'}", [path], {"Job": "note"}, now(), before).note)
-    return 0
 
 
 @click.command("consolidate")
@@ -93,7 +88,6 @@ def note_command(text: tuple[str, ...], event: str) -> int:
 @click.option("--review", is_flag=True, help="Only propose; filemem review then asks you about each.")
 @model_option
 @json_option
-@shared_options
 def consolidate_command(**options: Any) -> int:
     """Make memories of what was said.
 
@@ -109,7 +103,6 @@ def consolidate_command(**options: Any) -> int:
 @click.option("--accept-all", is_flag=True, help="Accept every proposal without asking.")
 @click.option("--retold", is_flag=True, help="Go through facts whose words stand in no turn that they cite.")
 @json_option_that("List the proposals, one JSON object a line, and change nothing.")
-@shared_options
 def review_command(accept_all: bool, retold: bool) -> int:
     """Decide what is remembered, proposal by proposal.
 

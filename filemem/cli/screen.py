@@ -123,10 +123,7 @@ def tell(facts: Any, *lines: str, how: Callable[[str], None] = say) -> None:
 
 def aside(sentence: str) -> None:
     """Say a sentence in the background; to a script as an event."""
-    if for_script():
-        say_json({"event": "notice", "text": sentence})
-    else:
-        say_dim(sentence)
+    tell({"event": "notice", "text": sentence}, sentence, how=say_dim)
 
 
 @contextlib.contextmanager

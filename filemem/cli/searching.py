@@ -6,7 +6,7 @@ import click
 
 from filemem import index
 from filemem.cli.common import chosen_day, now, reader, the_user
-from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option, shared_options
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option
 from filemem.cli.screen import for_script, progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
@@ -24,7 +24,6 @@ from filemem.tools.toolbox import Toolbox
 @click.option("--explain", is_flag=True, help="Show what made each passage's score.")
 @json_option
 @as_of_option
-@shared_options
 def search_command(query: tuple[str, ...], explain: bool, **filters: Any) -> int:
     """Find the passages that best answer QUERY, words or a whole question.
 
@@ -61,9 +60,8 @@ def _plain(hit: Hit) -> dict[str, Any]:
 def _explained(hit: Hit) -> str:
     """What made a hit's score: its words' values and its signs, the largest first; then what it holds of the question."""
     factor = hit.parts.get("times", 1.0)
-    parts = sorted(
-        ((name, value) for name, value in hit.parts.items() if name != "times"), key=lambda part: -abs(part[1])
-    )
+    parts = [(name, value) for name, value in hit.parts.items() if name != "times"]
+    parts.sort(key=lambda part: -abs(part[1]))
     summed = "  ".join(f"{name} {value:+.2f}" for name, value in parts if abs(value) >= 0.005)
     times = f"  all times {factor:.2f}" if factor != 1.0 else ""
     words = [("has", hit.has), ("near", hit.near), ("lacks", hit.lacks)]
@@ -74,7 +72,6 @@ def _explained(hit: Hit) -> str:
 @click.command("call")
 @click.argument("tool")
 @click.argument("arguments", default="{}")
-@shared_options
 def call_command(tool: str, arguments: str) -> int:
     """Call one of the four tools as an agent does.
 

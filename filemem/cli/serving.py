@@ -3,7 +3,7 @@
 import click
 
 from filemem.cli.common import now, the_store, ticking
-from filemem.cli.options import chosen, model_option, shared_options
+from filemem.cli.options import chosen, model_option
 from filemem.cli.screen import put, say, say_dim
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, NotFound
@@ -19,7 +19,6 @@ from filemem.serve import keys
     "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes a free one."
 )
 @model_option
-@shared_options
 @click.pass_context
 def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
@@ -77,7 +76,6 @@ def keys_group() -> None:
 
 @keys_group.command("add")
 @click.argument("name")
-@shared_options
 def add_command(name: str) -> None:
     """Make a key for a user, and print it once.
 
@@ -90,7 +88,6 @@ def add_command(name: str) -> None:
 
 
 @keys_group.command("list")
-@shared_options
 def list_command() -> None:
     """Show who has a key, and since when."""
     for one in sorted(keys.CHAT.of(the_store().root).values(), key=lambda one: (one["user"], one["made"])):
@@ -99,7 +96,6 @@ def list_command() -> None:
 
 @keys_group.command("remove")
 @click.argument("name")
-@shared_options
 def remove_command(name: str) -> None:
     """Take all keys of a user away; the next request with one is refused."""
     gone = keys.CHAT.remove(the_store().root, name)

@@ -9,7 +9,7 @@ import click
 
 from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.everyone import for_each, many, order
-from filemem.cli.options import chosen, json_option, many_options, shared_options, store_path
+from filemem.cli.options import chosen, json_option, many_options, store_path
 from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files import config, disk, locks, trust
@@ -26,8 +26,7 @@ SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # wher
 @click.option(
     "--git", "with_git", is_flag=True, help="Keep the memories in git, a repository of their own or the one here."
 )
-@shared_options
-def init_command(folder: str | None, with_git: bool) -> int:
+def init_command(folder: str | None, with_git: bool) -> None:
     """Create a store.
 
     It lies in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
@@ -42,7 +41,6 @@ def init_command(folder: str | None, with_git: bool) -> int:
     store = StoreFolder(root, the_trust())
     for home in _homes(store) if with_git else ():
         say(*set_up(home, (store.users() or ["me"])[0], now(), the_trust()))
-    return 0
 
 
 def _homes(store: StoreFolder) -> list[str]:
@@ -87,7 +85,6 @@ def _settings() -> str:
 @click.command("check")
 @many_options
 @json_option
-@shared_options
 def check_command() -> int:
     """List every problem in the files, with its remedy.
 

@@ -13,7 +13,7 @@ from filemem.chat import seen, wishes
 from filemem.chat.conversation import Conversation
 from filemem.cli.chat import Chat, resumed
 from filemem.cli.common import a_user, clock, now, settled, the_store, the_user, welcome
-from filemem.cli.options import as_of_option, json_option_that, model_option, new_user_option, shared_options
+from filemem.cli.options import as_of_option, json_option_that, model_option, new_user_option
 from filemem.cli.screen import for_script, say, say_aside, say_json, tell
 from filemem.cli.telling import after_talk
 from filemem.errors import FilememError
@@ -57,7 +57,6 @@ def the_model(folder: Folder, name: str | None) -> Model:
 @click.option("--off-the-record", "off", is_flag=True, help="Keep nothing of this talk: no turn, no trace, no recall.")
 @json_option_that("One JSON event a line: text, call, notice, answer, error.")
 @new_user_option
-@shared_options
 def chat_command(message: str | None, model: str | None, resume: str | None, off: bool) -> int:
     """Talk with an assistant that remembers.
 
@@ -122,8 +121,7 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
 @_resume
 @json_option_that("Sections and messages as one JSON object.")
 @as_of_option
-@shared_options
-def prompt_command(message: str, model: str | None, resume: str | None) -> int:
+def prompt_command(message: str, model: str | None, resume: str | None) -> None:
     """Print what the model would see now.
 
     Every word of it, with the tokens of each section; with MESSAGE, what it would see if you said that.
@@ -137,13 +135,12 @@ def prompt_command(message: str, model: str | None, resume: str | None) -> int:
     if for_script():
         sizes = {part.name: tokens.count(part.text) for part in system}
         say_json({"tokens": sizes, "messages": messages, "tools": talk.offered})
-        return 0
+        return
     sections = [*((part.name, part.text) for part in system), *((one["role"], one["content"]) for one in messages[1:])]
     for name, text in sections:
         say(f"== {name} ({tokens.count(text)} tokens)\n{text}\n")
     whole = sum(tokens.count(one["content"]) for one in messages)
     say(f"== in all ({whole} tokens, {len(talk.offered)} tools aside)")
-    return 0
 
 
 @click.command("trace")
@@ -153,8 +150,7 @@ def prompt_command(message: str, model: str | None, resume: str | None) -> int:
 )
 @click.option("--totals", is_flag=True, help="What all chats that have a trace cost and found, in numbers.")
 @json_option_that("The steps as they were written, one JSON object a line.")
-@shared_options
-def trace_command(session: str | None, totals: bool, replay: int | None) -> int:
+def trace_command(session: str | None, totals: bool, replay: int | None) -> None:
     """Show what happened behind the answers of a chat.
 
     SESSION is the name of its file; the chat that went on last where none is named. What the model saw is kept by reference,
@@ -166,19 +162,18 @@ def trace_command(session: str | None, totals: bool, replay: int | None) -> int:
     if totals:
         found = trace.totals(user, [session] if session else trace.written(user), config.of(user).costs)
         tell(found._asdict(), *_totals(found))
-        return 0
+        return
     known = trace.sessions(user)
     session = session or (known[-1] if known else "any session")
     if replay is not None:
         for part in seen.replay(user, session, replay):
             since = "" if part.same else " (not as it was: the files have changed since)"
             tell(part._asdict(), f"== {part.name or part.role}{since}\n{part.text}\n")
-        return 0
+        return
     requests = itertools.count(1)
     for step in trace.read(user, session):
         number = f"{next(requests)} " if step.get("saw") else ""
         tell(step, *([] if step.get("kind") == "saw" else [_step(step, number)]))
-    return 0
 
 
 def _totals(found: trace.Totals) -> list[str]:

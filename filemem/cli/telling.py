@@ -17,21 +17,19 @@ from filemem.errors import Busy, FilememError
 from filemem.files import archive, config
 from filemem.files.folder import Folder
 from filemem.history import History, UncommittedChanges
+from filemem.jobs import telling
 from filemem.jobs.telling import as_json, committed, consolidated, lines, waiting
 from filemem.models import Model, OpenAIModel
-from filemem.remembering import consolidation, remembering, sessions
+from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.extraction import listener
 
 
 def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
-    """Keep one fact, and commit it where the memories are kept in git; lines that say what was decided."""
-    history = History(folder)
-    before = history.before(clock())
-    done = remembering.remember(folder, text, clock(), **how)
-    paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-    say_aside(history.record(f"Remember: {done.decision.claim.text}", paths, {"Job": "remember"}, clock(), before).note)
-    return [*remembering.said(done.decision), *done.notes]
+    """Keep one fact; lines that say what was decided."""
+    lines, note = telling.remembered(folder, text, clock(), {}, **how)
+    say_aside(note)
+    return lines
 
 
 def _apart(model: Model, user: Folder, now: Callable[[], dt.datetime]) -> Model | None:

@@ -5,7 +5,7 @@ import contextlib
 import click
 
 from filemem.cli.common import now, the_store
-from filemem.cli.options import json_option, shared_options
+from filemem.cli.options import json_option
 from filemem.cli.screen import for_script, say, say_aside, tell
 from filemem.errors import Refused
 from filemem.files import moving
@@ -18,9 +18,8 @@ from filemem.text.plain import counted
 
 @click.group("users", invoke_without_command=True)
 @json_option
-@shared_options
 @click.pass_context
-def users_command(ctx: click.Context) -> int:
+def users_command(ctx: click.Context) -> None:
     """List the users of the store.
 
     Each with the number of their memories, and in a store on several disks with the one on which they lie.
@@ -28,7 +27,7 @@ def users_command(ctx: click.Context) -> int:
     Example: filemem users
     """
     if ctx.invoked_subcommand:
-        return 0
+        return
     store = the_store()
     names, sharded = store.users(), bool(store.shards)
     if not names and not for_script():
@@ -37,11 +36,8 @@ def users_command(ctx: click.Context) -> int:
         folder = store.folder(name)
         count = sum(1 for _ in folder.files())
         where = {"store": folder.above} if sharded else {}
-        tell(
-            {"user": name, "memories": count, **where},
-            "  ".join([name, counted(count, "memory", "memories"), *where.values()]),
-        )
-    return 0
+        shown = [name, counted(count, "memory", "memories"), *where.values()]
+        tell({"user": name, "memories": count, **where}, "  ".join(shown))
 
 
 @users_command.command("move")
@@ -49,8 +45,7 @@ def users_command(ctx: click.Context) -> int:
 @click.argument("to", metavar="STORE")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @json_option
-@shared_options
-def move_command(name: str, to: str, dry_run: bool) -> int:
+def move_command(name: str, to: str, dry_run: bool) -> None:
     """Move USER to STORE, one of those that stores: in filemem.yaml lists.
 
     All is copied, with a git repository of the user's own, and compared before it counts; then the old folder is removed. Who
@@ -67,14 +62,13 @@ def move_command(name: str, to: str, dry_run: bool) -> int:
     facts = {"user": folder.name, **done._asdict(), "dry_run": dry_run}
     if done.source == done.target:
         tell(facts, f"{folder.name} lies in {done.target}; nothing to move.")
-        return 0
+        return
     does = "Would move" if dry_run else "Moved"
     size = f"{counted(done.files, 'file')}, {done.bytes:,} bytes"
     tell(facts, f"{does} {folder.name} from {done.source} to {done.target}: {size}.")
     if not dry_run:
         note = History(folder).record(f"Take in {folder.name}", folder.paths(), {"Job": "move"}, now()).note
         say_aside("; ".join(filter(None, (kept_in, note))))
-    return 0
 
 
 def _store_history(folder: Folder) -> str:

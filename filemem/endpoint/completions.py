@@ -101,7 +101,8 @@ class OpenAIModel(Connection):
                     if not simpler.tools:
                         self._tools_refused = True
                         raise self._refused() from None
-                    self._tell_loss(accepts, simpler)
+                    if accepts.stream and not simpler.stream:
+                        self._announce("does not stream, so the answer comes in one piece")
                     accepts = simpler
                 elif pause is not None:
                     retries += 1
@@ -149,10 +150,6 @@ class OpenAIModel(Connection):
             self._announce("the answer was cut at the endpoint's limit on length")
         if draft.full:
             self._announce(f"called more than {MOST_CALLS} tools at once; the first {MOST_CALLS} are answered")
-
-    def _tell_loss(self, before: "_Accepts", after: "_Accepts") -> None:
-        if before.stream and not after.stream:
-            self._announce("does not stream, so the answer comes in one piece")
 
 
 class _Accepts(NamedTuple):

@@ -28,9 +28,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 SILENCE = 120.0  # seconds without a byte until an endpoint counts as gone: local models read a long prompt slowly
 CONNECT = 10.0  # seconds to reach the host
 
-LONGEST_ANSWER = (
-    900.0  # seconds from the question to the end of its answer: a small machine writes 2,000 tokens in that
-)
+# Seconds from the question to the end of its answer: a small machine writes 2,000 tokens in that.
+LONGEST_ANSWER = 900.0
 BIGGEST_ANSWER = 64_000_000  # bytes as sent: 100,000 tokens, each in a chunk of 600 bytes
 
 

@@ -28,11 +28,8 @@ class Failure(Exception):
     def too_long(self) -> bool:
         """Whether the prompt was more than the model's context holds."""
         told = self.kind == "error" or self.status in (400, 413, 422, 500)
-        return told and (
-            self.code == "context_length_exceeded"
-            or self.status == 413
-            or bool(re.search(OVERLONG, self.message.lower()))
-        )
+        named = self.code == "context_length_exceeded" or self.status == 413
+        return told and (named or bool(re.search(OVERLONG, self.message.lower())))
 
     @property
     def passing(self) -> bool:

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from filemem.endpoint.failures import Failure
 
-LONGEST_REPLY = (
-    1_000_000  # characters that are taken of one reply, thoughts and arguments with them: some 250,000 tokens
-)
+# Characters that are taken of one reply, thoughts and arguments with them: some 250,000 tokens.
+LONGEST_REPLY = 1_000_000
 MOST_CALLS = 32  # tool calls that are taken of one reply
 LONGEST_NAME = 200  # characters of a call's name or id
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.files import disk, recalls
 from filemem.files.folder import Folder
+from filemem.files.memory import Memory
 from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
 from filemem.files.places import Place
@@ -96,3 +97,10 @@ def places(folder: Folder, path: str) -> Iterator[str]:
         with contextlib.suppress(FilememError):
             if os.path.lexists(folder.absolute(candidate)):
                 yield candidate
+
+
+def read(folder: Folder, path: str) -> Memory | None:
+    """A memory, live or archived; None where it is gone or cannot be read."""
+    with contextlib.suppress(FilememError):
+        return folder.memory(next(places(folder, path), path))
+    return None

@@ -27,14 +27,8 @@ from filemem.text.plain import digest
 
 SPEAKERS = {"user": "", "assistant": "ChatGPT", "tool": "ChatGPT"}  # a tool shows pictures on ChatGPT's behalf
 _UNSPOKEN = (  # machinery that the person never saw as a message
-    "user_editable_context",
-    "model_editable_context",
-    "thoughts",
-    "reasoning_recap",
-    "execution_output",
-    "tether_quote",
-    "tether_browsing_display",
-    "system_error",
+    *("user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "execution_output"),
+    *("tether_quote", "tether_browsing_display", "system_error"),
 )
 _FENCED = re.compile(r"```\n?(.*?)```\s*\Z", re.DOTALL)
 _CITATION = re.compile("\ue200(?:file)?cite\ue202[^\ue200\ue201]*\ue201")
@@ -93,18 +87,16 @@ def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
 def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:
     """The keys from the root down to `current`, or to the newest leaf where that is missing; cycles end the climb."""
     if not isinstance(current, str) or current not in tree:
-        leaves = [key for key, node in tree.items() if not any(child in tree for child in _children(node))]
+        children = {
+            key: [one for one in items(node.get("children")) if isinstance(one, str)] for key, node in tree.items()
+        }
+        leaves = [key for key in tree if not any(child in tree for child in children[key])]
         current = max(leaves or tree, key=lambda key: _created(tree[key]), default=None)
     climbed: dict[str, None] = {}
     while isinstance(current, str) and current in tree and current not in climbed:
         climbed[current] = None
         current = tree[current].get("parent")
     return list(reversed(climbed))
-
-
-def _children(node: dict[str, Any]) -> list[str]:
-    """The keys of a node's children."""
-    return [child for child in items(node.get("children")) if isinstance(child, str)]
 
 
 def _created(node: dict[str, Any]) -> float:
@@ -120,15 +112,11 @@ def _turn(key: str, message: dict[str, Any], zone: tzinfo | None) -> ImportedTur
     addressed = message.get("recipient") in (None, "all")
     if role not in SPEAKERS or not addressed or metadata.get("is_visually_hidden_from_conversation"):
         return None
-    if content.get("content_type") in _UNSPOKEN or (role == "tool" and not _pictures(content)):
+    kinds = [mapping(part).get("content_type") for part in items(content.get("parts"))]
+    if content.get("content_type") in _UNSPOKEN or (role == "tool" and "image_asset_pointer" not in kinds):
         return None
     text = _text(content, metadata)
     return ImportedTurn(SPEAKERS[role], moment(message.get("create_time"), zone), text, key) if text else None
-
-
-def _pictures(content: dict[str, Any]) -> bool:
-    """Whether a message shows a picture."""
-    return any(mapping(part).get("content_type") == "image_asset_pointer" for part in items(content.get("parts")))
 
 
 def _text(content: dict[str, Any], metadata: dict[str, Any]) -> str:

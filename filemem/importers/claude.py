@@ -44,11 +44,8 @@ def _memory(value: dict[str, Any]) -> list[ImportedNote]:
     projects = mapping(value.get("project_memories"))
     texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
     found = {slug(name): words(text) for name, text in texts.items()}
-    return [
-        ImportedNote(f"claude/{name}.md", _NOTE.format(name, text).encode("utf-8", "replace"), name)
-        for name, text in found.items()
-        if text
-    ]
+    notes = ((name, _NOTE.format(name, text).encode("utf-8", "replace")) for name, text in found.items() if text)
+    return [ImportedNote(f"claude/{name}.md", note, name) for name, note in notes]
 
 
 def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:

@@ -266,15 +266,11 @@ def _documents(path: str, names: re.Pattern[str]) -> list[_Document]:
 def _in_folder(path: str, names: re.Pattern[str]) -> list[_Document]:
     """The documents in a folder, or in the folders right under it: unpacking often adds one."""
     for folders in ([path], [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]):
-        files = [entry for folder in folders for entry in os.scandir(folder) if _is_named(entry, names)]
+        named = (entry for folder in folders for entry in os.scandir(folder) if names.fullmatch(entry.name))
+        files = [entry for entry in named if entry.is_file(follow_symlinks=False)]
         if files:
             return [_Document(os.path.relpath(file.path, path), file.path, None, file.stat().st_size) for file in files]
     return []
-
-
-def _is_named(entry: os.DirEntry[str], names: re.Pattern[str]) -> bool:
-    """Is this a plain file with such a name?"""
-    return names.fullmatch(entry.name) is not None and entry.is_file(follow_symlinks=False)
 
 
 def _is_zip(path: str) -> bool:

@@ -36,11 +36,8 @@ def take(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = Fa
     """Take in what is listed for this user; what cannot be read is said in the report and stops nothing else."""
     run, known = ImportRun(), _known(folder)
     store = StoreFolder(folder.store, folder.trust)
-    waiting = [
-        source
-        for source in _sources(folder, run.report.skipped)
-        if not source.mark or known.get(source.path) != source.mark
-    ]
+    every = _sources(folder, run.report.skipped)
+    waiting = [one for one in every if not one.mark or known.get(one.path) != one.mark]
     for number, source in enumerate(waiting):
         progress(number, len(waiting))
         try:

@@ -78,15 +78,10 @@ def _conversation(
     """One conversation, then the number of its messages that nobody spoke."""
     messages = [mapping(message) for message in record["messages"]]
     turns = spoken_messages(messages, zone)
-    title = words(record.get("title")) or words(record.get("name")) or _opening(turns)
-    said = ExportedConversation(
-        _id(record, turns, repeated) if turns else "",
-        title,
-        _time(record, zone),
-        turns,
-        len(messages) - len(turns),
-        _calls(messages, zone),
-    )
+    title = words(record.get("title")) or words(record.get("name"))
+    title = title or (turns[0].text.splitlines()[0][:60] if turns else "")
+    id, others = _id(record, turns, repeated) if turns else "", len(messages) - len(turns)
+    said = ExportedConversation(id, title, _time(record, zone), turns, others, _calls(messages, zone))
     left = f"{said.others} messages without words of a person or an assistant: instructions, calls of tools"
     return exports.conversation(said, place, written, left if said.others else "")
 
@@ -126,11 +121,6 @@ def _part(part: object) -> str:
 def _time(record: dict[str, Any], zone: tzinfo | None) -> datetime | None:
     """The first time stamp that a record has under any of the usual names."""
     return next((when for key in _TIMES if (when := moment(record.get(key), zone))), None)
-
-
-def _opening(turns: list[ImportedTurn]) -> str:
-    """The first line of the first turn, as a title for what has none."""
-    return turns[0].text.splitlines()[0][:60] if turns else ""
 
 
 def _id(record: dict[str, Any], turns: list[ImportedTurn], repeated: Counter[str]) -> str:

@@ -49,6 +49,22 @@ def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterat
         yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
+def remembered(
+    folder: Folder, text: str, at: dt.datetime, trailers: dict[str, str], **how: Any
+) -> tuple[list[str], str]:
+    """Keep one fact, and commit it where the memories are kept in git: what was decided, as lines, and how git fared.
+
+    `trailers` are what the commit says besides, `how` is as `remembering.remember` takes it.
+    """
+    history = History(folder)
+    before = history.before(at)
+    done = remembering.remember(folder, text, at, **how)
+    paths = list(dict.fromkeys([done.memory.path, *done.paths]))
+    subject = f"Remember: {done.decision.claim.text}"
+    git = history.record(subject, paths, {"Job": "remember", **trailers}, at, before)
+    return [*remembering.said(done.decision), *done.notes], git.note
+
+
 def waiting(count: int) -> str:
     """What to do about proposals."""
     return f"{count:,} {'proposal waits' if count == 1 else 'proposals wait'} for your word; see: filemem review"

@@ -6,20 +6,19 @@ order to its reader; and what is to be forgotten is shown first, with a token th
 
 import datetime as dt
 import secrets
-from collections.abc import Mapping
 from typing import Any
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, erasure
 from filemem.history import History
-from filemem.remembering import remembering
+from filemem.jobs import telling
 from filemem.remembering.comparison import display
 from filemem.remembering.injection import suspicious
-from filemem.text.plain import escape_controls, one_line
+from filemem.text.plain import one_line
 from filemem.text.statements import remember_request
+from filemem.tools.toolbox import checked
 
-LONGEST = 10_000  # characters of an argument
 WAITS = dt.timedelta(minutes=10)  # for the second call
 MOST = 16  # of first calls that wait
 TAG = "mcp"  # of what a client's model kept
@@ -68,29 +67,24 @@ class Writing:
         self._folder = folder
         self._waiting: dict[str, tuple[dt.datetime, str, str, list[str]]] = {}
 
-    def call(self, name: str, arguments: Mapping[str, Any], at: dt.datetime) -> str:
+    def call(self, name: str, arguments: dict[str, Any], at: dt.datetime) -> str:
         """What a tool answers; raises FilememError for a wrong call."""
         return self._remember(arguments, at) if name == "remember" else self._forget(arguments, at)
 
-    def _remember(self, arguments: Mapping[str, Any], at: dt.datetime) -> str:
-        known = _checked("remember", arguments)
-        text, name = known.get("text", ""), display(self._folder.name)
+    def _remember(self, arguments: dict[str, Any], at: dt.datetime) -> str:
+        known = checked("remember", arguments, TOOLS["remember"][1])
+        text, name = known["text"], display(self._folder.name)
         if why := suspicious(text):
             raise Refused(f"that is not kept: {why}.")
         if remember_request(text, name).kind.name == "instruction":
             told = f"only {name} may, with filemem remember or in filemem chat"
             raise Refused(f"that is not kept, as it tells an assistant how to behave: {told}.")
-        history = History(self._folder)
-        before = history.before(at)
-        done = remembering.remember(self._folder, text, at, known.get("importance"), tags=[TAG])
-        paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-        note = history.record(
-            f"Remember: {done.decision.claim.text}", paths, {"Job": "remember", "Source": TAG}, at, before
-        )
-        return "\n".join([*remembering.said(done.decision), *done.notes, *filter(None, [note.note])])
+        how = {"importance": known.get("importance"), "tags": [TAG]}
+        lines, note = telling.remembered(self._folder, text, at, {"Source": TAG}, **how)
+        return "\n".join([*lines, *filter(None, [note])])
 
-    def _forget(self, arguments: Mapping[str, Any], at: dt.datetime) -> str:
-        known = _checked("forget", arguments)
+    def _forget(self, arguments: dict[str, Any], at: dt.datetime) -> str:
+        known = checked("forget", arguments, TOOLS["forget"][1])
         token, path, about = known.get("token", ""), known.get("path", ""), known.get("about", "")
         if token:
             until, path, about, shown = self._waiting.pop(token, (at, "", "", []))
@@ -99,9 +93,9 @@ class Writing:
             found = self._plan(path, about)
             if list(erasure.planned(found)) == shown:
                 done = erasure.apply(self._folder, found, at)
-                return "\n".join(
-                    [*erasure.report(done, erasure.files_still_saying(self._folder, found.wording)), *self._past()]
-                )
+                said = [*erasure.report(done, erasure.files_still_saying(self._folder, found.wording))]
+                past = ["git's history keeps it; filemem forget --purge-history rewrites that."]
+                return "\n".join(said + (past if History(self._folder).home else []))
         if bool(path) == bool(about):
             raise FilememError(
                 "forget takes either a path or what it is about; or the token that it answered with, alone."
@@ -121,26 +115,3 @@ class Writing:
         if not asked:
             raise NotFound(f"nothing holds all the words of {one_line(about, 80)!r}.")
         return deletion.plan(self._folder, asked, about)
-
-    def _past(self) -> list[str]:
-        return (
-            ["git's history keeps it; filemem forget --purge-history rewrites that."]
-            if History(self._folder).home
-            else []
-        )
-
-
-def _checked(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call that are given; raises FilememError for wrong ones."""
-    properties = TOOLS[name][1]["properties"]
-    for key, value in arguments.items():
-        if key not in properties:
-            raise FilememError(
-                f"{name} has no argument {one_line(escape_controls(key), 80)}; it takes {', '.join(properties)}."
-            )
-        kind = int if properties[key]["type"] == "integer" else str
-        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-            raise FilememError(f"{key} of {name} takes {'a whole number' if kind is int else 'text'}.")
-        if isinstance(value, str) and len(value) > LONGEST:
-            raise FilememError(f"{key} of {name} is {len(value):,} characters long; send at most {LONGEST:,}.")
-    return {key: value for key, value in arguments.items() if value is not None and str(value).strip()}

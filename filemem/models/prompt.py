@@ -44,11 +44,9 @@ class Block(NamedTuple):
     def shown(self) -> str:
         """Its text, within its limit."""
         kept = tokens.clip(self.text, self.limit)
-        return (
-            kept
-            if len(kept) == len(self.text)
-            else f"{kept}\n[cut at {self.limit:,} tokens; open {self.path} shows all of it]"
-        )
+        if len(kept) == len(self.text):
+            return kept
+        return f"{kept}\n[cut at {self.limit:,} tokens; open {self.path} shows all of it]"
 
 
 def read_blocks(folder: Folder, paths: Iterable[str], config: Config) -> list[Block]:

@@ -12,7 +12,7 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel
-from filemem.overview.graph import EntityMention, Graph
+from filemem.overview.graph import Graph
 from filemem.remembering.episodes import line_borne_out
 from filemem.remembering.structured import filled, objects, request, tool
 from filemem.remembering.verification import whole
@@ -57,14 +57,11 @@ def clusters(folder: Folder, drawn: Graph, owner: str) -> list[NameCluster]:
         places = dict.fromkeys(place for tie in ties for place in tie.places)
         places |= dict.fromkeys(place for name in names for place in drawn.names[name])
         live = [one for one in places if not (one.archived or one.until or hidden.hides(one.path, one.line))]
-        lines = [DatedText(one_line(redact(plain(_said(one)), own)[0], 400), one.date) for one in live[:LINES]]
-        said = kept.get(NameCluster(names, lines).digest, {})
-        found.append(NameCluster(names, lines, said.get("summary", ""), said.get("by", "")))
+        said = ((f"{one.speaker}: {one.text}" if one.speaker else one.text, one.date) for one in live[:LINES])
+        lines = [DatedText(one_line(redact(plain(text), own)[0], 400), day) for text, day in said]
+        told = kept.get(NameCluster(names, lines).digest, {})
+        found.append(NameCluster(names, lines, told.get("summary", ""), told.get("by", "")))
     return found
-
-
-def _said(place: EntityMention) -> str:
-    return f"{place.speaker}: {place.text}" if place.speaker else place.text
 
 
 def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> list[NameCluster]:

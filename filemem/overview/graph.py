@@ -15,7 +15,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, is_note
 from filemem.files.passages import Passage
 from filemem.text import terms
-from filemem.text.plain import LINK, one_line
+from filemem.text.plain import LINK, counted, one_line
 from filemem.text.terms import LETTER
 
 ROUNDS = 20  # of label propagation, which settles in a few
@@ -118,7 +118,7 @@ def graph(folder: Folder, people: Collection[str], aliases: Mapping[str, list[st
             places.setdefault(key, []).append(place)
         for pair in combinations(sorted(found), 2):
             tied.setdefault(pair, []).append(place)
-    labels = {key: min(counted, key=lambda label: (-counted[label], label)) for key, counted in spelt.items()}
+    labels = {key: min(forms, key=lambda label: (-forms[label], label)) for key, forms in spelt.items()}
     names = sorted(places, key=lambda key: (-len(places[key]), key))
     ties = [Edge(labels[one], labels[other], _newest_first(found)) for (one, other), found in sorted(tied.items())]
     return Graph({labels[key]: _newest_first(places[key]) for key in names}, ties)
@@ -171,16 +171,9 @@ def _place(memory: Memory, passage: Passage) -> EntityMention:
     since, until = memory.particular("valid_from"), memory.particular("valid_until")
     text = re.sub(r"^[-*+] ", "", " ".join(passage.text.split()))
     return EntityMention(
-        memory.path,
-        passage.line,
-        when.date if when else None,
-        text,
-        memory.archived,
-        since,
-        until,
-        _kind(memory, passage),
-        passage.speaker,
-    )
+        memory.path, passage.line, when.date if when else None, text, memory.archived, since, until,
+        _kind(memory, passage), passage.speaker,
+    )  # fmt: skip
 
 
 def _newest_first(places: Iterable[EntityMention]) -> list[EntityMention]:
@@ -201,7 +194,8 @@ def _label(name: str) -> str:
 def dot(drawn: Graph, title: str) -> str:
     """The graph for Graphviz: dashed is what has ended."""
     lines = [f"graph {_quoted(title)} {{"]
-    lines += [f"  {_quoted(name)} [tooltip={_quoted(_count(places))}];" for name, places in drawn.names.items()]
+    sizes = {name: counted(len(places), "passage") for name, places in drawn.names.items()}
+    lines += [f"  {_quoted(name)} [tooltip={_quoted(size)}];" for name, size in sizes.items()]
     for tie in drawn.ties:
         marks = [f"tooltip={_quoted(one_line(plain(tie.places[0].text)))}"]
         told = ", ".join(tie.kinds) or (str(len(tie.places)) if len(tie.places) > 1 else "")
@@ -238,10 +232,6 @@ def as_json(drawn: Graph) -> dict[str, Any]:
             for tie in drawn.ties
         ],
     }
-
-
-def _count(places: list[EntityMention]) -> str:
-    return f"{len(places)} passage{'s' * (len(places) != 1)}"
 
 
 def _quoted(text: str) -> str:

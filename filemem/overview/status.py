@@ -81,9 +81,8 @@ def in_words(found: Status, width: int = 40, most: int = 12) -> list[str]:
         bar = "█" * math.ceil(width * count / top)
         said.append(f"  {step / BARS:.1f} to {(step + 1) / BARS:.1f}  {bar}{' ' if bar else ''}{count:,}")
     if found.staying:
-        said.append(
-            "Not fading: " + ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.staying.items())) + "."
-        )
+        staying = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found.staying.items()))
+        said.append(f"Not fading: {staying}.")
     return said
 
 

@@ -265,9 +265,7 @@ class FactIndex:
     def by_topic(self) -> Iterator[list[tuple[Fact, str]]]:
         """What the live facts state of each relation that several state, with the values, newest first."""
         for topic in sorted(self._topics):
-            found = [
-                fact for fact in self.about(topic) if kind_of(fact.path) == "facts" and live(fact.path) == fact.path
-            ]
+            found = [fact for fact in self.about(topic) if fact.path.startswith("facts/")]
             if len(found) > 1:
                 yield [(fact, dict(fact.states)[topic]) for fact in found]
 
@@ -480,9 +478,5 @@ def same_value(one: str | None, other: str | None) -> bool:
         return one == other or (
             not re.search(r"[\d一二三四五六七八九十不]", one + other) and (one in other or other in one)
         )
-    first, second = (_value_words(value) for value in (one, other))
+    first, second = ({word for word in re.findall(r"\w+", said) if word not in _SMALL} for said in (one, other))
     return one == other or bool(first and second and (first <= second or second <= first))
-
-
-def _value_words(value: str) -> set[str]:
-    return {word for word in re.findall(r"\w+", value) if word not in _SMALL}

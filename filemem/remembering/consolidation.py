@@ -67,7 +67,7 @@ class Decision(NamedTuple):
     replaces: tuple[str, ...] = ()
     in_part: tuple[str, ...] = ()
     until: str = ""
-    heading: int | None = None
+    heading: str = ""
     adds: str = ""  # what an UPDATE appends to its memory
     retells: bool = False  # it stands in the place of all that the memory says
 
@@ -193,7 +193,7 @@ def _session_plan(
         decisions.append(decided(claim, known))
     turns = tuple(session.turns[place].digest for place in unread)
     notes = (*told.notes, *upkeep.contradicted(known, _settled(decisions, known)))
-    return SessionPlan(session.path, f"{at.isoformat()}", turns, session.size, tuple(decisions), notes)
+    return SessionPlan(session.path, at.isoformat(), turns, session.size, tuple(decisions), notes)
 
 
 def decided(claim: Claim, known: FactIndex) -> Decision:
@@ -238,7 +238,7 @@ def _confirmed(claim: Claim, fact: Fact, known: FactIndex) -> Decision:
         fact = fact._replace(text=f"{fact.text} {plain(claim.text)}")
     words = frozenset(content(plain(claim.text)))
     if found.adds and fact.words <= words and not claim.said_by:  # its line of the profile says so, too
-        found = found._replace(heading=profile.section(claim.heading))
+        found = found._replace(heading=claim.heading)
     named = tuple(dict.fromkeys([*fact.sources, *claim.sources]))
     since, words = max(fact.since, claim.day), fact.words | words if found.adds else fact.words
     known.put(fact._replace(confidence=certain, since=since, words=words, sources=named))
@@ -249,14 +249,14 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
     """A memory of its own, in the place of others perhaps."""
     path = known.free(facts.name(claim.kind, claim.text, claim.day, display(known.user.name)))
     late = verdict.action == LATE
-    heading = None if late or claim.said_by else profile.section(claim.heading)
+    heading = "" if late or claim.said_by else claim.heading
     place = f"{ARCHIVE}/{path}" if late else path
     found = Decision(verdict.action, place, claim, verdict.reason, claim.confidence)
     # What was true until something else is told was true until that began, and when it was told last.
     told = max((fact.since for fact in verdict.facts), default=dt.date.min)
     until = told if late else max(min(claim.valid_from or claim.day, claim.day), min(told, claim.day))
     replaces = tuple(live(fact.path) for fact in verdict.facts)
-    heading = profile.IN_PLACE if heading is None and claim.states and replaces else heading
+    heading = profile.IN_PLACE if not heading and claim.states and replaces else heading
     if late:
         known.paths.add(found.path)
         return found._replace(replaces=replaces, until=str(until))
@@ -403,11 +403,8 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
         done.append(written.decisions[0])
         paths += written.paths
         entries += _entries(folder, done[-1], written.paths)
-    changes = [
-        profile.ProfileChange(one.path, one.heading, _profile_line(one), one.replaces)
-        for one in done
-        if one.action in (ADD, SUPERSEDE, UPDATE) and (one.heading is not None or one.replaces)
-    ]
+    told = [one for one in done if one.action in (ADD, SUPERSEDE, UPDATE) and (one.heading or one.replaces)]
+    changes = list(map(_profile_change, told))
     kept = upkeep.revise(folder, book, changes)
     entries += kept.entries
     paths += [PROFILE] if kept.changed else []
@@ -427,8 +424,9 @@ def _carry_out(folder: Folder, found: SessionPlan, book: Ledger) -> Applied:
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
-def _profile_line(one: Decision) -> str:
-    return profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
+def _profile_change(one: Decision) -> profile.ProfileChange:
+    line = profile.line(one.claim.text, one.path, quoted=bool(one.claim.speaker))
+    return profile.ProfileChange(one.path, one.heading, line, one.replaces)
 
 
 def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:

@@ -66,13 +66,8 @@ def quoted(session: Session) -> Episode:
     done = [said.text for _, said in last if said.role == TELLING and _sign("came of it", said)]
     if task and not done:
         done = [said.text for one, said in last if one.speaker == ASSISTANT and said.role == TELLING][-1:]
-    found = [
-        said.text
-        for one in session.turns
-        if task and one.speaker == ASSISTANT
-        for said in _sentences(one)
-        if said.role == TELLING and _sign("found out", said)
-    ]
+    worked = (said for one in session.turns if task and one.speaker == ASSISTANT for said in _sentences(one))
+    found = [said.text for said in worked if said.role == TELLING and _sign("found out", said)]
     return Episode(
         title=one_line(first, TITLE) if not titled else "",
         intent=one_line(asked, SENTENCE) if titled or asked != first or len(asked) > TITLE else "",

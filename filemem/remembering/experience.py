@@ -12,7 +12,7 @@ from typing import NamedTuple
 from filemem.errors import FilememError
 from filemem.files import archive, calls
 from filemem.files.calls import MadeCall
-from filemem.files.facts import set_front
+from filemem.files.facts import set_fronts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import slug
@@ -135,14 +135,8 @@ def _write(folder: Folder, path: str, one: Experience, *, new: bool) -> bool:
         head = "".join(f"{key}: {value}\n" for key, value in front.items())
         folder.create(path, f"---\n{head}---\n\n{''.join(lines)}")
         return True
-
-    def change(data: bytes) -> bytes:
-        for key, value in front.items():
-            data = set_front(path, data, key, value)
-        return _with(data, lines)
-
     try:
-        return bool(folder.edit(path, change))
+        return bool(folder.edit(path, lambda data: _with(set_fronts(path, data, front), lines)))
     except (ValueError, FilememError):
         return False  # its YAML is broken, or it is no text: it stays as it is
 

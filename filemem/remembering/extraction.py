@@ -127,9 +127,8 @@ class _SessionReading:
             return claims
         self._cut(reply)
         texts = {claim.text for claim in claims}
-        return claims + [
-            claim for claim in self._checked(objects(reply, "facts") or [], part) if claim.text not in texts
-        ]
+        more = self._checked(objects(reply, "facts") or [], part)
+        return claims + [claim for claim in more if claim.text not in texts]
 
     def _cut(self, reply: Reply) -> None:
         if reply.finish == "length":

@@ -18,9 +18,8 @@ HIDDEN = "has hidden text"
 OWN = (IGNORE, "has marks of a prompt's parts")  # what is suspicious in a person's own text, too
 
 _HAN = "\u3400-\u9fff"
-_FLAG = (
-    "\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f"  # England's, Scotland's and the like are spelt in tag characters
-)
+# England's, Scotland's and the like are spelt in tag characters.
+_FLAG = "\U0001f3f4[\U000e0020-\U000e007e]{1,7}\U000e007f"
 _TAGS = "[\U000e0020-\U000e007e]"
 _SPELT = r"(?<!\w)[a-z](?:[ .*_-]{1,3}[a-z]){5,}(?!\w)"  # i g n o r e
 _SQUEEZED = (

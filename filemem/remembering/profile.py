@@ -11,28 +11,27 @@ from filemem.files.memory import SOURCE_MARK
 from filemem.text import tokens
 from filemem.text.statements.sentences import is_chinese
 
-HEADINGS = (  # in the order of what stays longest where room is short
-    ("Who this is", "基本情况"),
-    ("Health", "健康"),
-    ("Home", "住处"),
-    ("Work", "工作"),
-    ("How to talk", "怎么说话"),
-    ("Family", "家人"),
-    ("Likes", "喜好"),
-)
-SECTIONS = ("who", "health", "home", "work", "talk", "family", "likes")  # of the headings, as `statements` names them
+HEADINGS = {  # of the sections as `statements` names them, in the order of what stays longest where room is short
+    "who": ("Who this is", "基本情况"),
+    "health": ("Health", "健康"),
+    "home": ("Home", "住处"),
+    "work": ("Work", "工作"),
+    "talk": ("How to talk", "怎么说话"),
+    "family": ("Family", "家人"),
+    "likes": ("Likes", "喜好"),
+}
 _MARK = re.compile(f"[-*+] .*{SOURCE_MARK.pattern}")
 _ROOMY = 200  # characters of a line
 
 
-IN_PLACE = -1  # in the place of a line, and nowhere else
+IN_PLACE = "in place"  # of another line, and nowhere else
 
 
 class ProfileChange(NamedTuple):
-    """A memory that is new: its line goes under `heading` (None: it gets none), in the place of those of `replaces`."""
+    """A memory that is new: its line goes under `heading` (empty: it gets none), in the place of those of `replaces`."""
 
     path: str
-    heading: int | None
+    heading: str
     line: str
     replaces: tuple[str, ...]
 
@@ -42,11 +41,6 @@ class Revised(NamedTuple):
 
     text: str
     notes: list[str]
-
-
-def section(name: str) -> int | None:
-    """The place among HEADINGS of a section, by its name; None for no section."""
-    return SECTIONS.index(name) if name in SECTIONS else None
 
 
 def line(text: str, path: str, *, quoted: bool) -> str:
@@ -68,7 +62,7 @@ def revised(text: str, changes: Iterable[ProfileChange], own: Callable[[str, str
     changes = list(changes)
     gone = {path for change in changes for path in change.replaces}
     for change in changes:
-        wanted = change._replace(heading=None) if change.path in gone else change
+        wanted = change._replace(heading="") if change.path in gone else change
         _put(lines, wanted, own, notes, end.removesuffix("\n"))
     dropped = _shortened(lines, own, budget)
     if dropped:
@@ -102,9 +96,9 @@ def marked(text: str) -> list[tuple[int, str, str]]:
 def _put(lines: list[str], change: ProfileChange, own: Callable[[str, str], bool], notes: list[str], tail: str) -> None:
     """Bring one memory's line in, or into the place of what it replaces."""
     there = {path for _, path, _ in marked("\n".join(lines))}
-    wanted = change.heading is not None and change.path not in there
+    wanted = bool(change.heading) and change.path not in there
     for number, path, said in reversed(marked("\n".join(lines))):
-        if path == change.path and change.heading is not None and own(path, said):
+        if path == change.path and change.heading and own(path, said):
             lines[number - 1] = change.line + tail  # it tells more than it did
         if path not in change.replaces:
             continue
@@ -116,18 +110,19 @@ def _put(lines: list[str], change: ProfileChange, own: Callable[[str, str], bool
             wanted = False
         else:
             del lines[number - 1]
-    if wanted and change.heading not in (None, IN_PLACE):
+    if wanted and change.heading in HEADINGS:
         _insert(lines, change, tail)
 
 
 def _insert(lines: list[str], change: ProfileChange, tail: str) -> None:
     """Put a line behind the last item of its section, which is made where there is none."""
-    names = HEADINGS[change.heading or 0]
+    names = HEADINGS[change.heading]
     start = next((n for n, said in enumerate(lines) if _heads(said, names)), None)
     if start is None:
         title = names[1] if is_chinese(change.line.partition("<!--")[0]) else names[0]
         section = [f"## {title}{tail}", tail, change.line + tail, tail]
-        later = HEADINGS[(change.heading or 0) + 1 :]
+        later = list(HEADINGS.values())
+        later = later[later.index(names) + 1 :]
         place = next((n for n, said in enumerate(lines) if any(_heads(said, other) for other in later)), None)
         if place is None:
             if lines and not lines[-1]:
@@ -151,7 +146,7 @@ def under(lines: Iterable[str], name: str) -> list[str]:
     found, inside = list[str](), False
     for said in lines:
         if re.match(r"#{1,6}\s", said):
-            inside = _heads(said, HEADINGS[SECTIONS.index(name)])
+            inside = _heads(said, HEADINGS[name])
         elif inside:
             found.append(said)
     return found
@@ -168,7 +163,7 @@ def _shortened(lines: list[str], own: Callable[[str, str], bool], budget: int) -
     while tokens.count("\n".join(lines)) > budget:
         section, going = -1, None
         for number, said in enumerate(lines):
-            found = next((place for place, names in enumerate(HEADINGS) if _heads(said, names)), None)
+            found = next((place for place, names in enumerate(HEADINGS.values()) if _heads(said, names)), None)
             section = found if found is not None else section
             match = _MARK.match(said.strip("\r"))
             if match and own(match[1], said.strip("\r")) and (going is None or section > going[0]):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config
-from filemem.files.facts import set_front
+from filemem.files.facts import set_fronts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, kind_of
@@ -54,9 +54,8 @@ def remember(
         raise FilememError("there is nothing to remember; say what, as in: filemem remember 'Prefers oolong tea.'")
     if importance is not None and not 1 <= importance <= 10:
         raise FilememError(f"importance is a whole number from 1 to 10, not {importance}.")
-    body, notes = (
-        (body, []) if with_secrets or not config.of(user).redact else _without_secrets(body, config.of(user).own)
-    )
+    keeps = with_secrets or not config.of(user).redact
+    body, notes = (body, []) if keeps else _without_secrets(body, config.of(user).own)
     with user.locked():
         left = consolidation.resume(user)  # what a killed run has left is known once it is finished
         book = Ledger(user)
@@ -107,14 +106,8 @@ def _claim(user: Folder, text: str, day: dt.date, known: FactIndex) -> Claim:
 
 def _set(user: Folder, path: str, front: dict[str, str]) -> list[str]:
     """Set front matter as the person wishes it now; returns the path where that changed anything."""
-
-    def change(data: bytes) -> bytes:
-        for key, value in front.items():
-            data = set_front(path, data, key, value)
-        return data
-
     try:
-        return [path] if front and user.edit(path, change) else []
+        return [path] if front and user.edit(path, lambda data: set_fronts(path, data, front)) else []
     except ValueError as error:
         raise FilememError(f"{path} says so already, but its front matter cannot be changed: {error}.") from None
 

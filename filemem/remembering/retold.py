@@ -82,13 +82,8 @@ def _cited(folder: Folder, memory: Memory, origins: Iterable[Origin]) -> Iterato
     wanted = {turn for turn, _ in origins}
     for source in facts.sources(memory):
         path, _, line = source.rpartition(":")
-        if kind_of(path) != "sessions":
-            continue
-        try:
-            session = folder.memory(next(archive.places(folder, path), path))
-        except FilememError:
-            continue
-        for turn in session.passages:
+        session = archive.read(folder, path) if kind_of(path) == "sessions" else None
+        for turn in session.passages if session else ():
             if turn.speaker and (turn_digest(path, turn) in wanted if wanted else str(turn.line) == line):
                 yield f"{path}:{turn.line}", turn
 

@@ -23,7 +23,7 @@ def problems(folder: Folder) -> Iterator[Problem]:
     """
     book, seen, gone = Ledger(folder), dict[str, dict[str, int]](), dict[str, str]()
     for path, written in book.written.items():
-        memory = _read(folder, path)
+        memory = archive.read(folder, path)
         if memory is None or not book.untouched(path, memory.data):
             continue
         named = [match for match in map(REFERENCE.match, facts.sources(memory)) if match]
@@ -56,7 +56,7 @@ def _changed(
 
 def _turns(folder: Folder, session: str) -> dict[str, int]:
     """The line of each turn of a session, by its digest."""
-    memory = _read(folder, session)
+    memory = archive.read(folder, session)
     return {turn_digest(session, turn): turn.line for turn in (memory.passages if memory else ()) if turn.speaker}
 
 
@@ -80,7 +80,7 @@ def _contradictions(folder: Folder, book: Ledger) -> Iterator[Problem]:
     """A problem for each live fact that states otherwise than a newer one what has one value at a time."""
     for newest, *rest in FactIndex(folder, book, ()).by_topic():
         for fact, value in rest:
-            memory = _read(folder, fact.path)
+            memory = archive.read(folder, fact.path)
             if memory and not same_value(value, newest[1]) and not memory.particular("partly_superseded_by"):
                 what = f"it says otherwise than {newest[0].path}, and both are live"
                 yield Problem(fact.path, memory.front_end + 1, what, "correct one of them, or delete it")
@@ -88,7 +88,7 @@ def _contradictions(folder: Folder, book: Ledger) -> Iterator[Problem]:
 
 def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:
     """A problem for each line of the profile that rests on a memory which is gone or superseded."""
-    memory = _read(folder, PROFILE)
+    memory = archive.read(folder, PROFILE)
     for number, path, _ in profile.marked(memory.text) if memory else ():
         if not list(archive.places(folder, path)):
             yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", _GONE)
@@ -101,16 +101,7 @@ def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:
 def _replaced(folder: Folder, path: str, gone: dict[str, str]) -> str:
     """What superseded a memory; empty where nothing did."""
     if path not in gone:
-        memory = _read(folder, path)
+        memory = archive.read(folder, path)
         found = memory.particular("superseded_by") if memory and b"superseded_by" in memory.data else None
         gone[path] = str(found or "")
     return gone[path]
-
-
-def _read(folder: Folder, path: str) -> Memory | None:
-    """A memory, live or archived; None where it is gone."""
-    try:
-        place = next(archive.places(folder, path), None)
-        return folder.memory(place) if place else None
-    except FilememError:
-        return None

@@ -10,7 +10,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory
+from filemem.files.memory import PROFILE
 from filemem.remembering import ledger, profile
 from filemem.remembering.comparison import Fact, FactIndex, States, display, said_in, same_value
 from filemem.remembering.ledger import Ledger
@@ -59,7 +59,7 @@ def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -
     try:
         with folder.locked():
             if not list(archive.places(folder, PROFILE)):
-                if all(one.heading is None for one in changes):
+                if not any(one.heading for one in changes):
                     return ProfileSync([], False, [])
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             changed = folder.edit(PROFILE, change)
@@ -103,23 +103,17 @@ def _read_only(folder: Folder) -> bool:
 
 def _line_now(folder: Folder, book: Ledger, path: str, line: str, today: dt.date) -> str | None:
     """The line as its memory would have it now; None where that is gone, superseded or expired."""
-    memory = live_memory(folder, path, today)
-    if memory is None:
-        return None
-    if book.untouched(path, memory.data):
-        return line
-    speaker, text = said_in(memory)
-    return profile.line(text, path, quoted=bool(speaker))
-
-
-def live_memory(folder: Folder, path: str, today: dt.date = dt.date.min) -> Memory | None:
-    """The memory that was at a live path, archived perhaps; None where it is gone, something superseded it, or it has expired."""
     try:
         memory = folder.memory(next(archive.places(folder, path), path))
     except NotFound:
         return None
     until = memory.particular("valid_until")
-    return None if memory.particular("superseded_by") or (until and until < today) else memory
+    if memory.particular("superseded_by") or (until and until < today):
+        return None
+    if book.untouched(path, memory.data):
+        return line
+    speaker, text = said_in(memory)
+    return profile.line(text, path, quoted=bool(speaker))
 
 
 # -- what is a person's -----------------------------------------------------------------------------------------------

@@ -243,9 +243,8 @@ class _UnderWay:
     def _note(self, ended: "asyncio.Future[Finished]") -> None:
         error = None if ended.cancelled() else ended.exception()
         if error is not None and self.outcome == "answered":
-            self.outcome = (
-                f"failed ({client_error(error)[1]})" if isinstance(error, FilememError) else f"failed ({error!r})"
-            )
+            told = client_error(error)[1] if isinstance(error, FilememError) else repr(error)
+            self.outcome = f"failed ({told})"
 
     def _hang_up(self, why: str) -> None:
         """Have the thread stop, and the model too, as nobody waits for them any more."""

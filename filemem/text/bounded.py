@@ -5,6 +5,7 @@ model's summary with a detail that its sources do not have is refused.
 """
 
 import datetime as dt
+import operator
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -53,7 +54,8 @@ def details(texts: Iterable[DatedText]) -> TextDetails:
     found = TextDetails({}, {}, {}, {}, {})
     for text, day in texts:
         rest = _take(_URL, text, found.urls)
-        found.titles.update({_folded(title): title for title in _titles(rest)})
+        titles = (next(filter(None, groups)).strip(" .,!?，。！？") for groups in _QUOTED.findall(rest))
+        found.titles.update({_folded(title): title for title in titles})
         found.names.update({_folded(name): name for name, _ in LINK.findall(rest)})
         found.names.update({_folded(name): name for name in _CHINESE_NAME.findall(rest)})
         found.names.update({name: name for name in chinese.names(rest)})
@@ -69,14 +71,13 @@ def details(texts: Iterable[DatedText]) -> TextDetails:
         for match in _WORD.finditer(rest):
             word = match[0]
             plain = _folded(word).partition("'")[0]  # I've, I'll
-            if word[0].isupper() and plain not in terms.STOP and not _begins(rest, match.start()):
+            if (
+                word[0].isupper()
+                and plain not in terms.STOP
+                and not _STARTS.search(rest, max(0, match.start() - _BEFORE), match.start())
+            ):
                 found.names[_folded(word)] = word
     return found
-
-
-def _begins(text: str, place: int) -> bool:
-    """Does a sentence begin there?"""
-    return _STARTS.search(text, max(0, place - _BEFORE), place) is not None
 
 
 def _take(pattern: re.Pattern[str], text: str, into: dict[str, str]) -> str:
@@ -84,10 +85,6 @@ def _take(pattern: re.Pattern[str], text: str, into: dict[str, str]) -> str:
     for match in pattern.finditer(text):
         into[match[0].rstrip(".,;:!?").casefold()] = match[0].rstrip(".,;:!?")
     return pattern.sub(lambda match: "_" * len(match[0]), text)
-
-
-def _titles(text: str) -> Iterable[str]:
-    return (next(filter(None, groups)).strip(" .,!?，。！？") for groups in _QUOTED.findall(text))
 
 
 def _folded(text: str) -> str:
@@ -145,7 +142,9 @@ def unsupported_details(summary: Iterable[str], sources: Iterable[DatedText]) ->
     anchor = max((part.day for part in texts if part.day), default=None)
     for line in summary:
         found = details([DatedText(line, anchor)])
-        wrong += [written for either, written in found.dates.items() if not any(_covers(one, spans) for one in either)]
+        for either, written in found.dates.items():
+            if not any(one.start <= first and last <= one.end for one in either for first, last in spans):
+                wrong.append(written)
         wrong += [written for key, written in found.urls.items() if key not in known.urls]
         wrong += [written for key, written in found.titles.items() if key not in source]
         wrong += [written for key, written in found.numbers.items() if key not in counted]
@@ -158,7 +157,9 @@ def unsupported_details(summary: Iterable[str], sources: Iterable[DatedText]) ->
             if not all(terms.stem(token) in stems for token in terms.tokens(_folded(written))):
                 wrong.append(written)
         wrong += [name for name in _CHINESE_NAME.findall(rest) if _folded(name) not in source]
-        wrong += [name for name in chinese.names(rest) if not any(pair in source for pair in _pairs(name))]
+        # Where a name ends in a running text is a guess: two characters of it are enough.
+        pairs = ((name, map(operator.add, name, name[1:])) for name in chinese.names(rest))
+        wrong += [name for name, parts in pairs if not any(pair in source for pair in parts)]
     return list(dict.fromkeys(wrong))
 
 
@@ -170,16 +171,6 @@ def _counts(text: str, chinese: re.Pattern[str]) -> dict[str, int]:
         if parts:
             found[word] = sum(parts)
     return found
-
-
-def _pairs(name: str) -> list[str]:
-    """The pairs of characters of a name: where it ends in a running text is a guess."""
-    return [name[n : n + 2] for n in range(len(name) - 1)]
-
-
-def _covers(one: Span, spans: Iterable[Span]) -> bool:
-    """Does one of the sources' spans lie within this one?"""
-    return any(one.start <= first and last <= one.end for first, last in spans)
 
 
 def _plain(line: str) -> str:

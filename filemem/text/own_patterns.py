@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from filemem.text import expression
 
-PIECE = (
-    400  # characters of a line in which a pattern is looked for at a time; no longer secret of one's own is found whole
-)
+# Characters of a line in which a pattern is looked for at a time; no longer secret of one's own is found whole.
+PIECE = 400
 STEPS = 8_000  # of matching at one place of such a piece, at worst
 LONGEST = 1_000  # characters of a pattern
 

@@ -21,9 +21,12 @@ _SCHEMAS: list[dict[str, Any]] = json.loads(
 )
 _TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
 _WORDS = {"string": "text", "integer": "a whole number"}
-_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "path": "profile.md"}
+_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "path": "profile.md", "text": "Prefers oolong tea."}
 LONGEST_ERROR = 1000  # characters
-_BOUNDS = {"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)}
+_BOUNDS = {
+    **{"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)},
+    "importance": (1, 10),
+}
 
 
 class _WrongCall(FilememError):
@@ -50,7 +53,9 @@ class Toolbox:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
         self.hits = self.strength = None
         try:
-            return escape_controls(self._answer(name, _check(name, arguments)))
+            if name not in _TOOLS:
+                raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
+            return escape_controls(self._answer(name, checked(name, arguments, _TOOLS[name])))
         except FilememError as error:
             return f"Error: {one_line(str(error), LONGEST_ERROR)}"
 
@@ -130,26 +135,22 @@ class Toolbox:
         return list(shown.items())
 
 
-def _check(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a right call; raises _WrongCall with the sentence for a wrong one."""
-    if name not in _TOOLS:
-        raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
-    given = _parsed(name, arguments)
-    known = _TOOLS[name]["properties"]
+def checked(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a right call of a tool with this JSON Schema; raises FilememError with the sentence for a wrong one."""
+    given, known = _parsed(name, arguments, schema), schema["properties"]
     for key, value in given.items():
         if key not in known:
             raise _WrongCall(f"{name} has no argument {one_line(key)!r}; its arguments are {', '.join(known)}.")
         if value is not None:
-            _check_value(name, key, value)
+            _check_value(name, key, value, known[key]["type"])
     # Models fill what they leave out with null or with empty text.
     told = {key: value for key, value in given.items() if value is not None and str(value).strip()}
-    (needed,) = _TOOLS[name]["required"]
-    if needed not in told:
+    for needed in (one for one in schema["required"] if one not in told):
         raise _WrongCall(f'{name} needs {needed}, for example {name} {{"{needed}": "{_EXAMPLES[needed]}"}}.')
     return told
 
 
-def _parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
+def _parsed(name: str, arguments: str | dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments as a mapping, from the model's JSON."""
     if isinstance(arguments, str):
         try:
@@ -159,14 +160,13 @@ def _parsed(name: str, arguments: str | dict[str, Any]) -> dict[str, Any]:
                 f"the arguments of {name} are no valid JSON ({one_line(str(error), 80)}); send an object."
             ) from None
     if not isinstance(arguments, dict):
-        (needed,) = _TOOLS[name]["required"]
+        (needed,) = schema["required"]
         raise _WrongCall(f'the arguments of {name} are no JSON object; send {{"{needed}": …}}.')
     return arguments
 
 
-def _check_value(name: str, key: str, value: Any) -> None:
+def _check_value(name: str, key: str, value: Any, kind: str) -> None:
     """Raise _WrongCall where the value of an argument has the wrong type or size."""
-    kind = _TOOLS[name]["properties"][key]["type"]
     right = isinstance(value, str) if kind == "string" else isinstance(value, int) and not isinstance(value, bool)
     if not right:
         raise _WrongCall(f"{key} of {name} takes {_WORDS[kind]}, not {one_line(json.dumps(value, default=str), 60)}.")

@@ -75,7 +75,8 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
 
 def about_me(memories: Memories, *, chinese: bool) -> str:
     """The profile, and the newest that is not in it of what was told in this conversation and of the facts."""
-    facts = [one for one in _facts(memories) if not one.over]
+    known = evidence.facts(memories.folder, memories.search_index, memories.now.date())
+    facts = [one for one in known if not one.over]
     by_path = {live(one.path): one for one in facts}
     profile: list[Evidence] = []
     with contextlib.suppress(FilememError):
@@ -84,10 +85,6 @@ def about_me(memories: Memories, *, chinese: bool) -> str:
     told = [one for one in evidence.said(reversed(going_on)) if wording.statements(one.text)]
     chosen = distinct([*profile, *told, *facts], facts)[: max(ABOUT, len(profile) + NEWEST)]
     return _quoted(wording.ABOUT, chosen, frozenset(), chinese=chinese) if chosen else wording.NOTHING[chinese]
-
-
-def _facts(memories: Memories) -> list[Evidence]:
-    return list(evidence.facts(memories.folder, memories.search_index, memories.now.date()))
 
 
 def _recent(memories: Memories) -> list[evidence.RecentTurn]:

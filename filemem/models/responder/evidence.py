@@ -93,19 +93,9 @@ def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, 
     for passage in shown:
         telling = _telling(passage.text) or tuple(talk(passage.text))
         yield Evidence(
-            entry.path,
-            passage.line,
-            passage.text,
-            passage.speaker,
-            passage.day or memory.date,
-            telling,
-            0.0,
-            False,
-            importance,
-            sources,
-            _listed(more.get("supersedes")),
-            partly=partly,
-        )
+            entry.path, passage.line, passage.text, passage.speaker, passage.day or memory.date, telling, 0.0, False,
+            importance, sources, _listed(more.get("supersedes")), partly=partly,
+        )  # fmt: skip
 
 
 def is_on_tool(folder: Folder, path: str) -> bool:

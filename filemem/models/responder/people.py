@@ -89,7 +89,7 @@ class People:
     @functools.cached_property
     def every_name(self) -> frozenset[str]:
         """The names of everybody whom the table has a word for."""
-        kin = (name for row in topics.table_rows("person") for name in self.names(row["name"]))
+        kin = (name for row in topics.table()["person"] for name in self.names(row["name"]))
         called = (next(filter(None, match.groups())) for text in self._texts for match in _GIVEN.finditer(text))
         return frozenset(form for name in (*kin, *called) for form in _forms(name))
 
@@ -106,11 +106,11 @@ class People:
         """The people whom a question names, the user aside."""
         said = question.replace("’", "'")
         found = []
-        for row in topics.table_rows("person"):
+        for row in topics.table()["person"]:
             if self._pattern(row["name"]).search(said):
                 found.append(self._person(row))
         for name in self.every_name | frozenset(_capitals(said)) | frozenset(chinese.names(said)):
-            if _has_name(said, name):
+            if re.search(_name_pattern(name), _folded(said)):
                 called = [name, *(other for other in self._aliases.get(terms.fold(name), ()) if " " not in other)]
                 found.append(Person(name, re.compile("|".join(map(_name_pattern, called)), re.IGNORECASE)))
         return found
@@ -128,7 +128,7 @@ class People:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(kin: str, partner: str, child: str) -> re.Pattern[str]:
-    row = next(row for row in topics.table_rows("person") if row["name"] == kin)
+    row = next(row for row in topics.table()["person"] if row["name"] == kin)
     return re.compile(
         row["one"].replace("{partner}", partner or "(?!)").replace("{child}", child or "(?!)"), re.IGNORECASE
     )
@@ -159,11 +159,8 @@ def meant_by_pronoun(pronoun: str, who: list[Person]) -> list[Person]:
 def _names_behind(after: str, before: str) -> list[str]:
     """The names that stand behind, or right before, a word for somebody."""
     if match := re.match(r":([^.!?]*)", after):
-        return [
-            name
-            for name in re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
-            if name not in _NO_NAME
-        ]
+        found = re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
+        return [name for name in found if name not in _NO_NAME]
     if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
         return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
     if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
@@ -176,7 +173,7 @@ def _names_behind(after: str, before: str) -> list[str]:
     if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
         return [match[1] + match[2]]
     if match := re.match(r"(?:的名字|[小大]名)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
-        found = (
+        named = (
             name for name in chinese.names(after[: match.end() + 1]) if name in match[1] + after[match.end() :][:1]
         )
         whole = re.match(
@@ -184,7 +181,7 @@ def _names_behind(after: str, before: str) -> list[str]:
             r"|(?:(?<=[小大]名)|(?<=[小大]名叫))[\u4e00-\u9fff]{2,3}(?=$|[，。])|([\u4e00-\u9fff])\2)",
             after,
         )
-        return [whole[1]] if whole else list(found)[:1]
+        return [whole[1]] if whole else list(named)[:1]
     return []
 
 
@@ -195,15 +192,8 @@ def _forms(name: str) -> list[str]:
 
 def _capitals(question: str) -> list[str]:
     """The words of a question that only a name would begin with a capital."""
-    return [
-        word
-        for word in re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question)
-        if word.lower() not in terms.STOP and word not in _NO_NAME
-    ]
-
-
-def _has_name(text: str, name: str) -> bool:
-    return re.search(_name_pattern(name), _folded(text)) is not None
+    found = re.findall(rf"(?<=[\w,'] ){_NAME}(?=\b)", question)
+    return [word for word in found if word.lower() not in terms.STOP and word not in _NO_NAME]
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -187,7 +187,8 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     def alike(one: Answering) -> bool:
         if asked.still:
             return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
-        as_named = one.named >= best.named or bool(asked.people) or (asked.of_self and not _of_others(one.evidence))
+        own = asked.of_self and any(subject_of(sentence.text) != "other" for sentence in one.evidence.telling)
+        as_named = one.named >= best.named or bool(asked.people) or own
         return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
 
     same = {one.place: one for one in scored if alike(one)}
@@ -246,13 +247,8 @@ def telling(name: str, asked: UnderstoodQuestion, found: Iterable[Evidence]) -> 
     if not any(topic.name == "age" for topic in asked.topics):
         return []
     topic = topics.named(name)
-    return [
-        (one, sentence.text)
-        for one in found
-        if not one.over
-        for sentence in one.telling
-        if topic.holds(sentence.text) and _fits(asked, one, topic, [sentence])
-    ]
+    held = ((one, part) for one in found if not one.over for part in one.telling if topic.holds(part.text))
+    return [(one, part.text) for one, part in held if _fits(asked, one, topic, [part])]
 
 
 def _weighed(asked: UnderstoodQuestion, found: list[Evidence]) -> UnderstoodQuestion:
@@ -304,11 +300,6 @@ def _may_mean(asked: UnderstoodQuestion, text: str) -> bool:
     return rarest is not None and topics.stands(rarest, text) and _PRONOUN.search(text) is not None
 
 
-def _of_others(one: Evidence) -> bool:
-    """Does a passage tell only of people other than its speaker?"""
-    return all(subject_of(sentence.text) == "other" for sentence in one.telling)
-
-
 def _says_more(asked: UnderstoodQuestion, one: Evidence) -> bool:
     """Does a passage itself hold a word of the question, beside what the title of its note holds?"""
     rest = [unit for unit in asked.units if not (one.title and topics.held(unit, *topics.forms(one.title)))]
@@ -358,11 +349,9 @@ def _counting(noun: str) -> re.Pattern[str]:
 
 def is_related(asked: UnderstoodQuestion, text: str) -> bool:
     """Has a text anything to do with a question, at a glance?"""
-    return (
-        bool(asked.spans)
-        or any(topic.holds(text) for topic in asked.topics)
-        or topics.word_share(asked.units, text) > LEAST
-    )
+    if asked.spans or any(topic.holds(text) for topic in asked.topics):
+        return True
+    return topics.word_share(asked.units, text) > LEAST
 
 
 def _states(asked: UnderstoodQuestion, one: Evidence) -> float:

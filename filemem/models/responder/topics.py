@@ -16,7 +16,7 @@ from filemem.search.question import Query
 from filemem.text import tables, terms
 from filemem.text.statements import relations
 from filemem.text.statements import table as statement_table
-from filemem.text.statements.sentences import is_chinese, plainly
+from filemem.text.statements.sentences import language_of, plainly
 
 ALIKE = 0.5  # what another word for the one in the question counts, of a topic
 _SORTS = {
@@ -65,7 +65,7 @@ class Topic(NamedTuple):
     def is_of_kind(self, sentence: str) -> bool:
         """Is a sentence of a kind that may?"""
         said = plainly(sentence)
-        language = "zh" if is_chinese(said) else "en"
+        language = language_of(said)
         return any(statement_table.search("kind", kind, said, language) for kind in self.kinds)
 
 
@@ -86,13 +86,6 @@ def relations_asked(question: str, about: list[Topic]) -> list[str]:
 
 
 @functools.cache
-def table_rows(section: str) -> list[dict[str, Any]]:
-    """The rows of a section of the table."""
-    rows: list[dict[str, Any]] = table()[section]
-    return rows
-
-
-@functools.cache
 def table() -> dict[str, Any]:
     """The whole table."""
     return tomllib.loads((tables.DATA / "topics.toml").read_text(encoding="utf-8"))
@@ -102,7 +95,7 @@ def table() -> dict[str, Any]:
 def _topics() -> list[Topic]:
     rows = [
         {**row, **{key: tuple(row.get(key, ())) for key in ("relations", "kinds")}, "hold": LazyPattern(row["hold"])}
-        for row in table_rows("topic")
+        for row in table()["topic"]
     ]
     named = [Topic(**{**row, "ask": _compiled(row.get("ask", row["hold"].pattern))}) for row in rows]
     return [*named, *(_alike(pattern, pattern) for pattern in table()["alike"])]
@@ -129,7 +122,7 @@ def _sorts() -> list[AnswerType]:
         AnswerType(
             row["name"], row["worth"], _compiled(row["ask"]), LazyPattern(row["hold"]) if "hold" in row else None
         )
-        for row in table_rows("sort")
+        for row in table()["sort"]
     ]
 
 
@@ -192,14 +185,8 @@ def units_of(parsed: Query, corpus: Corpus) -> list[AskedWord]:
     for word in parsed.words:
         if not word.is_context_word and not terms.is_cjk(word.text) and word.text not in _SAYS_NOTHING:
             count = sum(map(corpus.frequency, corpus.concept(word.stem)))
-            found.append(
-                AskedWord(
-                    word.text,
-                    ((word.stem, 1.0), *word.others),
-                    word.weight * weight(count),
-                    count > 0,
-                )
-            )
+            stems = ((word.stem, 1.0), *word.others)
+            found.append(AskedWord(word.text, stems, word.weight * weight(count), count > 0))
     weights = [word.weight if corpus.concept(word.stem) else 0.0 for word in parsed.words]
     for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
         if terms.is_cjk(unit.text):

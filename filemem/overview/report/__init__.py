@@ -21,7 +21,7 @@ from filemem.forgetting.fading import MemoryStatus, standings
 from filemem.overview import check, status
 from filemem.overview import timeline as times
 from filemem.overview.timeline import Event
-from filemem.remembering.profile import HEADINGS, SECTIONS
+from filemem.remembering.profile import HEADINGS
 from filemem.text.statements import kind_of
 from filemem.text.statements.table import Kind
 
@@ -29,7 +29,7 @@ FACTS, EVENTS, FADED, FADING = 300, 100, 60, 20  # rows at most, of what holds, 
 BINS = 48  # bars of the chart at most
 STEPS = (1, 3, 12, 60, 120, 1200)  # months in a bar
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
-TITLES = dict(zip(SECTIONS, (english for english, _ in HEADINGS), strict=True))
+TITLES = {section: english for section, (english, _) in HEADINGS.items()}
 OTHER = "Other"
 _HEAD = 20_000  # bytes of a file in which its first words are looked for
 
@@ -89,7 +89,8 @@ class Report(NamedTuple):
 
 def gather(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> Report:
     """The report as of `now`; `progress` is told the files checked, which takes longest."""
-    standing = sorted(standings(folder, now.date()), key=_newest_first)
+    standing = list(standings(folder, now.date()))
+    standing.sort(key=lambda item: (-item.entry.date, archive.live(item.entry.path)))
     archived = [item for item in standing if item.entry.archived]
     happened = [item for item in standing if item.entry.kind == "facts" and _told(item, *CHANGES)]
     holding = [item for item in standing if _holds(item, now.date())]
@@ -111,10 +112,6 @@ def gather(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
         _chart(standing),
         len(check.problems(folder, progress)),
     )
-
-
-def _newest_first(item: MemoryStatus) -> tuple[int, str]:
-    return -item.entry.date, archive.live(item.entry.path)
 
 
 def _told(item: MemoryStatus, *keys: str) -> bool:

@@ -394,28 +394,16 @@ def _read_zlong(m: re.Match[str], today: date) -> Reading:
     return rolling(m["zlongcount"], _ZH_UNITS[m["zlongunit"][-1]], 1 if m["zcoming"] else -1, today)
 
 
-ENGLISH: dict[str, Reader] = {
-    "iso": _read_iso,
-    "numeric": _read_numeric,
-    "month": _read_month,
-    "season": _read_season,
-    "holiday": _read_holiday,
-    "quarter": _read_quarter,
-    "year": _read_year,
-    "ago": _read_ago,
-    "within": _read_within,
-    "unit": _read_unit,
-    "dayword": _read_dayword,
-    "weekday": _read_weekday,
-}
-CHINESE: dict[str, Reader] = {
-    "zdate": _read_zdate,
-    "zyearonly": _read_zyearonly,
-    "zmonthpart": _read_zmonthpart,
-    "zweek": _read_zweek,
-    "zweekday": _read_zweekday,
-    "zdayword": _read_zdayword,
-    "zago": _read_zago,
-    "zfew": _read_zfew,
-    "zlong": _read_zlong,
-}
+def _named(*readers: Reader) -> dict[str, Reader]:
+    """The readers by the names of their patterns, in the order in which these are tried."""
+    return {reader.__name__.removeprefix("_read_"): reader for reader in readers}
+
+
+ENGLISH = _named(
+    *(_read_iso, _read_numeric, _read_month, _read_season, _read_holiday, _read_quarter, _read_year, _read_ago),
+    *(_read_within, _read_unit, _read_dayword, _read_weekday),
+)
+CHINESE = _named(
+    *(_read_zdate, _read_zyearonly, _read_zmonthpart, _read_zweek, _read_zweekday, _read_zdayword, _read_zago),
+    *(_read_zfew, _read_zlong),
+)

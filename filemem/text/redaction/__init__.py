@@ -38,7 +38,8 @@ def redact(text: str, own: OwnPatterns = NONE) -> tuple[str, list[Redaction]]:
     `own` are patterns that a person has for what else is a secret, and for what is none.
     """
     seen = blanked_text(text, _DONE)
-    found = [Redaction(OWN, start, end) for start, end in own.spans(blanked(text, _blanks(seen)))]
+    blanks = [match.span() for match in re.finditer("\0+", seen)]
+    found = [Redaction(OWN, start, end) for start, end in own.spans(blanked(text, blanks))]
     seen = blanked(seen, [(at.start, at.end) for at in found])
     while new := _sweep(seen):
         found += [at for at in new if not own.allows(text[at.start : at.end])]
@@ -78,10 +79,6 @@ def _finders(seen: str) -> Iterator[Finds]:
     if len(re.findall("[0-9]", seen)) >= numbers.FEWEST_DIGITS:
         yield from numbers.finders()
     yield ON_REQUEST, listed.asked
-
-
-def _blanks(seen: str) -> list[Span]:
-    return [match.span() for match in re.finditer("\0+", seen)]
 
 
 def _beside(finders: tuple[Finder, ...], lower: str) -> Iterator[Finds]:

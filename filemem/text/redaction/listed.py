@@ -132,8 +132,9 @@ def recovery_codes(text: str) -> Iterator[Span]:
 
 def asked(text: str) -> Iterator[Span]:
     """The values that a sentence asks not to keep: after its colon, else those before in it, else those of the one before it."""
-    done = 0
-    for request in _requests().finditer(text) if _may_ask(text.lower()) else ():
+    done, lower = 0, text.lower()
+    may_ask = any(word in lower for word in one_of("no") | one_of("not-kept"))
+    for request in _requests().finditer(text) if may_ask else ():
         start, end = request.span()
         if start < done:
             continue
@@ -148,10 +149,6 @@ def asked(text: str) -> Iterator[Span]:
                 yield from spans
                 done = spans[-1][1]
                 break
-
-
-def _may_ask(lower: str) -> bool:
-    return any(word in lower for word in one_of("no") | one_of("not-kept"))
 
 
 def _values(text: str, start: int, end: int) -> Iterator[Span]:

@@ -14,9 +14,8 @@ from filemem.text.redaction.words import Finder
 Span = tuple[int, int]
 Check = Callable[[str], bool]
 CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
-FEWEST_DIGITS = (
-    6  # of any number that is looked for by its check digits, the identity card of Hong Kong having the fewest
-)
+# Of any number that is looked for by its check digits, the identity card of Hong Kong having the fewest.
+FEWEST_DIGITS = 6
 
 _ALONE = r"(?<![A-Za-z0-9_])(?<![0-9][./-])"
 _THEN = r"(?![A-Za-z0-9_])(?![-./][0-9])"

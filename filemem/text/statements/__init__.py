@@ -17,6 +17,7 @@ from filemem.text.statements.sentences import (
     Utterance,
     hands_over,
     is_chinese,
+    language_of,
     own_sentences,
     plainly,
     role,
@@ -37,6 +38,7 @@ _WISH_END = re.compile(  # where what is to be forgotten ends, and why it is beg
 )
 _OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
 _STANDING = ("identity", "health", "home", "family", "possession", "people")  # kinds that may stand beside a relation
+_VOID = ("of no person", "hedge", "passing", "reaction", "laugh", "courtesy")  # signs of what names nothing that lasts
 _CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds that a laugh does not make a joke
 
 
@@ -84,7 +86,7 @@ def read_turn(turn: Utterance, day: dt.date, *, to_assistant: bool) -> TurnReadi
     if to_assistant and "private" in roles:
         return TurnReading([], [], takes_back)
     found: list[list[Sentence]] = []
-    note = to_assistant and len(turn.text) <= LONGEST["zh" if is_chinese(turn.text) else "en"]
+    note = to_assistant and len(turn.text) <= LONGEST[language_of(turn.text)]
     for place, part in enumerate(parts):
         if "[redacted:" in part.text or not _worth(part, to_assistant, note):
             continue
@@ -121,7 +123,7 @@ def talk(text: str) -> list[Sentence]:
 
 def subject_of(text: str) -> str:
     """Whom a text is about: `self`, its speaker, `kin` of theirs, or `other`."""
-    return _about([Sentence(text, TELLING, "zh" if is_chinese(text) else "en")])
+    return _about([_telling(text)])
 
 
 def is_instruction(statement: Statement) -> bool:
@@ -145,23 +147,22 @@ def to_forget(sentence: str) -> str:
 
 def kind_of(text: str) -> Kind | None:
     """The kind of what somebody asks to be remembered, in whatever form; None where no row of the table names it."""
-    language = "zh" if is_chinese(text) else "en"
-    part = Sentence(text, TELLING, language)
-    return _kind(part)
+    return _kind(_telling(text))
+
+
+def _telling(text: str) -> Sentence:
+    """A whole text as one sentence that tells something."""
+    return Sentence(text, TELLING, language_of(text))
 
 
 def remember_request(text: str, owner: str) -> RememberRequest:
     """What `owner` tells to remember, in whatever form."""
-    language = "zh" if is_chinese(text) else "en"
-    part = Sentence(text, role(text, language), language)
+    part = _telling(text)._replace(role=role(text))
     asked, stated = table.kinds()["remembered"], relations.relation_values(text, owner)
     kind = table.kinds()[stated[0].kind] if stated else _kind(part)
-    if part.role == "instruction":
-        kind = table.kinds()["instruction"]
-    if kind is None:
-        kind = asked
+    kind = table.kinds()["instruction"] if part.role == "instruction" else kind or asked
     about = "self" if text.casefold().startswith(owner.casefold()) else _about([part])
-    heading = kind.heading if about == "self" or part.role == "instruction" else "family" if about == "kin" else ""
+    heading = _heading(kind, "self" if part.role == "instruction" else about)
     kind = kind._replace(importance=max(kind.importance, asked.importance), heading=heading)
     return RememberRequest(kind, table.sign("first person", plainly(text)) is not None, _changing(part))
 
@@ -172,11 +173,10 @@ def tells_more(text: str, owner: str, relations_of: set[str]) -> bool:
     stated = relations.relation_values(text) or relations.relation_values(text, first)  # told of somebody by their name
     if any(one.relation not in relations_of for one in stated):
         return True
-    language = "zh" if is_chinese(text) else "en"
     own = {one.kind for one in stated} | {"people"}  # whoever is named at all is one of them
     own |= {"people"} if text.casefold().startswith(owner.casefold()) else set()
     said = plainly(text)
-    return any(name not in own and table.search("kind", name, said, language) for name in _STANDING)
+    return any(name not in own and table.search("kind", name, said, language_of(text)) for name in _STANDING)
 
 
 def heading_of(text: str, owner: str) -> str:
@@ -245,15 +245,7 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
 def _otherwise(said: str) -> Kind | None:
     """The kind of a sentence that no row of the table names: an event, or something lasting; None for what nobody would ask
     for later."""
-    void = (
-        "of no person",
-        "hedge",
-        "passing",
-        "reaction",
-        "laugh",
-        "courtesy",
-        *(() if re.search(r"\d", said) else ("vague",)),
-    )
+    void = _VOID if re.search(r"\d", said) else (*_VOID, "vague")
     if not table.sign("settles", said) or said.endswith((":", "：")) or any(table.sign(name, said) for name in void):
         return None
     return table.kinds()["event" if table.sign("past time", said) else "told"]
@@ -284,8 +276,7 @@ def _holds(name: str, said: str) -> bool:
 
 
 def _names_somebody(said: str) -> bool:
-    language = "zh" if is_chinese(said) else "en"
-    return language == "zh" or any(table.search("whose", who, said, language) for who in ("kin", "other"))
+    return is_chinese(said) or any(table.search("whose", who, said, "en") for who in ("kin", "other"))
 
 
 def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | None:
@@ -352,14 +343,17 @@ def _statement(
     if kind is None:
         return None
     if kind.heading in _OF_SELF and "instruction" not in wishes:
-        kind = kind._replace(
-            heading=kind.heading if _about(group) == "self" else "family" if _about(group) == "kin" else ""
-        )
+        kind = kind._replace(heading=_heading(kind, _about(group)))
     changes = " ".join(filter(None, (_changing(part) for part in group)))
     when = _day_of(text, day) if kind.name in ("plan", "work", "told") else None
     if when and kind.name == "told":
         kind = table.kinds()["plan"]
     return Statement(text, turn.line, kind, relations.relation_values(text), changes, when, "remember" in wishes)
+
+
+def _heading(kind: Kind, about: str) -> str:
+    """The section of the profile for what is told of somebody; only what is about the user or their kin has one."""
+    return {"self": kind.heading, "kin": "family"}.get(about, "")
 
 
 def _changing(part: Sentence) -> str:
@@ -377,11 +371,8 @@ def _about(group: list[Sentence]) -> str:
     kin = table.search("whose", "kin", said, group[0].language)
     other = table.search("whose", "other", said, group[0].language)
     first = table.sign("first person", said)
-    found = [
-        (match.start(), -match.end(), name)
-        for name, match in (("kin", kin), ("self", first), ("other", other))
-        if match
-    ]
+    signs = (("kin", kin), ("self", first), ("other", other))
+    found = [(match.start(), -match.end(), name) for name, match in signs if match]
     if not found and any(said.startswith(name) for name in chinese.names(said)):
         return "other"
     return min(found)[2] if found else "self"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from filemem.text import chinese, terms
 from filemem.text.statements import table
-from filemem.text.statements.sentences import LONGEST, is_chinese, plainly
+from filemem.text.statements.sentences import LONGEST, language_of, plainly
 from filemem.text.terms import simplified
 
 Topic = tuple[str, str]  # whose, and what of theirs: ("Mara", "home"), ("Mara", "favourite tea")
@@ -31,7 +31,7 @@ class RelationValue(NamedTuple):
 def relation_values(sentence: str, owner: str = "") -> tuple[RelationValue, ...]:
     """What a text states of whoever says it; with `owner`, what one about that name or without a subject states, too."""
     said = plainly(sentence[:LONGEST])
-    language = "zh" if is_chinese(said) else "en"
+    language = language_of(said)
     readings = [said, *_in_first_person(said, owner, language)] if owner else [said]
     found: dict[str, RelationValue] = {}
     for row in table.rows("relation"):
@@ -41,7 +41,7 @@ def relation_values(sentence: str, owner: str = "") -> tuple[RelationValue, ...]
             name = row["name"]
             for part in ("thing", "kin", "pet"):
                 name = name.replace(f"{{{part}}}", groups.get(part, ""))
-            value = _as_written(_value(match), sentence)
+            value = _as_written((match["value"] or "").strip(" ,，.。'\"“”"), sentence)
             found.setdefault(name, RelationValue(name, value, row["kind"], not row.get("many", False)))
     return tuple(found.values())
 
@@ -71,10 +71,6 @@ def _of_another(match: re.Match[str], language: str) -> bool:
     return any(subject.start() < match.start() for subject in named if subject)
 
 
-def _value(match: re.Match[str]) -> str:
-    return (match["value"] or "").strip(" ,，.。'\"“”")
-
-
 def _as_written(value: str, sentence: str) -> str:
     """A value in the characters of the sentence that states it."""
     at = simplified(sentence).find(value)
@@ -84,7 +80,7 @@ def _as_written(value: str, sentence: str) -> str:
 def asked(question: str) -> list[str]:
     """The relations that a question of the user asks for, by name; a part in braces is left as it is."""
     said = plainly(question)
-    language = "zh" if is_chinese(said) else "en"
+    language = language_of(said)
     found = []
     for row in table.rows("relation"):
         pattern = table.asking(row["name"], language)

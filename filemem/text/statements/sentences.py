@@ -83,13 +83,15 @@ def is_chinese(text: str) -> bool:
     return len(_HAN.findall(text)) > len(_LATIN.findall(text))
 
 
+def language_of(text: str) -> str:
+    """The language of a text, as the tables name it: `en` or `zh`."""
+    return "zh" if is_chinese(text) else "en"
+
+
 def sentences(text: str) -> list[Sentence]:
     """The sentences of what was said, in order, captions of pictures left out."""
-    found = []
-    for part in split(split_captions(text[:LONGEST])[0]):
-        language = "zh" if is_chinese(part) else "en"
-        found += _with_own_clause(Sentence(part, role(part, language), language))
-    return found
+    parts = split(split_captions(text[:LONGEST])[0])
+    return [one for part in parts for one in _with_own_clause(Sentence(part, role(part), language_of(part)))]
 
 
 def split(text: str) -> list[str]:
@@ -119,11 +121,11 @@ def plainly(sentence: str) -> str:
     return " ".join(_QUOTE.sub(lambda quote: quote[0] if len(quote[0]) < 14 else " … ", said).split())
 
 
-def role(sentence: str, language: str) -> str:
+def role(sentence: str, language: str = "") -> str:
     """What a sentence does: the first row of the table that fits, else it tells something.
 
     One that begins in Chinese and goes on in another language is read by the patterns of both."""
-    said = plainly(sentence)
+    said, language = plainly(sentence), language or language_of(sentence)
     languages = (language, "zh") if language != "zh" and _HAN.match(said) else (language,)
     names = (row["name"] for row in table.rows("role"))
     return next((name for name in names for one in languages if table.search("role", name, said, one)), TELLING)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from filemem.text.statements import table
-from filemem.text.statements.sentences import ITEM, TELLING, Sentence, is_chinese, plainly, role, sentences
+from filemem.text.statements.sentences import ITEM, TELLING, Sentence, language_of, plainly, role, sentences
 from filemem.text.terms import simplified
 
 LONGEST = {"en": 300, "zh": 120}  # characters of a message
@@ -42,14 +42,15 @@ _GREETED = (
 def may_steer(text: str, owner: str, before: Sequence[str], answered: str) -> bool:
     """May a message of `owner` steer: plain talk that nobody announced as another's text in the messages `before`, and that
     the assistant did not ask for in the one that it `answered` just before, empty for none?"""
-    return plain_talk(text, owner) and not asks_for_text(answered) and not any(map(announces, before))
+    asked_for_text = table.sign("asking for a text", answered[-LONGEST["en"] :])
+    return plain_talk(text, owner) and not asked_for_text and not any(map(announces, before))
 
 
 def plain_talk(text: str, owner: str) -> bool:
     """Is a message of `owner` short talk of their own: no quotation, list, markup, heading, letter or word of another text?
 
     Each of its sentences begins with a letter, not with a sign, a number or an emoji that leads to what follows."""
-    language = "zh" if is_chinese(text) else "en"
+    language = language_of(text)
     text = simplified(text.strip())
     if len(text) > LONGEST[language] or text.count("\n") >= LINES or _SHAPED.search(text) or ITEM.search(text):
         return False
@@ -103,9 +104,7 @@ def _led_to_an_order(said: str, language: str) -> bool:
 def announces(text: str) -> bool:
     """Does a message announce a text that it does not bring: "Summarise the next one.", "here is what he sent"?"""
     text = text.strip()
-    brings = (
-        len(text) > LEAST["zh" if is_chinese(text) else "en"] or "\n" in text or re.search(r"[:：]\s*\S.{20}", text)
-    )
+    brings = len(text) > LEAST[language_of(text)] or "\n" in text or re.search(r"[:：]\s*\S.{20}", text)
     return not brings and any(map(_of_another, sentences(text)))
 
 
@@ -122,14 +121,9 @@ def holds_order(text: str) -> bool:
     clauses = _CLAUSE.split(plainly(text))
     for place, clause in enumerate(clauses[1:], 1):
         before = ", ".join(clauses[:place])
-        if role(clause.strip(), "zh" if is_chinese(clause) else "en") == "instruction":
+        if role(clause.strip()) == "instruction":
             return bool(table.sign("reported", before)) or not table.sign("first person", before)
     return False
-
-
-def asks_for_text(text: str) -> bool:
-    """Does an assistant's message ask for a text to be sent?"""
-    return table.sign("asking for a text", text[-LONGEST["en"] :]) is not None
 
 
 def speaks_of_steering(text: str) -> bool:
