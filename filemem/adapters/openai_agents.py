@@ -7,7 +7,6 @@ reasoned, and items of hosted tools, end with the run.
 
 import asyncio
 import contextlib
-import json
 from collections import Counter
 from typing import Any
 
@@ -18,7 +17,7 @@ from filemem.adapters.functions import MemoryFunction, functions
 from filemem.adapters.kept import KeptSession, role
 from filemem.api import User
 from filemem.errors import NotFound
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.passages import Passage
 from filemem.files.places import Place
 
@@ -111,22 +110,20 @@ class TranscriptSession:
     def _calls(self) -> list[dict[str, Any]]:
         """The calls in their order, each with the number of turns before it; without those whose line is broken."""
         found = []
-        with contextlib.suppress(NotFound):
-            for line in disk.read(self._record).splitlines():
-                with contextlib.suppress(ValueError, TypeError, KeyError):
-                    call = json.loads(line)
-                    found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
+        for call in logs.values(self._record):
+            with contextlib.suppress(TypeError, KeyError):
+                found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
         return found
 
     def _note(self, call: dict[str, Any]) -> None:
         disk.make_folder(self._record.folder)
-        disk.log(self._record, _line(call))
+        logs.add(self._record, _line(call))
 
 
 def _line(call: dict[str, Any]) -> bytes:
     """A call as the record has it; its own id is left out, as it would ask for the reasoning before it."""
     item = {key: value for key, value in call["item"].items() if key not in ("id", "status")}
-    return json.dumps({**call, "item": item}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    return logs.line({**call, "item": item})
 
 
 def _message(turn: Passage) -> dict[str, str]:

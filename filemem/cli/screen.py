@@ -129,28 +129,20 @@ def aside(sentence: str) -> None:
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A function of (done, total) that draws a bar on standard error, on a terminal only; it ends when all is done."""
-    bar: Any = None
+    with contextlib.ExitStack() as shown:
+        drawn: Any = None
 
-    def show(done: int, total: int) -> None:
-        nonlocal bar
-        if bar is None and sys.stderr.isatty() and total > 500 and done < total:
-            bar = click.progressbar(length=total, label=label, file=sys.stderr)
-            bar.__enter__()
-        if bar is not None:
-            bar.update(done - bar.pos)
-            if done >= total:
-                end()
+        def show(done: int, total: int) -> None:
+            nonlocal drawn
+            if drawn is None and sys.stderr.isatty() and total > 500 and done < total:
+                drawn = shown.enter_context(click.progressbar(length=total, label=label, file=sys.stderr))
+            if drawn is not None:
+                drawn.update(done - drawn.pos)
+                if done >= total:
+                    shown.close()
+                    drawn = None
 
-    def end() -> None:
-        nonlocal bar
-        if bar is not None:
-            bar.__exit__(None, None, None)
-            bar = None
-
-    try:
         yield show
-    finally:
-        end()
 
 
 @contextlib.contextmanager

@@ -248,9 +248,8 @@ class _Intake:
                 continue
             if not place and not self.dry:
                 self._create(path, note.text)
-            (self.report.unchanged if place else self.report.added).append(
-                ImportedMemory(self.folder.name, place or path, 0)
-            )
+            report = self.report.unchanged if place else self.report.added
+            report.append(ImportedMemory(self.folder.name, place or path, 0))
             self._record(origin, path, [_digest(note.text)])
             if path != NOTES + note.path:
                 self._skip(note.path, f"taken as {path}: its own name is another note's or cannot be used")

@@ -15,7 +15,7 @@ from filemem.files.withheld import Withheld
 from filemem.models.responder.wording import OURS
 from filemem.remembering import injection
 from filemem.remembering.ledger import Ledger, digest, turn_digest
-from filemem.remembering.rules import SECRET, is_foreign
+from filemem.remembering.rules import SECRET
 from filemem.remembering.sessions import Session, SessionTurn, load, passages, users_turns
 from filemem.text import bounded, dates, terms
 from filemem.text.bounded import DatedText
@@ -56,9 +56,9 @@ _SAYS_NO_MORE = frozenset(terms.stem(word) for word in "need still get just alre
 
 def quoted(session: Session) -> Episode:
     """What a session says of itself, in the words of those who speak in it; nothing where they say nothing that may be quoted."""
-    people = [(one, said) for one in session.turns if not is_foreign(one) for said in _sentences(one)]
+    people = [(one, said) for one in session.turns if not one.is_foreign for said in _sentences(one)]
     first = next((said.text for _, said in people), "")
-    begun = {one.line for one in [one for one in session.turns if not is_foreign(one)][:BEGINS]}
+    begun = {one.line for one in [one for one in session.turns if not one.is_foreign][:BEGINS]}
     wants = (said for one, said in people if one.line in begun and (said.role == "request" or _ASKS.search(said.text)))
     asked = next((said.text for said in wants), "")
     last = [(one, said) for one in session.turns[-ENDS:] for said in _sentences(one)]
@@ -80,12 +80,12 @@ def quoted(session: Session) -> Episode:
 
 def _talks(said: SessionTurn) -> bool:
     """Is this a person, or an assistant that does more than to quote what is remembered?"""
-    return not is_foreign(said) or (said.speaker == ASSISTANT and not OURS.match(said.text))
+    return not said.is_foreign or (said.speaker == ASSISTANT and not OURS.match(said.text))
 
 
 def _sentences(said: SessionTurn) -> Iterator[Sentence]:
     """The sentences of a turn that may be quoted: no courtesy, no secret, nothing that gives orders to its reader."""
-    if not _talks(said) or injection.suspicious(said.text, own=not is_foreign(said)):
+    if not _talks(said) or injection.suspicious(said.text, own=not said.is_foreign):
         return
     for part in talk(said.text):
         quotable = part.role not in ("forget", "private", "taken back") and SECRET not in part.text
@@ -100,7 +100,7 @@ def _sign(name: str, said: Sentence) -> re.Match[str] | None:
 def _left(last: Sequence[tuple[SessionTurn, Sentence]], *, promises: bool) -> Iterator[str]:
     """What somebody said was still to do and nobody reported done; with `promises` what an assistant said, too."""
     for place, (one, said) in enumerate(last):
-        sign = _sign("left to do", said) if promises or not is_foreign(one) else None
+        sign = _sign("left to do", said) if promises or not one.is_foreign else None
         if sign and said.role in (TELLING, "remember", "request") and not table.sign("hedge", plainly(said.text)):
             wanted = _words(plainly(said.text)[sign.end() :]) or _words(said.text)
             after = (_words(later.text) for _, later in last[place + 1 :] if _sign("came of it", later))
@@ -117,7 +117,7 @@ def _names(session: Session) -> list[str]:
     known = {terms.fold(name) for name in (*session.speakers, session.user)}
     counts, spelt, day = Counter[str](), dict[str, str](), session.turns[0].day
     for one in session.turns:
-        if not is_foreign(one) and not injection.suspicious(one.text, own=True):
+        if not one.is_foreign and not injection.suspicious(one.text, own=True):
             names = bounded.details([DatedText(one.text, one.day)]).names
             found = {key: name for key, name in names.items() if terms.is_cjk(key[:1])}
             for match in _NAME.finditer(one.text):

@@ -12,7 +12,7 @@ from filemem.models.offline import OfflineModel
 from filemem.remembering import episodes, sessions, verification
 from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, adds_detail, compare
 from filemem.remembering.consolidation import Extractor
-from filemem.remembering.rules import DroppedClaim, Extracted, extract, is_foreign
+from filemem.remembering.rules import DroppedClaim, Extracted, extract
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.remembering.structured import filled, objects, request, tool
 from filemem.text import tokens
@@ -68,7 +68,7 @@ def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | No
 
 def _tells(said: SessionTurn) -> bool:
     """Does a person tell anything in this turn, so that it is worth a request?"""
-    return not is_foreign(said) and any(map(may_tell, own_sentences(said.text)))
+    return not said.is_foreign and any(map(may_tell, own_sentences(said.text)))
 
 
 class _SessionReading:

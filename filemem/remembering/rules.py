@@ -68,10 +68,10 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
     for place in sorted(unread):
         said = session.turns[place]
         source = f"{session.path}:{said.line}"
-        order = injection.suspicious(said.text, own=not is_foreign(said))
+        order = injection.suspicious(said.text, own=not said.is_foreign)
         if order:
             dropped.append(DroppedClaim(source, said.text, f"it {order}"))
-        if order or is_foreign(said) or (of_records and said.speaker != session.user):
+        if order or said.is_foreign or (of_records and said.speaker != session.user):
             continue
         heard = read_turn(said.turn, said.day, to_assistant=to_assistant)
         if heard.takes_back:
@@ -84,11 +84,6 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
             found[place] = _with_earlier(session, place) or found[place]
     claims = [claim for place in sorted(found) for claim in found[place]]
     return Extracted(weightiest(claims, session.kept), dropped, notes)
-
-
-def is_foreign(said: SessionTurn) -> bool:
-    """Is this not what a person says, but an assistant, a tool, an event or a document?"""
-    return said.speaker.casefold() in (ASSISTANT, "tool", "system", "event", "document")
 
 
 def weightiest(claims: list[Claim], kept: Counter[dt.date]) -> list[Claim]:

@@ -37,6 +37,11 @@ class SessionTurn(NamedTuple):
     digest: str
 
     @property
+    def is_foreign(self) -> bool:
+        """Is this not what a person says, but an assistant, a tool, an event or a document?"""
+        return self.speaker.casefold() in _NO_PERSON
+
+    @property
     def turn(self) -> Utterance:
         """As statements take it."""
         return Utterance(self.speaker, self.text, self.line)

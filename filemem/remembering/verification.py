@@ -10,7 +10,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
 from filemem.remembering.comparison import Claim, Fact
 from filemem.remembering.ledger import digest
-from filemem.remembering.rules import SECRET, DroppedClaim, is_foreign, may_steer
+from filemem.remembering.rules import SECRET, DroppedClaim, may_steer
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text import bounded, dates
 from filemem.text.bounded import DatedText
@@ -71,7 +71,7 @@ def unfit(text: str, said: list[SessionTurn]) -> str:
 
 def _handed_over(said: list[SessionTurn]) -> str:
     """Is nothing that it cites anybody's own talk, only text that was pasted or handed over to be worked on?"""
-    told = [one for one in said if is_foreign(one) or own_sentences(one.text)]
+    told = [one for one in said if one.is_foreign or own_sentences(one.text)]
     return "" if told else "what it cites is a text that was handed over, and nobody's own words"
 
 
@@ -85,7 +85,7 @@ def _foreign_wish(session: Session, places: list[int]) -> str:
 def foreign_orders(said: list[SessionTurn]) -> str:
     """What orders to its reader a turn that is cited holds."""
     for one in said:
-        if order := injection.suspicious(one.text, own=not is_foreign(one)):
+        if order := injection.suspicious(one.text, own=not one.is_foreign):
             return f"what it cites {order}"
     return ""
 
@@ -113,7 +113,7 @@ def _unborne(text: str, session: Session, places: list[int], around: int) -> str
 def _claim(entry: dict[str, Any], text: str, session: Session, said: list[SessionTurn]) -> Claim:
     importance = whole(entry.get("importance")) or 5
     since, until = (_day(entry.get(key), said) for key in ("valid_from", "valid_until"))
-    by = ASSISTANT if all(is_foreign(one) for one in said) else ""
+    by = ASSISTANT if all(one.is_foreign for one in said) else ""
     about = session.user if plain(text).casefold().startswith(session.user.casefold()) else ""
     return Claim(
         text=text,

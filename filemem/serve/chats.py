@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from filemem.chat.conversation import Conversation, Listener, Stopped
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import disk, logs
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
@@ -192,22 +192,17 @@ class Chats:
     def _read(self) -> list[tuple[str, str, str]]:
         """The digests of what had been said, all of it and the person's part, each with its transcript; oldest first."""
         found = []
-        with contextlib.suppress(FilememError):
-            for line in disk.read(self.user.bookkeeping(RECORD)).splitlines():
-                with contextlib.suppress(ValueError, TypeError, KeyError):
-                    one = json.loads(line)
-                    found.append((str(one["said"]), str(one.get("person", "")), str(one.get("path", ""))))
+        for one in logs.values(self.user.bookkeeping(RECORD)):
+            with contextlib.suppress(TypeError, KeyError, AttributeError):
+                found.append((str(one["said"]), str(one.get("person", "")), str(one.get("path", ""))))
         return found
 
     def _note(self, said: Said, path: str) -> None:
         alone = {"said": _key(said)}
-        lines = [json.dumps(one) for one in (alone, {**alone, "person": _key(_persons(said)), "path": path})]
+        lines = logs.line(alone) + logs.line({**alone, "person": _key(_persons(said)), "path": path})
         with self.user.locked():
             place = self.user.bookkeeping(RECORD)
-            with open(disk.open_regular(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as record:
-                record.write("".join(f"{line}\n" for line in lines).encode())
-                size = record.tell()
-            if size > LARGEST:
+            if logs.add(place, lines) > LARGEST:
                 data = disk.read(place)
                 disk.write(place, data[data.index(b"\n", len(data) // 2) + 1 :])
 
