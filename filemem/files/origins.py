@@ -13,9 +13,9 @@ import weakref
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import disk, logs
+from filemem.files import archive, disk, logs
 from filemem.files.folder import Folder
-from filemem.files.memory import Memory, archived, live
+from filemem.files.memory import Memory, live
 from filemem.files.places import Place
 
 RECORD = "imports.jsonl"
@@ -95,10 +95,7 @@ class Origins:
 
     def place(self, path: str) -> str | None:
         """Where the memory `path` lies now, live or archived; None where it is gone."""
-        name = live(path)
-        if not name:
-            return None
-        return next((p for p in (name, archived(name)) if os.path.lexists(self.folder.absolute(p))), None)
+        return next(archive.places(self.folder, path), None)
 
     def session(self, origin: str) -> str | None:
         """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone.

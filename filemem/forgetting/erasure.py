@@ -9,7 +9,7 @@ import datetime as dt
 import json
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from filemem import index as indexes
@@ -252,8 +252,7 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
             target = f"{trace.FOLDER}/{os.path.splitext(os.path.basename(new))[0]}.jsonl"
             disk.replace(where, folder.bookkeeping(target))
             where = folder.bookkeeping(target)
-        gone = _without(where, name, found.wording)
-        if gone:
+        if gone := _without(where, name, found.wording):
             said.append(f"{counted(gone, 'line')} of {BOOKKEEPING}/{os.path.relpath(where, folder.bookkeeping())}")
     return said
 
@@ -283,38 +282,33 @@ def record_without(name: str, data: bytes, wording: Wording) -> tuple[bytes, int
 def _line(line: bytes, wording: Wording) -> bytes | None:
     """A line of a log with the new names of what moved; None where it names what is gone, or tells of it."""
     gone = [old for old, new in wording.names.items() if not new]
-    if any(
-        old.encode() in line or json.dumps(old)[1:-1].encode() in line for old in gone
-    ):  # as it is, or as JSON has it
+    # A path stands there as it is, or as JSON has it.
+    if any(old.encode() in line or json.dumps(old)[1:-1].encode() in line for old in gone):
         return None
-    told = None
+    said: str | None = None
+    told: list[str] = []  # without the keys, which are the program's own words
+
+    def renamed(text: str) -> str:
+        told.append(wording.renamed(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass"))
+        return told[-1]
+
     with contextlib.suppress(ValueError, RecursionError):
         value = json.loads(line)
-        new = _renamed(value, wording)
-        told = "\n".join(_strings(new))  # without the keys, which are the program's own words
+        new = _changed(value, renamed)
+        said = "\n".join(told)
         if new != value:
             line = json.dumps(new, ensure_ascii=line.isascii()).encode() + b"\n"
     line = wording.renamed(line)
-    return None if wording.is_about(line.decode(errors="replace") if told is None else told) else line
+    return None if wording.is_about(line.decode(errors="replace") if said is None else said) else line
 
 
-def _strings(value: Any) -> Iterator[str]:
-    """The strings in a JSON value, keys aside."""
-    if isinstance(value, str):
-        yield value
-    for entry in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _strings(entry)
-
-
-def _renamed(value: Any, wording: Wording) -> Any:
-    """A JSON value with new names in its strings."""
-    if isinstance(value, str):
-        return wording.renamed(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with its strings changed."""
     if isinstance(value, list):
-        return [_renamed(entry, wording) for entry in value]
+        return [_changed(entry, change) for entry in value]
     if isinstance(value, dict):
-        return {key: _renamed(entry, wording) for key, entry in value.items()}
-    return value
+        return {key: _changed(entry, change) for key, entry in value.items()}
+    return change(value) if isinstance(value, str) else value
 
 
 def _import(line: bytes, wording: Wording) -> bytes:

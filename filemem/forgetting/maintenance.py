@@ -278,7 +278,7 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
-    until = {item.path: f": it {item.why}" for item in found.going if item.until}
+    until = {item.path: f": it {item.why}" for item in found.going if item.ended}
     said += [f"Archived {path}{until.get(path, '')}." for path in done.archived]
     said = said or ["Nothing has faded, and nothing comes back from the archive."]
     facts = {"archived": done.archived, "restored": done.restored, "notes": done.notes}

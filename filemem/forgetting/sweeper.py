@@ -13,37 +13,25 @@ from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, is_archived
 from filemem.forgetting import fading
 from filemem.index.corpus import IndexedFile
-from filemem.text.retention import Strength
 
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 CITED = "cited by a memory that stays"
 
 
-class Faded(NamedTuple):
-    """A memory and how it stands; `until` is the last day on which it held, where that is why it goes."""
-
-    path: str
-    strength: Strength
-    until: str = ""
-
-    @property
-    def why(self) -> str:
-        """Why it goes, as a phrase."""
-        return f"held until {self.until}" if self.until else f"retention {self.strength.retention:.3f}"
-
-
-class Restoration(NamedTuple):
-    """A memory in the archive and why it comes back: a key of `fading.LASTS`, or that it was recalled."""
+class SweepMove(NamedTuple):
+    """A memory that moves, and why, as a phrase: `retention 0.052`, `held until 2026-08-31`, or for what comes back a key of
+    `fading.LASTS` or that it was recalled; `ended`: it goes as it does not hold any more."""
 
     path: str
     why: str
+    ended: bool = False
 
 
 class SweepPlan(NamedTuple):
     """What a sweep would move, and of the rest how many stay for which reason."""
 
-    going: list[Faded]
-    coming: list[Restoration]
+    going: list[SweepMove]
+    coming: list[SweepMove]
     staying: Counter[str]
 
 
@@ -62,32 +50,28 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     """What has faded by `today`, and what comes back from the archive; nothing is moved."""
     staying: Counter[str] = Counter()
     kept: list[IndexedFile] = []
-    going: dict[str, tuple[IndexedFile, Strength]] = {}
-    coming: list[Restoration] = []
+    going: dict[str, tuple[IndexedFile, SweepMove]] = {}
+    coming: list[SweepMove] = []
     threshold = fading.curve(config.of(folder)).threshold
     hidden = withheld.read(folder)
     for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
-                coming.append(Restoration(entry.path, reason))
+                coming.append(SweepMove(entry.path, reason))
         elif not reason and strength and (over or strength.retention < threshold):
-            going[entry.path] = (entry, strength)
+            why = f"held until {entry.particulars['valid_until']}" if over else f"retention {strength.retention:.3f}"
+            going[entry.path] = (entry, SweepMove(entry.path, why, over))
         else:
             staying[reason or "still fresh"] += 1
             kept.append(entry)
     cited = _cited(kept, going)
     if cited:
         staying[CITED] = len(cited)
-    until = {
-        path: str(entry.particulars["valid_until"])
-        for path, (entry, _) in going.items()
-        if fading.expired(entry, f"{today}")
-    }
-    left = [Faded(path, strength, until.get(path, "")) for path, (_, strength) in going.items() if path not in cited]
+    left = [move for path, (_, move) in going.items() if path not in cited]
     return SweepPlan(sorted(left), sorted(coming), staying)
 
 
-def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, Strength]]) -> set[str]:
+def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, SweepMove]]) -> set[str]:
     """Of the memories to be archived, those that a staying memory cites as its source, and what these cite: they stay, too."""
     found: set[str] = set()
     asked = kept if going else []

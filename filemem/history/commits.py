@@ -168,7 +168,7 @@ class History:
 
     def edited(self) -> dict[str, bool]:
         """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
-        postponed = {path: digest for job in self._postponed() for path, digest in job.files.items()}
+        postponed = {path: left for job in self._postponed() for path, left in job.files.items()}
         found = {}
         for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
             path = self.own(line[3:])
@@ -213,7 +213,7 @@ class History:
             pass  # the job waits for its commit, as below
         before = before or UncommittedChanges()
         files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
-        files |= {path: _sha(left) for path, (_, left) in before.wrote.items()}
+        files |= {path: None if left is None else digest(left) for path, (_, left) in before.wrote.items()}
         job = _JobFiles(one_line(subject, SUBJECT), dict(trailers), at, files)
         try:
             waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
@@ -334,8 +334,6 @@ class History:
 
     def _postpone(self, add: _JobFiles | None = None, done: Collection[_JobFiles] = ()) -> None:
         """Let a job wait, and others wait no longer."""
-        if add is None and not done:
-            return
         with self.folder.locked():
             jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
             entries = [{**job._asdict(), "at": job.at.isoformat()} for job in jobs]
@@ -355,14 +353,14 @@ class History:
                 place: entry for place, entry in self.repository.tree(self.repository.head()).items() if place in places
             }
             texts = zip(known, self.repository.contents(known.items()), strict=True)
-            states = {places[place]: _sha(text) for place, text in texts}
+            states = {places[place]: digest(text) for place, text in texts}
             left: dict[str, list[str | None]] = {}  # what it became in turn; the last may not have come about
             for note in ended:
                 was = left[note.path][-1] if note.path in left else states.get(note.path)
                 if note.before == was:
                     left.setdefault(note.path, []).append(note.after)
             now = {path: self._digest(path) for path in left}
-            whole = {path: digest for path, digest in now.items() if digest in left[path]}
+            whole = {path: found for path, found in now.items() if found in left[path]}
             if whole:
                 self._postpone(add=_JobFiles(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
             self._forget_noted(set(places.values()), {note.process for note in ended})
@@ -383,10 +381,9 @@ class History:
         return None
 
     def _digest(self, path: str) -> str | None:
-        try:
-            return _sha(disk.read(self.folder.place / path))
-        except FilememError:
-            return None
+        with contextlib.suppress(FilememError):
+            return disk.digest(self.folder.place / path)
+        return None
 
 
 def _noted(folder: Folder) -> list[_Note]:
@@ -406,7 +403,3 @@ def _lives(process: int) -> bool:
         except (ProcessLookupError, OverflowError, TypeError):
             return False
     return True
-
-
-def _sha(data: bytes | None) -> str | None:
-    return None if data is None else digest(data)

@@ -241,8 +241,12 @@ class Repository(Git):
     def commit_tree(self, tree: str, parents: list[str], message: str, author: Identity, at: dt.datetime) -> str:
         """Write a commit, on no branch yet; it is never signed, as nobody is there to vouch for it."""
         given = [part for parent in parents for part in ("-p", parent)]
+        when = at.astimezone().isoformat(timespec="seconds")
+        env = dict[str, str]()
+        for role, one in (("AUTHOR", author), ("COMMITTER", MACHINE)):
+            env |= {f"GIT_{role}_NAME": one.name, f"GIT_{role}_EMAIL": one.email, f"GIT_{role}_DATE": when}
         arguments = ["commit-tree", "--no-gpg-sign", tree, *given, "-F", "-"]
-        return self.text(*arguments, stdin=message.encode("utf-8", "replace"), env=identity_environment(author, at))
+        return self.text(*arguments, stdin=message.encode("utf-8", "replace"), env=env)
 
     def land(self, new: str, old: str) -> bool:
         """Move the branch from `old` to `new`, and with it what the index has of their differences.
@@ -378,19 +382,6 @@ def merge_file(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = 
                 file.write(data)
         done = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)}).ask("merge-file", "-p", *names)
     return done.out if done.code == 0 else weaving.merge(ours, base, theirs, marks=marks) if done.code < 128 else None
-
-
-def identity_environment(author: Identity, at: dt.datetime) -> dict[str, str]:
-    """Who and when, as git takes it: the author as given, the committer the machine."""
-    when = at.astimezone().isoformat(timespec="seconds")
-    return {
-        "GIT_AUTHOR_NAME": author.name,
-        "GIT_AUTHOR_EMAIL": author.email,
-        "GIT_AUTHOR_DATE": when,
-        "GIT_COMMITTER_NAME": MACHINE.name,
-        "GIT_COMMITTER_EMAIL": MACHINE.email,
-        "GIT_COMMITTER_DATE": when,
-    }
 
 
 def _index_info(changes: Mapping[str, GitFile | None], zero: str) -> bytes:

@@ -20,6 +20,8 @@ JOIN = 10  # seconds for the scheduler to answer and the first worker to join
 class Cluster:
     """The workers of a cluster; Dask's dashboard counts what is done by job, and names each task JOB-TOKEN-USER."""
 
+    killed: tuple[type[BaseException], ...] = (KilledWorker,)  # at one user so many that Dask gave up
+
     def __init__(self, scheduler: str, workers: int, order: Order) -> None:
         """Connect to the scheduler at an address, or begin a cluster here; raises FilememError where nobody can work."""
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what fails is told by its user
@@ -40,10 +42,6 @@ class Cluster:
         key = f"{order.job}-{os.urandom(4).hex()}-{user}"  # Dask counts by what stands before the first number
         future: Future[Outcome] = self._executor.submit(work, order, user, given, key=key)
         return future
-
-    def killed(self, error: BaseException) -> bool:
-        """Were so many workers killed at a user that Dask gave up?"""
-        return isinstance(error, KilledWorker)
 
     def close(self) -> None:
         """Begin with nobody else, and let go of the cluster."""

@@ -13,15 +13,16 @@ from filemem.jobs.table import Order, Outcome, work
 
 
 class Pool(Protocol):
-    """Runs jobs for users; `room` is how many users it is given at once."""
+    """Runs jobs for users; `room` is how many users it is given at once.
+
+    `killed` are the errors that mean that a worker died, so that another may take over.
+    """
 
     room: int
+    killed: tuple[type[BaseException], ...]
 
     def submit(self, order: Order, user: str, given: str) -> "Future[Outcome]":
         """Begin with a user."""
-
-    def killed(self, error: BaseException) -> bool:
-        """Does this error mean that a worker died, so that another may take over?"""
 
     def close(self) -> None:
         """Begin with nobody else, and wait for those whom it is at."""
@@ -31,6 +32,7 @@ class Here:
     """This process: one user after the other, with the person's answers."""
 
     room = 1
+    killed: tuple[type[BaseException], ...] = ()
 
     def __init__(self, trust: Trust) -> None:
         self._trust = trust
@@ -41,16 +43,14 @@ class Here:
         done.set_result(work(order, user, given, self._trust))
         return done
 
-    def killed(self, error: BaseException) -> bool:
-        """Never: then nobody asks."""
-        return False
-
     def close(self) -> None:
         """Nothing is open."""
 
 
 class Processes:
     """Some processes of this machine; where one is killed, new ones take their place."""
+
+    killed: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -68,10 +68,6 @@ class Processes:
             self._executor.shutdown()
             self._executor = self._started()
             return self._executor.submit(work, order, user, given)
-
-    def killed(self, error: BaseException) -> bool:
-        """Was a worker killed?"""
-        return isinstance(error, BrokenProcessPool)
 
     def close(self) -> None:
         """Begin with nobody else, and wait for those whom they are at."""

@@ -78,7 +78,7 @@ def _outcome(future: "Future[Outcome]", user: str, pool: Pool) -> Outcome:
     error = future.exception()
     if error is None:
         return future.result()
-    killed = pool.killed(error)
+    killed = isinstance(error, pool.killed)
     return Outcome(user, [], {}, "its worker was killed." if killed else f"{type(error).__name__}: {error}", killed)
 
 
