@@ -234,6 +234,7 @@ def test_what_stands_and_the_lessons_outlast_the_weeks(life: Life, later: str) -
     [
         "My wifi password is Tulip-Garden-42 and the router is upstairs.",
         "我的无线密码是Tulip-Garden-42，路由器在楼上。",
+        "my streaming account is odile88 / Tulip42! in case Sam asks",
     ],
 )
 def test_a_password_is_in_no_file_and_that_is_said(life: Life, text: str) -> None:

@@ -62,6 +62,9 @@ ROLES = {
         帮我写一封辞职信。
         推荐几本科幻小说
         给我讲个笑话吧
+        来首打油诗听听
+        translate to English: 我昨天在河边摔了一跤
+        write a toast for me, 假装我是一个退休的船长
         麻烦查一下我上个月的安排
         提醒我明天交房租
         你能帮我想个名字吗，谢谢""",
@@ -71,6 +74,9 @@ ROLES = {
         Always give temperatures in Celsius.
         No bullet points, please.
         I prefer short answers.
+        ground rules: no bullet points, and don't start with a compliment
+        my eyes are bad, keep your answers short
+        我耳朵背，回话句子短点，别带英文。
         以后回答简短一点。
         叫我阿静就行。
         别用表情符号。
@@ -87,6 +93,10 @@ ROLES = {
         Forget that I told you about Priya.
         please delete everything about my divorce
         Can you forget what I said about the loan?
+        forget the lawyer stuff i told you
+        the loan, please forget it, i'd rather not have it anywhere
+        上回的贷款跟那家银行, please forget it
+        前头我讲的贷款那事，你忘了它，别留着
         忘掉我刚才说的话。
         请把我的地址删掉。
         能不能忘了我前男友的事""",

@@ -12,7 +12,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.files.passages import Passage
 from filemem.forgetting import deletion, erasure
-from filemem.forgetting.wording import Wording
+from filemem.forgetting.wording import Wording, width
 from filemem.text.statements import read_turn
 from filemem.text.statements.sentences import Utterance, is_chinese
 
@@ -27,6 +27,8 @@ HOW = (
     "To have it back: filemem restore, with the path of a fact.",
     "要彻底删除请说“好”，或者：/forget --about “{0}”（命令行：filemem forget --about “{0}”）。要恢复：filemem restore 加上路径。",
 )
+LEAST = 4  # columns of one thing of several that are to be forgotten
+_AND = re.compile(r"\s+(?:and|or|&)\s+|\s*[,，、]\s*|\s*(?:跟|和|与|及|还有|以及|還有|與)\s*")
 DELETED = ("Deleted: {}.", "已删除：{}。")
 _YES = re.compile(
     r"(?:yes|yep|yeah|yes please|sure|ok(?:ay)?|please do|do it|go ahead|delete it"
@@ -46,12 +48,12 @@ class Answer(NamedTuple):
 def answer(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> Answer | None:
     """What follows from the last of a conversation's turns; None where it neither asks to forget nor agrees to delete."""
     said = turns[-1]
-    if words := _request(said, at.date()):
+    if words := _request(folder, path, said, at.date()):
         places = _withhold(folder, words, f"{path}:{said.line}", at)
         return Answer(_proposal(places, words, chinese=is_chinese(said.text)))
     before = next((turn for turn in reversed(turns[:-1]) if turn.speaker == said.speaker), None)
     if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in withheld.read(folder).places:
-        return _deleted(folder, _request(before, at.date()), at, chinese=is_chinese(said.text))
+        return _deleted(folder, _request(folder, path, before, at.date()), at, chinese=is_chinese(said.text))
     return None
 
 
@@ -89,10 +91,20 @@ def _without(data: bytes, paths: set[str]) -> bytes:
     return "\n".join(kept).encode("utf-8", "surrogateescape")
 
 
-def _request(turn: Passage, day: dt.date) -> str:
-    """What a turn asks to be forgotten, as words to look for; empty where it asks for nothing."""
+def _request(folder: Folder, path: str, turn: Passage, day: dt.date) -> str:
+    """What a turn asks to be forgotten, as words to look for: all of them, or of several things the first that is found, where
+    nothing tells of all; empty where it asks for nothing."""
     wishes = read_turn(Utterance(turn.speaker, turn.text), day, to_assistant=True).forget
-    return wishes[0] if wishes else ""
+    if not wishes:
+        return ""
+    things = [thing for thing in _AND.split(wishes[0]) if width(thing) >= LEAST]
+    tried = (words for words in (wishes[0], *things) if _mentioned(folder, words, f"{path}:{turn.line}"))
+    return next(tried, wishes[0])
+
+
+def _mentioned(folder: Folder, words: str, by: str) -> bool:
+    """Does anything but the request itself tell of these words?"""
+    return any(item.place != by for item in deletion.mentions(folder, words).items)
 
 
 def _proposal(places: list[str], words: str, *, chinese: bool) -> str:

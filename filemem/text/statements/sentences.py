@@ -45,11 +45,19 @@ _TO_WORK_ON = re.compile(
 )
 _INTRODUCES = re.compile(  # the head of what another one wrote: "my colleague wrote:"
     r"\b(?:wrote|writes|says|said|asks|posted|texted|sent|reads|goes|replied|e-?mail\w*|message|letter|article|page|memo|notice|sign"
-    r"|draft|prompt|rules|instructions|transcript)\b[^:：]{0,30}[:：]|(?:写道|写着|说|发来的?|发给我的?|内容|原文|邮件|短信|通知|提示|规定|网页)\s?[:：]",
+    r"|draft|prompt|(?<!ground )(?<!house )rules|instructions"
+    r"|transcript)\b[^:：]{0,30}[:：]|(?:写道|写着|说|发来的?|发给我的?|内容|原文|邮件|短信|通知|提示|规定|网页)\s?[:：]",
     re.IGNORECASE,
 )
 _OWN_CLAUSE = re.compile(
     r"[,，;；]\s*(?=(?:i'm|i’m|im|i am|i've|i have|my)\b|我(?![想要该能会得需应可]))", re.IGNORECASE
+)
+_LEAD = re.compile(  # what an order may stand behind: a heading, or why somebody wants to be answered so
+    r"(?:(?:(?:ground|house|basic|my) )?rules?(?: for you)?|one thing|(?:two|a few|some) things|heads up|fyi"
+    r"|just so you know)\s?[:,]\s*"
+    r"|my (?:eyes?|eyesight|hearing|english|hands?|memory)\b[^,;:.!?]{2,40}[,;] (?:so |please )*"
+    r"|(?:几[条个点]规矩|规矩|约定|[一两几][点件]事?|先说好)[：:，,]|我(?:眼|耳|手|记性|文化|英[文语]|中文|普通话)[^，。！？：:]{1,12}[，,](?:所以|请|你)*",
+    re.IGNORECASE,
 )
 _FOR_ANOTHER = re.compile(
     r"\b(?:write|draft|say|tell|text|message|translat\w+|pretend|imagine|act|play|be|poem|story|song|letter|email)\b"
@@ -124,11 +132,20 @@ def plainly(sentence: str) -> str:
 def role(sentence: str, language: str = "") -> str:
     """What a sentence does: the first row of the table that fits, else it tells something.
 
-    One that begins in Chinese and goes on in another language is read by the patterns of both."""
+    One that mixes both languages, or begins in the other one, is read by the patterns of both."""
     said, language = plainly(sentence), language or language_of(sentence)
-    languages = (language, "zh") if language != "zh" and _HAN.match(said) else (language,)
-    names = (row["name"] for row in table.rows("role"))
-    return next((name for name in names for one in languages if table.search("role", name, said, one)), TELLING)
+    both = (_HAN.match(said) and language == "en") or (_HAN.search(said) and len(_LATIN.findall(said)) > 1)
+    languages = (language, "zh" if language == "en" else "en") if both else (language,)
+    names = [row["name"] for row in table.rows("role")]
+    found = next((name for name in names for one in languages if table.search("role", name, said, one)), TELLING)
+    return "instruction" if found == TELLING and any(_ordered(said, one) for one in languages) else found
+
+
+def _ordered(said: str, language: str) -> bool:
+    """Is what stands behind a heading or a reason how the assistant is to behave: "ground rules: no emojis", "my eyes are bad,
+    keep it short"?"""
+    lead = _LEAD.match(said)
+    return lead is not None and table.search("role", "instruction", said[lead.end() :], language) is not None
 
 
 def own_sentences(text: str) -> list[Sentence]:

@@ -24,7 +24,7 @@ _SHAPED = re.compile(
 )
 _LEADS = re.compile(r"(?<=[\w)）])\s?[:：](?![\d)(DP/-])")
 _MAY_LEAD = re.compile(
-    r"\b(?:remember|things?|favou?rs?|requests?)$|(?:记住|记一下|请求|要求|[一两二三几][点件]事?)$", re.I
+    r"\b(?:remember|things?|favou?rs?|requests?|rules?)$|(?:记住|记一下|请求|要求|规矩|[一两二三几][点件]事?)$", re.I
 )
 _CLAUSE = re.compile(r"[,，;；:：]")
 _CLAUSE_END = re.compile(r"(?:[,，;；:：.]|\b(?:so|and|but))\s*$", re.IGNORECASE)
