@@ -23,8 +23,8 @@ from filemem.forgetting.maintenance import JobDone
 from filemem.grep import Match, matches
 from filemem.history import asof
 from filemem.importers import intake
-from filemem.models import Model, choosing
-from filemem.models.offline import OfflineModel
+from filemem.models import Model
+from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.extraction import listener
@@ -217,7 +217,7 @@ class User:
         settings = config.of(self.folder)
         if model is not None and not isinstance(model, str):
             return model
-        return choosing.model(settings, model)
+        return chosen_model(settings, model)
 
 
 class Store:

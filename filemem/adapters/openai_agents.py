@@ -87,7 +87,8 @@ class TranscriptSession:
         with self._kept.folder.locked():
             for item in items:
                 if item.get("type") in CALLS:
-                    self._note({"after": len(self._kept.turns()), "item": item})
+                    disk.make_folder(self._record.folder)
+                    logs.add(self._record, _line({"after": len(self._kept.turns()), "item": item}))
                 elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
                     self._kept.say(item["role"], text)
 
@@ -114,10 +115,6 @@ class TranscriptSession:
             with contextlib.suppress(TypeError, KeyError):
                 found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
         return found
-
-    def _note(self, call: dict[str, Any]) -> None:
-        disk.make_folder(self._record.folder)
-        logs.add(self._record, _line(call))
 
 
 def _line(call: dict[str, Any]) -> bytes:

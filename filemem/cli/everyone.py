@@ -15,7 +15,7 @@ from filemem.jobs.pools import pool
 from filemem.jobs.running import Journal, outcomes
 from filemem.jobs.table import JOBS, Order, Outcome, Work
 from filemem.jobs.telling import Told
-from filemem.models import choosing
+from filemem.models.offline import chosen_model
 from filemem.text.plain import escape_controls
 
 SHOWN = 12  # lines on one of many users
@@ -50,7 +50,7 @@ def order(job: str, options: dict[str, Any]) -> Order:
     store = the_store()
     if "model" in options:
         unsettled = settled(store)
-        model = choosing.model(config.load(store.root, trust=store.trust), options["model"])
+        model = chosen_model(config.load(store.root, trust=store.trust), options["model"])
         options["model"] = model.name if model and "base_url" not in unsettled else ""
     return Order(job, store.root, now(), options, bool(chosen("trust")), os.urandom(4).hex())
 

@@ -20,8 +20,8 @@ from filemem.errors import FilememError
 from filemem.files import config, trace, transcript, trust
 from filemem.files.folder import Folder
 from filemem.history import History
-from filemem.models import Model, choosing, prompt
-from filemem.models.offline import OfflineModel
+from filemem.models import Model, prompt
+from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering import episodes
 from filemem.text import tokens
 from filemem.text.plain import one_line
@@ -42,7 +42,7 @@ def the_model(folder: Folder, name: str | None) -> Model:
     """
     held = settled(the_store())
     settings = config.of(folder)
-    return (choosing.model(settings, name) if "base_url" not in held else None) or OfflineModel()
+    return (chosen_model(settings, name) if "base_url" not in held else None) or OfflineModel()
 
 
 @click.command("chat")

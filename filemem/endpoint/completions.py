@@ -11,9 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from filemem.endpoint.connection import LONGEST_ANSWER, SILENCE, Connection, ModelError, PromptTooLong, Wire
 from filemem.endpoint.failures import FIRST_PAUSE, Failure, span
 from filemem.endpoint.limits import RequestLimits
-from filemem.endpoint.reply import MOST_CALLS, Draft, Reply, ToolCall, Usage
-
-__all__ = ["Model", "ModelError", "OpenAIModel", "PromptTooLong", "Reply", "ToolCall", "ToolsRefused", "Usage"]
+from filemem.endpoint.reply import MOST_CALLS, Draft, Reply
 
 NO_STREAM = r"\bstream(ing|ed)?\b"
 NO_TOOLS = r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b"

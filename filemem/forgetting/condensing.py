@@ -18,7 +18,7 @@ from filemem.files.memory import Memory
 from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, prompt
-from filemem.models.offline import OPENINGS
+from filemem.models.responder.wording import OPENINGS
 from filemem.text import bounded, dates, redaction, terms
 from filemem.text.bounded import DatedText
 from filemem.text.own_patterns import OwnPatterns

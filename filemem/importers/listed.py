@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config, disk
@@ -24,12 +23,8 @@ RECORD = "imported.json"
 _FILES = {"claude-code": agent_logs.CLAUDE_CODE, "codex": agent_logs.CODEX}  # formats of which each file stands alone
 
 
-class _Import(NamedTuple):
-    """A file or folder to take in, with what tells that it changed; an empty mark says that this cannot be told."""
-
-    format: str
-    path: str
-    mark: list[int]
+# A format, a file or folder to take in, and what tells that it changed; an empty mark says that this cannot be told.
+_Import = tuple[str, str, list[int]]
 
 
 def take(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = False) -> ImportReport:
@@ -37,15 +32,15 @@ def take(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = Fa
     run, known = ImportRun(), _known(folder)
     store = StoreFolder(folder.store, folder.trust)
     every = _sources(folder, run.report.skipped)
-    waiting = [one for one in every if not one.mark or known.get(one.path) != one.mark]
-    for number, source in enumerate(waiting):
+    waiting = [(format, path, mark) for format, path, mark in every if not mark or known.get(path) != mark]
+    for number, (format, path, mark) in enumerate(waiting):
         progress(number, len(waiting))
         try:
-            import_file(store, source.format, source.path, user=folder.name, dry_run=dry, run=run)
+            import_file(store, format, path, user=folder.name, dry_run=dry, run=run)
         except (FilememError, OSError) as error:
-            run.report.skipped.append(Skipped(one_line(source.path), str(error)))
+            run.report.skipped.append(Skipped(one_line(path), str(error)))
             continue
-        known[source.path] = source.mark
+        known[path] = mark
     if waiting and not dry:
         with folder.locked():
             disk.write(folder.bookkeeping(RECORD), json.dumps(known).encode("utf-8", "surrogateescape"))
@@ -67,7 +62,7 @@ def _sources(folder: Folder, skipped: list[Skipped]) -> Iterator[_Import]:
         place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
         try:
             paths = agent_logs.session_files(place, _FILES[format]) if format in _FILES else [place]
-            yield from (_Import(format, one, _mark(one)) for one in paths)
+            yield from ((format, one, _mark(one)) for one in paths)
         except (FilememError, OSError) as error:
             skipped.append(Skipped(one_line(path), str(error)))
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from filemem.endpoint.reply import Reply, ToolCall, Usage
+from filemem.endpoint import Reply, ToolCall, Usage
 from filemem.files import config
 from filemem.files.folder import Folder
 from filemem.files.transcript import ASSISTANT

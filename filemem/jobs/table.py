@@ -31,8 +31,8 @@ from filemem.jobs.telling import (
     notice,
     taken_in,
 )
-from filemem.models import Model, choosing
-from filemem.models.offline import OfflineModel
+from filemem.models import Model
+from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
 from filemem.remembering import consolidation
 from filemem.remembering.consolidation import Applied
@@ -106,7 +106,7 @@ class Work(NamedTuple):
 def _model(settled: str, store: str, name: str, run: str) -> Model | None:
     """One model for all users of a run, so that one that has failed is not asked for each; it asks within the store's limits."""
     settings = config.load(settled, trust=Trust(given=True))
-    found = choosing.model(settings, name, RequestLimits(store, **(settings.limits or {})))
+    found = chosen_model(settings, name, RequestLimits(store, **(settings.limits or {})))
     return FailFastModel(found) if found else None
 
 

@@ -9,7 +9,7 @@ import contextlib
 import datetime as dt
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import mcp_types as types
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -41,13 +41,6 @@ PROFILE = types.Prompt(
 Now = Callable[[], dt.datetime]
 
 
-class Tools(NamedTuple):
-    """The toolbox of one session, with the files it has open, for one thread at a time."""
-
-    toolbox: Toolbox
-    lock: threading.Lock
-
-
 class ServedUser:
     """One user's memories as clients see them."""
 
@@ -56,7 +49,7 @@ class ServedUser:
         self.following = Following(folder)
         self._now = now
         self._writing = Writing(folder)
-        self._tools: dict[str, Tools] = {}
+        self._tools: dict[str, tuple[Toolbox, threading.Lock]] = {}  # of each session, for one thread at a time
         self._lock = threading.Lock()
 
     def call(self, session: str, name: str, arguments: dict[str, Any]) -> str:
@@ -65,12 +58,12 @@ class ServedUser:
             if name in writing.TOOLS:
                 return escape_controls(self._writing.call(name, arguments, self._now()))
             with self._lock:
-                tools = self._tools.pop(session, None) or Tools(Toolbox(self.folder, self._now), threading.Lock())
-                self._tools[session] = tools
+                tools = self._tools.pop(session, None) or (Toolbox(self.folder, self._now), threading.Lock())
+                self._tools[session] = toolbox, lock = tools
                 for oldest in list(self._tools)[:-SESSIONS]:
                     del self._tools[oldest]
-            with tools.lock:
-                return tools.toolbox.call(name, arguments)
+            with lock:
+                return toolbox.call(name, arguments)
         except (FilememError, OSError) as error:
             sentence = in_words(error) if isinstance(error, OSError) else str(error)
             return f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}"

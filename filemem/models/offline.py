@@ -2,22 +2,22 @@
 
 import datetime as dt
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
 from filemem import index
-from filemem.endpoint import ModelError, Reply, ToolCall, Usage
+from filemem.endpoint import ModelError, OpenAIModel, Reply, RequestLimits, ToolCall, Usage
+from filemem.files.config import Config
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.models import responder
 from filemem.models.responder import wording
-from filemem.models.responder.wording import OPENINGS
 from filemem.tools.toolbox import Toolbox
 
 NOTICE = (
     "No model is configured, so answers are quotes from your memories. To talk with a model, set OPENAI_API_KEY "
     "(and OPENAI_BASE_URL for another endpoint) and name it with --model, FILEMEM_MODEL or `model:` in filemem.yaml."
 )
-__all__ = ["NOTICE", "OPENINGS", "OfflineModel"]
 
 
 class OfflineModel:
@@ -59,3 +59,12 @@ class OfflineModel:
         turns = self._folder.memory(going_on.path).passages if going_on else []
         current = CurrentConversation(going_on.path, turns[-1].line) if going_on and turns else None
         return responder.Memories(self._folder, index.of(self._folder), self._now(), current)
+
+
+def chosen_model(settings: Config, name: str | None, limits: RequestLimits | None = None) -> OpenAIModel | None:
+    """The model called `name`, else as the settings have it; None where the offline rules are meant."""
+    chosen = name or settings.model
+    if not chosen or chosen == OfflineModel.name:
+        return None
+    key = os.environ.get("OPENAI_API_KEY")
+    return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout, limits=limits)

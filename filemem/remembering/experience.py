@@ -6,7 +6,6 @@ the file stays, and a lesson that they delete is not written again.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError
@@ -129,7 +128,7 @@ def learn(folder: Folder, at: dt.datetime) -> tuple[list[str], list[str]]:
 
 def _write(folder: Folder, path: str, one: Experience, *, new: bool) -> bool:
     """Write a tool's lesson, of one that is there only the program's own lines; did that change anything?"""
-    lines = list(_lines(one))
+    lines = [format_turn(one.tool, "", said) for said in (f"{one.summed}.", *map(error_line, one.errors))]
     front = {"tool": quoted(one.tool), "calls": str(one.calls), "success": f"{one.rate:.2f}"}
     if new:
         head = "".join(f"{key}: {value}\n" for key, value in front.items())
@@ -151,12 +150,6 @@ def _with(data: bytes, lines: list[str]) -> bytes:
     if place and place <= len(rest) and not rest[place - 1].endswith(b"\n"):
         rest[place - 1] += end
     return b"".join([*rest[:place], *(line.encode().replace(b"\n", end) for line in lines), *rest[place:]])
-
-
-def _lines(one: Experience) -> Iterator[str]:
-    """What is known of a tool, each line as the tool's own turn."""
-    yield format_turn(one.tool, "", f"{one.summed}.")
-    yield from (format_turn(one.tool, "", error_line(failing)) for failing in one.errors)
 
 
 def error_line(failing: FrequentError) -> str:

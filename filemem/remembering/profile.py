@@ -36,11 +36,7 @@ class ProfileChange(NamedTuple):
     replaces: tuple[str, ...]
 
 
-class Revised(NamedTuple):
-    """The new text, and what the program leaves to the person, as sentences."""
-
-    text: str
-    notes: list[str]
+Revised = tuple[str, list[str]]  # the new text, and what the program leaves to the person, as sentences
 
 
 def line(text: str, path: str, *, quoted: bool) -> str:
@@ -67,7 +63,7 @@ def revised(text: str, changes: Iterable[ProfileChange], own: Callable[[str, str
     dropped = _shortened(lines, own, budget)
     if dropped:
         notes.append(f"the profile has no room for {dropped} more line{'s' * (dropped > 1)}")
-    return Revised("\n".join(lines), notes)
+    return "\n".join(lines), notes
 
 
 def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str], str | None]) -> Revised:
@@ -81,7 +77,7 @@ def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str
         elif wanted != said:
             lines[number - 1] = lines[number - 1].replace(said, wanted)
             notes.insert(0, f"profile.md says what {path} says now")
-    return Revised("\n".join(lines), notes)
+    return "\n".join(lines), notes
 
 
 def marked(text: str) -> list[tuple[int, str, str]]:

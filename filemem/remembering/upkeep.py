@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime as dt
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -48,9 +49,8 @@ def revise(folder: Folder, book: Ledger, changes: list[profile.ProfileChange]) -
         return name == lines.get(path) or name in book.lines.get(path, ())
 
     def change(data: bytes) -> bytes:
-        found = profile.revised(data.decode(), changes, own, config.of(folder).profile_tokens)
-        said[:] = found.notes
-        return found.text.encode()
+        text, said[:] = profile.revised(data.decode(), changes, own, config.of(folder).profile_tokens)
+        return text.encode()
 
     if not changes:
         return ProfileSync([], False, [])
@@ -81,13 +81,13 @@ def sync_profile(folder: Folder, book: Ledger, today: dt.date) -> ProfileSync:
             return ledger.digest(line) in book.lines.get(path, ())
 
         def change(data: bytes) -> bytes:
-            found = profile.followed(data.decode(), own, lambda path, line: _line_now(folder, book, path, line, today))
-            said[:] = found.notes
-            new = {*profile.marked(found.text)} - {*profile.marked(data.decode())}
+            now = functools.partial(_line_now, folder, book, today)
+            text, said[:] = profile.followed(data.decode(), own, now)
+            new = {*profile.marked(text)} - {*profile.marked(data.decode())}
             # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
             if new:
                 book.add({"line": path, "digest": ledger.digest(line)} for _, path, line in new)
-            return found.text.encode()
+            return text.encode()
 
         return ProfileSync([], bool(folder.edit(PROFILE, change)), said)
     except (FilememError, UnicodeDecodeError):
@@ -101,7 +101,7 @@ def _read_only(folder: Folder) -> bool:
     return False
 
 
-def _line_now(folder: Folder, book: Ledger, path: str, line: str, today: dt.date) -> str | None:
+def _line_now(folder: Folder, book: Ledger, today: dt.date, path: str, line: str) -> str | None:
     """The line as its memory would have it now; None where that is gone, superseded or expired."""
     try:
         memory = folder.memory(next(archive.places(folder, path), path))

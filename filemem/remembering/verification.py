@@ -51,7 +51,9 @@ def verify(entry: dict[str, Any], session: Session, part: Collection[int]) -> Cl
         return DroppedClaim(shown, text, "it cites only turns that were read before")
     said = [session.turns[place] for place in places]
     steers = entry.get("kind") == "lesson" or speaks_of_steering(plain(text))
-    reason = unfit(text, said) or _handed_over(said) or (steers and _foreign_wish(session, places))
+    own = any(one.is_foreign or own_sentences(one.text) for one in said)
+    handed_over = "" if own else "what it cites is a text that was handed over, and nobody's own words"
+    reason = unfit(text, said) or handed_over or (steers and _foreign_wish(session, places))
     reason = reason or foreign_orders(said) or _unborne(text, session, places, 0 if steers else AROUND)
     return DroppedClaim(shown, text, reason) if reason else _claim(entry, text, session, said)
 
@@ -67,12 +69,6 @@ def unfit(text: str, said: list[SessionTurn]) -> str:
     if is_chinese(plain(text)) != is_chinese(" ".join(one.text for one in said)):
         return "it is not in the speaker's language"
     return "it " + order if (order := injection.suspicious(text)) else ""
-
-
-def _handed_over(said: list[SessionTurn]) -> str:
-    """Is nothing that it cites anybody's own talk, only text that was pasted or handed over to be worked on?"""
-    told = [one for one in said if one.is_foreign or own_sentences(one.text)]
-    return "" if told else "what it cites is a text that was handed over, and nobody's own words"
 
 
 def _foreign_wish(session: Session, places: list[int]) -> str:

@@ -116,8 +116,8 @@ def understood(
     bare = question.parse(
         text, corpus.speaker_names, dates=[text[one.start : one.end] for one in mentioned]
     ).has_no_content_words
-    wanted = topics.relations_asked(text, about)
-    wanted = [name for name in wanted if not who or "{" in name or any(name == one.name for one in who)]
+    named = dict.fromkeys([*relations.asked(text), *(name for topic in about for name in topic.relations)])
+    wanted = [name for name in named if not who or "{" in name or any(name == one.name for one in who)]
     units = topics.units_of(parsed, corpus)
     wanted = wanted if who or len(units) <= FEW or people.is_about_self(text) else []  # it is somebody else's
     return UnderstoodQuestion(

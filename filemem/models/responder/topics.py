@@ -14,7 +14,6 @@ from filemem.index.corpus import Corpus
 from filemem.search import evidence
 from filemem.search.question import Query
 from filemem.text import tables, terms
-from filemem.text.statements import relations
 from filemem.text.statements import table as statement_table
 from filemem.text.statements.sentences import language_of, plainly
 
@@ -78,11 +77,6 @@ def asked(question: str) -> list[Topic]:
 def named(name: str) -> Topic:
     """The topic of a name."""
     return next(topic for topic in _topics() if topic.name == name)
-
-
-def relations_asked(question: str, about: list[Topic]) -> list[str]:
-    """The names of the relations that answer a question."""
-    return list(dict.fromkeys([*relations.asked(question), *(name for topic in about for name in topic.relations)]))
 
 
 @functools.cache

@@ -96,11 +96,6 @@ def statements(message: str, *, may_steer: bool = True) -> list[str]:
     return [one.text for one in said if may_steer or not steers(one)]
 
 
-def is_request(message: str) -> bool:
-    """Does a message ask for something to be done that is no looking up?"""
-    return any(part.role == "request" or hands_over(part) for part in talk(message)[:1])
-
-
 def subject(message: str) -> str:
     """What is to be looked up, without the words that ask for it; of a pasted text the sentence at its ends that asks."""
     if _is_long(message):
@@ -116,7 +111,8 @@ def acknowledgement(message: str, *, may_steer: bool) -> str:
     """
     chinese, kept = is_chinese(message), statements(message, may_steer=may_steer)
     if not kept:
-        return (NEEDS_MODEL if is_request(message) else HEARD)[chinese]
+        asks = any(part.role == "request" or hands_over(part) for part in talk(message)[:1])
+        return (NEEDS_MODEL if asks else HEARD)[chinese]
     said = " ".join(kept[0].split())
     shown = said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
     return f"{KEPT[1]}：“{shown}”" if chinese else f"{KEPT[0]}: “{shown}”"

@@ -15,19 +15,16 @@ PAST, COMING, UNSETTLED = -1, 1, 0
 
 def direction(text: str, start: int, end: int, *, weekly: bool) -> int:
     """PAST, COMING or UNSETTLED for the date at `text[start:end]`; `weekly` if it is a weekday, which may be any week's."""
-    if pattern("elsewhen").search(text, max(0, start - 200), start) or pattern("every year").search(
-        _sentence(text, start, end)
-    ):
+    sentence = text[start:end].join(_around(text, start, end, compiled(r"[.!?。！？\n]\s?"), 200, 200))
+    if pattern("elsewhen").search(text, max(0, start - 200), start) or pattern("every year").search(sentence):
         return UNSETTLED
     if pattern("cjk").search(text, start, end):
         return _chinese(text, start, end, weekly=weekly)
     if quoted(text, start) or pattern("list").match(text, end) or (weekly and not pattern("goes on").match(text, end)):
         return UNSETTLED
-    ends = [match.end() for match in pattern("clause end").finditer(text, max(0, start - 200), start)]
-    before = re.sub(r"\s+", " ", text[max([0, start - 200, *ends]) : start])
+    clause = _around(text, start, end, pattern("clause end"), 200, 120)
+    before, after = (re.sub(r"\s+", " ", part) for part in clause)
     before = before if weekly else before.removesuffix("the ")
-    stop = pattern("clause end").search(text, end, end + 120)
-    after = re.sub(r"\s+", " ", text[end : stop.start() if stop else end + 120])
     found = pattern("preposition").search(before)
     preposition = found[1].lower() if found else ""
     if (
@@ -45,11 +42,11 @@ def direction(text: str, start: int, end: int, *, weekly: bool) -> int:
     return _by_verb(before, after, preposition, weekly=weekly)
 
 
-def _sentence(text: str, start: int, end: int) -> str:
-    """The sentence around a place, as far as 200 characters."""
-    ends = [match.end() for match in compiled(r"[.!?。！？\n]\s?").finditer(text, max(0, start - 200), start)]
-    stop = compiled(r"[.!?。！？\n]").search(text, end, end + 200)
-    return text[max([0, start - 200, *ends]) : stop.start() if stop else end + 200]
+def _around(text: str, start: int, end: int, edge: re.Pattern[str], back: int, ahead: int) -> tuple[str, str]:
+    """What stands before and behind a place, up to an edge on either side or as many characters."""
+    ends = [match.end() for match in edge.finditer(text, max(0, start - back), start)]
+    stop = edge.search(text, end, end + ahead)
+    return text[max([0, start - back, *ends]) : start], text[end : stop.start() if stop else end + ahead]
 
 
 def quoted(text: str, start: int) -> bool:
@@ -115,10 +112,7 @@ def _owns(verb: str, rest: str) -> bool:
 
 def _chinese(text: str, start: int, end: int, *, weekly: bool) -> int:
     """The same of a Chinese date: aspect behind it, 打算 or 改到 before it."""
-    ends = [match.end() for match in pattern("zh clause end").finditer(text, max(0, start - 60), start)]
-    before = text[max([0, start - 60, *ends]) : start].strip()
-    stop = pattern("zh clause end").search(text, end, end + 40)
-    after = text[end : stop.start() if stop else end + 40].strip()
+    before, after = map(str.strip, _around(text, start, end, pattern("zh clause end"), 60, 40))
     if pattern("zh doubt").search(before + after) or quoted(text, start):
         return UNSETTLED
     if pattern("zh coming").search(before):
