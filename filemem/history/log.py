@@ -58,7 +58,10 @@ def log(history: History, path: str = "", about: str = "", limit: int = 0) -> li
     A file is followed through its moves. `about` wants every word, in what a commit added or took out or in its message.
     Raises NotFound where a path is no memory's and never was.
     """
-    place = _place(history, path)
+    place = path
+    with contextlib.suppress(NotFound):  # where it was when git last saw it
+        if path and not os.path.isdir(history.folder.absolute(path)):
+            place = history.folder.locate(path)
     on_disk = os.path.join(history.folder.root, place)
     follow = ["--follow"] if path and os.path.isfile(on_disk) else []
     specs = _specs(history, place)[: 1 if follow else None]
@@ -79,23 +82,15 @@ def _specs(history: History, path: str) -> list[str]:
     return [spec(history.path(path)), f":(top,exclude,literal){history.path(BOOKKEEPING)}"]
 
 
-def _place(history: History, path: str) -> str:
-    """Where the memory is now, or was when git last saw it."""
-    with contextlib.suppress(NotFound):
-        return history.folder.locate(path) if path and not os.path.isdir(history.folder.absolute(path)) else path
-    return path
-
-
 def _commits(history: History, *arguments: str) -> list[Commit]:
-    return [_commit(line) for line in fields(history.repository.run("log", "-z", _FORMAT, *arguments))]
-
-
-def _commit(line: str) -> Commit:
-    commit, parents, at, name, email, subject, trailers = line.split("\x1f", 6)
-    pairs = (entry.partition(":") for entry in trailers.splitlines())
-    named = {key: one_line(value) for key, colon, value in pairs if colon}
-    when = dt.datetime.fromisoformat(at).astimezone()
-    return Commit(commit, parents.split(), when, Identity(name, email), subject, named)
+    found = []
+    for line in fields(history.repository.run("log", "-z", _FORMAT, *arguments)):
+        commit, parents, at, name, email, subject, trailers = line.split("\x1f", 6)
+        pairs = (entry.partition(":") for entry in trailers.splitlines())
+        named = {key: one_line(value) for key, colon, value in pairs if colon}
+        when = dt.datetime.fromisoformat(at).astimezone()
+        found.append(Commit(commit, parents.split(), when, Identity(name, email), subject, named))
+    return found
 
 
 def _commits_with(history: History, word: str, specs: list[str], among: set[str] | None) -> set[str]:

@@ -31,13 +31,6 @@ class Hunk(NamedTuple):
     new: list[bytes]
 
 
-class Conflict(NamedTuple):
-    """The same lines as each side has them."""
-
-    ours: list[bytes]
-    theirs: list[bytes]
-
-
 def merge(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = False) -> bytes | None:
     """Both changes to `base` in one text; where they meet, both between marks, None without these. Two texts without a base
     meet wherever they differ.
@@ -52,11 +45,11 @@ def merge(ours: bytes, base: bytes | None, theirs: bytes, *, marks: bool = False
     if max(map(len, middles)) > LONGEST:
         return None
     out = texts[0][:start]
-    for part in [Conflict(*middles[1:])] if base is None else _weave(middles[0], middles[1:]):
-        if isinstance(part, list):
-            out += part
+    for mine, other in [(middles[1], middles[2])] if base is None else _weave(middles[0], middles[1:]):
+        if mine == other:
+            out += mine
         elif marks:
-            out += _marked(part)
+            out += _marked(mine, other)
         else:
             return None
     return b"\n".join(out + texts[0][len(texts[0]) - end :])
@@ -68,24 +61,25 @@ def _alike(texts: list[list[bytes]]) -> int:
     return next((n for n, lines in enumerate(pairs) if len(set(lines)) > 1), min(map(len, texts)))
 
 
-def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[list[bytes] | Conflict]:
+def _weave(base: list[bytes], sides: list[list[bytes]]) -> Iterator[tuple[list[bytes], list[bytes]]]:
     """The text in pieces."""
     at = 0
     for group in _groups(sorted(hunk for side, text in enumerate(sides) for hunk in _hunks(base, text, side))):
         start, end = group[0].start, max(hunk.end for hunk in group)
-        yield base[at:start]
+        yield base[at:start], base[at:start]
         ours, theirs = (_told(base, [hunk for hunk in group if hunk.side == side], start, end) for side in (0, 1))
         changed = {hunk.side for hunk in group}
-        if len(changed) == 1 or ours == theirs:
-            yield theirs if changed == {1} else ours
+        if len(changed) == 1:
+            ours = theirs = theirs if changed == {1} else ours
         elif start == end and not _keys(ours, theirs) & _keys(theirs, ours):
-            yield [line for part, more in _pieces(ours, theirs) for line in (part if part == more else part + more)]
+            ours = theirs = [
+                line for one, more in _pieces(ours, theirs) for line in (one if one == more else one + more)
+            ]
         elif all(line.startswith(_OURS) for line in (*ours, *theirs)) and len(ours) == len(theirs) == 1:
-            yield max(ours, theirs)
-        else:
-            yield Conflict(ours, theirs)
+            ours = theirs = max(ours, theirs)
+        yield ours, theirs
         at = end
-    yield base[at:]
+    yield base[at:], base[at:]
 
 
 def _hunks(base: list[bytes], text: list[bytes], side: int) -> Iterator[Hunk]:
@@ -128,10 +122,10 @@ def _pieces(ours: list[bytes], theirs: list[bytes]) -> Iterator[tuple[list[bytes
         yield ours[start:end], theirs[first:last]
 
 
-def _marked(meeting: Conflict) -> Iterator[bytes]:
+def _marked(mine: list[bytes], other: list[bytes]) -> Iterator[bytes]:
     """Two versions between marks, what they share aside; the marks end as the lines do."""
-    tail = b"\r" if any(line.endswith(b"\r") for line in (*meeting.ours, *meeting.theirs)) else b""
-    for ours, theirs in _pieces(*meeting):
+    tail = b"\r" if any(line.endswith(b"\r") for line in (*mine, *other)) else b""
+    for ours, theirs in _pieces(mine, other):
         if ours == theirs:
             yield from ours
         else:
