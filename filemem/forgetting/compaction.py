@@ -23,7 +23,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
 from filemem.forgetting import condensing
-from filemem.forgetting.condensing import SourceTurn, day_of
+from filemem.forgetting.condensing import SourceTurn
 from filemem.models import Model
 from filemem.search import search_files
 from filemem.text import bounded, tokens
@@ -376,9 +376,9 @@ def _take_out(folder: Folder, summary: str, digests: dict[str, str]) -> None:
 
 def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPatterns) -> list[str]:
     """The details of the sources that only the archive has now; links to lines are none."""
-    texts = [DatedText(turn.text, day_of(source.memory)) for source in sources for turn, _ in _told(source.memory, own)]
+    texts = [DatedText(turn.text, source.memory.day) for source in sources for turn, _ in _told(source.memory, own)]
     kept = [
-        DatedText(sections.unlinked(made[source.path].decode(errors="replace")), day_of(source.memory))
+        DatedText(sections.unlinked(made[source.path].decode(errors="replace")), source.memory.day)
         for source in sources
     ]
     return bounded.archive_only(texts, kept)

@@ -104,7 +104,7 @@ def trimmed(text: str) -> str:
 
 def bullets_of(memory: Memory, own: OwnPatterns) -> list[tuple[Utterance, Bullet]]:
     """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
-    path, day, found = archive.live(memory.path), day_of(memory), []
+    path, day, found = archive.live(memory.path), memory.day, []
     for passage in memory.passages:
         if passage.text.strip():
             text = redaction.redact(escape_controls(trimmed(passage.text)), own)[0]
@@ -124,9 +124,9 @@ def weighted_turns(
         turns = [turn for turn, _ in found]
         to_assistant = ASSISTANT in {turn.speaker.casefold() for turn in turns}
         for place, (turn, bullet) in enumerate(found):
-            said = turn_features(turn, turns[place - 1] if place else None, len(turns), day_of(memory), rarity)
+            said = turn_features(turn, turns[place - 1] if place else None, len(turns), memory.day, rarity)
             total = INTERCEPT + sum(weight * said[name] for name, weight in WEIGHTS.items())
-            day = day_of(memory) or dt.date(2000, 1, 1)
+            day = memory.day or dt.date(2000, 1, 1)
             worth = 0.0 if quotes(turn) else valued(turn, day, total, to_assistant=to_assistant)
             out.append(SourceTurn(archive.live(memory.path), turn, bullet, worth))
     return out
@@ -259,11 +259,6 @@ def _best(turns: Iterable[SourceTurn]) -> dict[str, SourceTurn]:
     return best
 
 
-def day_of(memory: Memory) -> dt.date | None:
-    """The day that a conversation's `yesterday` counts from; None where its name has a month alone."""
-    return memory.date if memory.when and not memory.when.month else None
-
-
 _BULLET = re.compile(
     r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
 )
@@ -315,7 +310,7 @@ def _told(number: int, memory: Memory, own: OwnPatterns) -> str:
         f"[{number}:{p.line}] {p.speaker + ': ' if p.speaker else ''}{' '.join(p.text.split())}"
         for p in memory.passages
     ]
-    day = day_of(memory)
+    day = memory.day
     text = redaction.redact("\n".join(lines), own)[0]
     return f"Conversation {number}{f', of {day:%A %d %B %Y}' if day else ''}:\n{prompt.data(memory.path, text)}"
 
@@ -346,8 +341,7 @@ def _wrong(found: Sequence[Bullet], memories: Sequence[Memory], finish: str) -> 
     sources = []
     for memory in memories:
         sources += [
-            DatedText(f"{p.speaker}: {p.text}" if p.speaker else p.text, p.day or day_of(memory))
-            for p in memory.passages
+            DatedText(f"{p.speaker}: {p.text}" if p.speaker else p.text, p.day or memory.day) for p in memory.passages
         ]
     extra = bounded.unsupported_details((bullet.text for bullet in found), sources)
     return f"the conversations do not have {', '.join(one_line(item, 40) for item in extra[:5])}." if extra else ""

@@ -14,8 +14,9 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.places import Place, names_in, remove
+from filemem.history.commits import History
 from filemem.history.git import GitError
-from filemem.history.repository import Repository, find
+from filemem.history.repository import Repository
 
 FOLDER = "as-of"
 KEPT = 4  # commits laid out at a time
@@ -49,16 +50,12 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
 
     Raises NotFound where nothing of the user's had been committed by then, FilememError where git cannot tell.
     """
-    repository = find(folder.root, folder.trust)
-    if repository is None:
-        raise FilememError(
-            f"{folder.root} is in no git repository, so its past is not known; filemem init --git makes one."
-        )
+    history = History(folder)
+    repository = history.repository
     commit, at, subject = _last(repository, moment)
-    inside = os.path.relpath(os.path.realpath(folder.root), repository.where)
     place = folder.bookkeeping(f"{FOLDER}/{commit}")
     if not disk.exists(place):
-        _check_out(repository, commit, "" if inside == "." else inside, place, moment)
+        _check_out(repository, commit, history.inside, place, moment)
         above = place.folder
         others = [above / name for name in names_in(above) if name[0] != "." and name != commit]
         for old in sorted(others, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
