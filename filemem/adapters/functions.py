@@ -1,5 +1,6 @@
 """The four tools as plain functions, for frameworks that each have their own class for a tool."""
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,17 +24,13 @@ def functions(user: User) -> list[MemoryFunction]:
     """The four tools over one user's memories; they may be called from several threads, and share the open files."""
     toolbox, lock = user.tools(), threading.Lock()
 
-    def calling(name: str) -> Callable[[str | dict[str, Any]], str]:
-        def call(arguments: str | dict[str, Any]) -> str:
-            with lock:
-                return toolbox.call(name, arguments)
+    def call(name: str, arguments: str | dict[str, Any]) -> str:
+        with lock:
+            return toolbox.call(name, arguments)
 
-        return call
-
-    described = [schema["function"] for schema in toolbox.schemas]
-    return [
-        MemoryFunction(one["name"], one["description"], one["parameters"], calling(one["name"])) for one in described
-    ]
+    tools = (schema["function"] for schema in toolbox.schemas)
+    described = ((one["name"], one["description"], one["parameters"]) for one in tools)
+    return [MemoryFunction(*one, functools.partial(call, one[0])) for one in described]
 
 
 def standing(folder: Folder) -> str:

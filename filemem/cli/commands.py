@@ -5,6 +5,7 @@ import importlib
 import os
 import signal
 import sys
+from typing import Any
 
 import click
 
@@ -65,6 +66,9 @@ def _command(name: str) -> click.Command:
 
 class _Commands(click.Group):
     """A group that knows its commands' names and imports one when it runs."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        return super().invoke(ctx) or 0  # a command that has no exit code to tell has succeeded
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -128,7 +132,7 @@ def main() -> None:
         )
     except OSError as error:
         _leave(in_words(error))
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(code)
 
 
 def _usage(error: click.ClickException) -> str:

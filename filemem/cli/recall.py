@@ -70,7 +70,7 @@ def _listed(folder: Folder) -> Listed:
 @click.argument("path", shell_complete=complete_path)
 @click.option("--lines", type=click.IntRange(1), help="How many lines to show.")
 @as_of_option
-def open_command(path: str, lines: int | None) -> int:
+def open_command(path: str, lines: int | None) -> None:
     """Read a memory by line.
 
     PATH:LINE reads from that line on.
@@ -81,7 +81,6 @@ def open_command(path: str, lines: int | None) -> int:
     name, line = split_line(user, path)
     where = user.locate(name)
     say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
-    return 0
 
 
 @click.command("list")

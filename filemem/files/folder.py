@@ -5,6 +5,7 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 
 import contextlib
 import functools
+import itertools
 import json
 import os
 import re
@@ -265,10 +266,8 @@ class Folder:
 
     def create(self, path: str, text: str) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""
-        stem, extension = os.path.splitext(path)
         with self.locked():
-            for number in range(1, 10_000):
-                candidate = path if number == 1 else f"{stem}-{number}{extension}"
+            for candidate in itertools.islice(numbered(path), 9_999):
                 # One name means one memory, wherever it lies.
                 if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
@@ -406,3 +405,10 @@ def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str]
     if not os.access(root / path, os.R_OK):
         return "not readable", "give its owner the right to read it (chmod u+r)"
     return None
+
+
+def numbered(path: str) -> Iterator[str]:
+    """A path, then with -2, -3, … before its extension."""
+    stem, extension = os.path.splitext(path)
+    yield path
+    yield from (f"{stem}-{number}{extension}" for number in itertools.count(2))

@@ -6,14 +6,14 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Refused
 from filemem.files import calls, config, disk, transcript
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.origins import Imported, Origins
@@ -242,7 +242,7 @@ class _Intake:
 
     def _put(self, note: ImportedNote, origin: str) -> None:
         """Give a note its own path, or the next free one; where the very same bytes stand there, they are the note."""
-        for path in _names(f"{NOTES}{_safe(note.path)}"):
+        for path in numbered(f"{NOTES}{_safe(note.path)}"):
             place = self.origins.place(path)
             if place and self.folder.read(place) != note.text:
                 continue
@@ -274,7 +274,9 @@ class _Intake:
     def _replace(self, path: str, old: bytes, new: bytes) -> None:
         """Put `new` in the place of `old`; where it lacks lines of `old`, that is kept in the archive."""
         if not _extends(old, new):
-            self._create(f"{ARCHIVE}/{next(name for name in _names(live(path)) if not self.origins.place(name))}", old)
+            self._create(
+                f"{ARCHIVE}/{next(name for name in numbered(live(path)) if not self.origins.place(name))}", old
+            )
         if not self.folder.edit(path, lambda data: new if data == old else None):
             raise Changed(f"{path} changed on disk meanwhile; import again.")
 
@@ -311,13 +313,6 @@ def _overlap(path: str, root: str) -> bool:
 def _as(path: str) -> str:
     """How a report names a deleted memory, unless its name was to be forgotten, too."""
     return f" as {path}" if path else ""
-
-
-def _names(path: str) -> Iterator[str]:
-    """`path`, then with -2, -3, … before its extension."""
-    stem, extension = os.path.splitext(path)
-    yield path
-    yield from (f"{stem}-{number}{extension}" for number in count(2))
 
 
 def _safe(path: str) -> str:

@@ -41,10 +41,8 @@ class OfflineModel:
         if tools and not searched and wording.needs_lookup(said):
             self._tools.found.clear()
             self._tools.current = memories.current
-            calls = [
-                json.dumps({"query": query, "limit": responder.LIMIT}, ensure_ascii=False)
-                for query in responder.searches(said)
-            ]
+            asks = ({"query": query, "limit": responder.LIMIT} for query in responder.searches(said))
+            calls = (json.dumps(one, ensure_ascii=False) for one in asks)
             made = tuple(ToolCall(f"search{n}", "search_files", call) for n, call in enumerate(calls))
             return Reply("", made, Usage(0, 0), "tool_calls")
         text = responder.reply(said, [hit for found in self._tools.found for hit in found.hits], memories)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError
 from filemem.files.archive import live
 from filemem.files.facts import plain, sources
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, numbered
 from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering.ledger import Ledger
@@ -300,12 +300,7 @@ class FactIndex:
 
     def free(self, path: str) -> str:
         """The path, or the next with a number that no memory has, here or in the archive."""
-        stem, extension = os.path.splitext(path)
-        for number in range(1, 100_000):
-            candidate = path if number == 1 else f"{stem}-{number}{extension}"
-            if candidate not in self.paths and f"{ARCHIVE}/{candidate}" not in self.paths:
-                break
-        return candidate
+        return next(name for name in numbered(path) if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
 
 
 def compare(claim: Claim, known: FactIndex) -> Verdict:

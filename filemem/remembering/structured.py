@@ -41,7 +41,8 @@ def objects(reply: Reply, key: str) -> list[dict[str, Any]] | None:
             if taken is not None:
                 found = [*(found or []), *taken]
         if found is None and f'"{key}"' in text:
-            found = list(_whole(text.partition(f'"{key}"')[2]))
+            # A list whose end is missing.
+            found = [value for value in _values(text.partition(f'"{key}"')[2], "{") if isinstance(value, dict)]
         if found is not None:
             return found
     return None
@@ -59,25 +60,13 @@ def _taken(value: Any, key: str) -> list[dict[str, Any]] | None:
     return [entry for entry in value if isinstance(entry, dict)]
 
 
-def _values(text: str) -> Iterator[Any]:
-    """The JSON values that begin with a bracket, one behind the other."""
+def _values(text: str, begins: str = r"[{\[]") -> Iterator[Any]:
+    """The JSON values that begin with a bracket, one behind the other, as many as are whole."""
     decoder, at = json.JSONDecoder(), 0
     text = _TRAILING.sub(r"\1", text)
-    while match := re.compile(r"[{\[]").search(text, at):
+    while match := re.compile(begins).search(text, at):
         try:
             value, at = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             return
         yield value
-
-
-def _whole(text: str) -> Iterator[dict[str, Any]]:
-    """The objects of a list whose end is missing."""
-    decoder, at = json.JSONDecoder(), 0
-    while (start := text.find("{", at)) >= 0:
-        try:
-            value, at = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            return
-        if isinstance(value, dict):
-            yield value

@@ -1,5 +1,7 @@
 """How many tokens a model will count, estimated without its tokenizer."""
 
+import bisect
+
 LETTERS = 4  # characters of alphabetic text to a token, in the common byte-pair encodings; a CJK character is about one
 # In UTF-8 the characters from U+3000 on, and those of U+1000 to U+1FFF, begin with one of these bytes and no others do.
 _NARROW = bytes(set(range(256)) - {0xE1, *range(0xE3, 0xF5)})
@@ -16,8 +18,4 @@ def clip(text: str, limit: int) -> str:
     text = text[: max(0, limit) * LETTERS]  # no token has more
     if count(text) <= limit:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count(text[:middle]) <= limit else (low, middle - 1)
-    return text[:low]
+    return text[: bisect.bisect_right(range(len(text)), limit, key=lambda end: count(text[:end])) - 1]

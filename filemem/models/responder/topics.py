@@ -185,17 +185,13 @@ def units_of(parsed: Query, corpus: Corpus) -> list[AskedWord]:
     for unit in evidence.units(parsed, weights, 1.0, corpus.frequency):
         if terms.is_cjk(unit.text):
             others = [other for place in unit.places for other in parsed.words[place].others]
-            count, size = _count(unit.text, corpus), min(1.0, len(unit.text) / 2)
+            pairs = [unit.text[n : n + 2] for n in range(max(1, len(unit.text) - 1))]
+            count, size = min(map(corpus.frequency, pairs)), min(1.0, len(unit.text) / 2)
             rare = min(unit.text, key=corpus.frequency)
             part = [(rare, HALF)] if len(unit.text) > 1 and 0 < corpus.frequency(rare) <= RARE else []
             part += [(unit.text[at : at + 2], PAIR) for at in range(len(unit.text) - 1) if len(unit.text) > 2]
             found.append(AskedWord(unit.text, ((unit.text, 1.0), *part, *others), size * weight(count), count > 0))
     return found
-
-
-def _count(text: str, corpus: Corpus) -> int:
-    pairs = [text[n : n + 2] for n in range(max(1, len(text) - 1))]
-    return min(corpus.frequency(pair) for pair in pairs)
 
 
 def word_share(units: list[AskedWord], text: str) -> float:
