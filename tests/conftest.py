@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from scripted_server import ScriptedServer
+
+from filemem import Store
+from filemem.files.folder import Folder
 
 settings.register_profile("repeat", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
@@ -28,6 +32,19 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Folder:
+    """Nora, of whom nothing is known."""
+    return Store(tmp_path).user("nora").folder
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    """An endpoint without a script."""
+    with ScriptedServer() as running:
+        yield running
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,6 @@ def store(tmp_path: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
     return tmp_path
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as endpoint:
-        yield endpoint
 
 
 def environment(store: Path, server: ScriptedServer | None = None, **more: str) -> dict[str, str]:
@@ -532,11 +525,10 @@ def test_a_signal_to_end_at_the_prompt_leaves_the_terminal_in_order(store: Path,
 LONG = "".join(f"Line {n} of the report says that the pier is 茶 sound.\n" for n in range(4000)) + "What was line 7 on?"
 
 
-@pytest.mark.parametrize("options", [["-m", "-"], []])
-def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: ScriptedServer, options: list[str]) -> None:
+def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: ScriptedServer) -> None:
     assert len(LONG) > 200_000
     server.script(say("Read."))
-    done = run(store, server, *options, given=LONG)
+    done = run(store, server, given=LONG)
     assert (done.returncode, done.stdout) == (0, "Read.\n")
     assert server.requests[0].body["messages"][-1]["content"] == LONG
     assert session(store).replace("\n  ", "\n").startswith(f"- **ann**: {LONG}\n")

@@ -3,12 +3,11 @@ not overturn what was told on three days, but waits for the person's word.
 """
 
 import datetime as dt
-from pathlib import Path
 
 import pytest
 from conversations import day, talk, tree
 
-from filemem import Store, index
+from filemem import index
 from filemem.files.folder import Folder
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
@@ -18,11 +17,6 @@ from filemem.search import search_files
 DAYS = [day(5, 8), day(6, 2), day(7, 1)]
 AUGUST, SEPTEMBER = day(8, 3), day(9, 7)
 TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
-
-
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
 
 
 def tell(user: Folder, at: dt.datetime, text: str) -> list[tuple[str, bool]]:

@@ -15,11 +15,6 @@ SAID = "sessions/2026/2026-05-08-0930-talk.md"
 LATER = "sessions/2026/2026-06-02-0930-talk.md"
 
 
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
-
-
 def page(text: str, *front: str, speaker: str = "Nora") -> str:
     return "\n".join(["---", *front, "---", "", f"- **{speaker}**: {text}", ""])
 

@@ -1,14 +1,12 @@
 """With a model over real HTTP every decision and every failure ends in the tree that is written out here."""
 
 import datetime as dt
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from scripted_server import Answer, ScriptedServer, calls, cut, fail, raw, say
 
-from filemem import Store, User
+from filemem import User
 from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
@@ -20,17 +18,6 @@ from filemem.remembering.extraction import listener
 MAY = dt.datetime(2023, 5, 8, 13, 56, tzinfo=dt.UTC)
 NONE = calls(("keep", {"facts": []}))
 TALK = ("I adopted a grey cat yesterday, her name is Pixel.", "Lovely!", "We live in Ghent, on the Coupure.", "Nice.")
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
 
 
 def talk(user: Folder, at: dt.datetime, *said: str) -> str:

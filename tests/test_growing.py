@@ -1,7 +1,6 @@
 """What is told of a matter that is known stands in its file, with its day and its source; no word of either telling is lost."""
 
 import datetime as dt
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,6 @@ from filemem.remembering.remembering import remember
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 SAID, LATER = "sessions/2026/2026-05-08-0930-talk.md:6", "sessions/2026/2026-06-02-0930-talk.md:6"
-
-
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as found:
-        yield found
 
 
 def tell(user: Folder, at: Any, text: str) -> list[str]:

@@ -20,18 +20,22 @@ MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @functools.cache
+def nodes(name: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(MODULES[name].read_text())))
+
+
+@functools.cache
 def imports_of(name: str, *, typing_too: bool = False) -> set[str]:
     """The modules that a module imports, by statement, wherever it stands, or by a string given to importlib."""
-    tree = ast.parse(MODULES[name].read_text())
     typing_only = {
         inner
-        for node in ast.walk(tree)
+        for node in nodes(name)
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     tables = {f"filemem.{home}" for home in filemem._HOMES.values()} if name == "filemem" else None
-    found = tables or {one for node in ast.walk(tree) for one in by_string(node)}
-    for node in ast.walk(tree):
+    found = tables or {one for node in nodes(name) for one in by_string(node)}
+    for node in nodes(name):
         if node in typing_only and not typing_too:
             continue
         if isinstance(node, ast.Import):
@@ -113,7 +117,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_only_the_tables_import_by_string() -> None:
     for name, path in MODULES.items():
-        calls = [node for node in ast.walk(ast.parse(path.read_text())) if by_string(node)]
+        calls = [node for node in nodes(name) if by_string(node)]
         assert not calls or name in BY_STRING, name
         assert "__import__" not in path.read_text()
 
@@ -153,8 +157,8 @@ def test_a_room_s_own_module_only_names_what_is_public() -> None:
 
 def test_no_class_has_the_name_of_another() -> None:
     seen: dict[str, str] = {}
-    for name, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name in MODULES:
+        for node in nodes(name):
             if isinstance(node, ast.ClassDef):
                 other = seen.setdefault(node.name.lstrip("_"), name)
                 assert other == name, f"{node.name} stands in {other} and {name}"
@@ -162,8 +166,7 @@ def test_no_class_has_the_name_of_another() -> None:
 
 def test_no_module_or_function_is_too_long_to_read() -> None:
     for name, path in MODULES.items():
-        text = path.read_text()
-        assert text.count("\n") <= 500, name
-        for node in ast.walk(ast.parse(text)):
+        assert path.read_text().count("\n") <= 500, name
+        for node in nodes(name):
             if isinstance(node, ast.FunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 40, (name, node.name)

@@ -20,11 +20,6 @@ TEA = "facts/2026/2026-05-08-my-favourite-tea-is-oolong.md"
 MARK = f"<!-- {TEA} -->"
 
 
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
-
-
 def shown(user: Folder) -> str:
     return Path(user.root, "profile.md").read_bytes().decode()
 

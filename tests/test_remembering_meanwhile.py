@@ -1,22 +1,14 @@
 """While a chat goes on, what has left the prompt's window is remembered behind it, and what a chat left is at its end."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from programs import clean
 from scripted_server import ScriptedServer, Step, hang, say
 from terminal import Terminal
 
 LONG = "The lecture on hydraulics went on about valves and pumps and pipes. " * 12
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as endpoint:
-        yield endpoint
 
 
 def chat(folder: Path, server: ScriptedServer | None = None, **settings: object) -> Terminal:

@@ -6,7 +6,6 @@ Whoever wants it kept says so, and is told how.
 import datetime as dt
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,6 @@ from filemem.models.offline import OfflineModel
 
 SECRET = "Tulip-Garden-42"
 TOLD = f"My wifi password is {SECRET} and the router is upstairs."
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as endpoint:
-        yield endpoint
 
 
 def run(folder: Path, *args: str) -> Result:

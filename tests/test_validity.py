@@ -1,12 +1,11 @@
 """From when and until when something holds is taken from its words where they settle it; a search and the sweep go by it."""
 
 import datetime as dt
-from pathlib import Path
 
 import pytest
 from conversations import day, remembered, talk, tree
 
-from filemem import Store, index
+from filemem import index
 from filemem.files.folder import Folder
 from filemem.forgetting import fading, maintenance, sweeper
 from filemem.search import search_files
@@ -14,11 +13,6 @@ from filemem.text.statements.validity import validity_of
 from filemem.tools.answers import searched
 
 JULY = dt.date(2026, 7, 10)
-
-
-@pytest.fixture
-def user(tmp_path: Path) -> Folder:
-    return Store(tmp_path).user("nora").folder
 
 
 @pytest.mark.parametrize(
