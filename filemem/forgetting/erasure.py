@@ -234,17 +234,17 @@ def _records(folder: Folder, found: DeletionPlan) -> list[str]:
         with contextlib.suppress(FilememError, OSError):  # gone when the job was cut off, and so in the record already
             origins.forget(folder, Memory(path, disk.read(folder.place / path, LARGEST)))
     said = []
+    renamed = {os.path.splitext(os.path.basename(old))[0]: new for old, new in found.wording.names.items()}
     for name in sorted(files(folder.bookkeeping(), lambda inner: inner not in CACHES)):
         if name.endswith("lock") or name == MARK:
             continue
         stem = os.path.splitext(os.path.basename(name))[0]
-        own = next((live for live in found.wording.names if os.path.splitext(os.path.basename(live))[0] == stem), None)
         where = folder.bookkeeping(name)
         if name.startswith(running.FOLDER + "/"):  # in a model's words, which no wording tells
             disk.delete(where)
             continue
-        if name.startswith(trace.FOLDER + "/") and own:
-            new = found.wording.names[own]
+        if name.startswith(trace.FOLDER + "/") and stem in renamed:
+            new = renamed[stem]
             if not new:
                 disk.delete(where)
                 said.append(f"{BOOKKEEPING}/{name}")

@@ -107,18 +107,6 @@ def known(folder: Folder, today: dt.date) -> References:
 # -- how it stands -----------------------------------------------------------------------------------------------
 
 
-class Rules(NamedTuple):
-    """The curve and the grace period of one user, and how days are counted."""
-
-    curve: Curve
-    grace: int
-    elapsed: Elapsed
-
-    def strength(self, entry: IndexedFile, trail: RecallHistory, today: dt.date) -> Strength:
-        """How a memory with a date stands. An episode's days count from the last day that it names."""
-        return retention.strength(_born(entry), trail, today, _importance(entry), self.curve, self.elapsed)
-
-
 def _born(entry: IndexedFile) -> dt.date:
     days = [entry.particulars.get(key, "") for key in ("day", "valid_from", "valid_until")]
     own = dt.date.fromordinal(max(1, entry.date))
@@ -132,20 +120,17 @@ def curve(config: Config) -> Curve:
     return Curve(config.stability_days, config.spacing_growth, config.threshold)
 
 
-def rules(config: Config, entries: Iterable[IndexedFile], trails: dict[str, RecallHistory]) -> Rules:
-    """The rules as set; with `active_days` only days with a session or a recall count."""
+def _elapsed(config: Config, entries: Iterable[IndexedFile], trails: dict[str, RecallHistory]) -> Elapsed:
+    """How days are counted: with `active_days` only those with a session or a recall."""
     if not config.active_days:
-        return Rules(curve(config), config.grace_days, retention.calendar_days)
+        return retention.calendar_days
     days = {entry.date for entry in entries if entry.date and entry.kind == "sessions"}
     for trail in trails.values():
         days.update(day.toordinal() for day in set(trail))
     active = sorted(days)
-
-    def active_days(start: dt.date, end: dt.date) -> float:
-        """The number of active days behind one date, up to another."""
-        return float(max(0, bisect.bisect(active, end.toordinal()) - bisect.bisect(active, start.toordinal())))
-
-    return Rules(curve(config), config.grace_days, active_days)
+    return lambda start, end: float(
+        max(0, bisect.bisect(active, end.toordinal()) - bisect.bisect(active, start.toordinal()))
+    )
 
 
 class MemoryStatus(NamedTuple):
@@ -167,20 +152,23 @@ def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) 
     """Every memory as it stands today, in no order."""
     corpus = index.of(folder).corpus(progress)
     trails = recalls.trails(folder)
-    rule, ground = rules(config.of(folder), corpus.entries(), trails), known(folder, today)
+    settings, ground = config.of(folder), known(folder, today)
+    shape, elapsed = curve(settings), _elapsed(settings, corpus.entries(), trails)
     unread = set(corpus.unread())
     for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
         trail = trails.get(archive.live(entry.path), _NO_TRAIL)
-        strength = rule.strength(entry, trail, today) if entry.date else None
+        strength = None
+        if entry.date:  # an episode's days count from the last day that it names
+            strength = retention.strength(_born(entry), trail, today, _importance(entry), shape, elapsed)
         over = expired(entry, ground.today)
         if entry.archived:
             lasting = why_lasting(entry, ground)
-            reason = _returns(entry, trail, strength, lasting, rule.curve) or ARCHIVE
+            reason = _returns(entry, trail, strength, lasting, shape) or ARCHIVE
             reason = ARCHIVE if over and not lasting else reason
         elif entry.path in unread or stat.size > LARGEST:
             reason = "unreadable or too large"
         else:
-            young = entry.date and today.toordinal() - entry.date < rule.grace
+            young = entry.date and today.toordinal() - entry.date < settings.grace_days
             reason = why_lasting(entry, ground) or (YOUNG if young and not over else "")
         yield MemoryStatus(entry, stat.size, reason, strength, trail, over)
 
