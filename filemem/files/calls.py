@@ -66,7 +66,9 @@ def _noted(folder: Folder) -> list[MadeCall]:
 
 
 def _entries(folder: Folder) -> list[dict[str, Any]]:
-    return [entry for entry in logs.values(folder.bookkeeping(NAME)) if isinstance(entry, dict)]
+    with contextlib.suppress(OSError):
+        return [entry for entry in logs.values(folder.bookkeeping(NAME)) if isinstance(entry, dict)]
+    return []
 
 
 def _traced(session: str, numbered: tuple[int, dict[str, Any]]) -> MadeCall | None:

@@ -26,9 +26,11 @@ def parsed(data: bytes) -> Iterator[Any]:
 
 
 def values(place: str) -> Iterator[Any]:
-    """The JSON values of a log's lines; none of a log that cannot be read."""
+    """The JSON values of a log's lines; none where there is no log that may be read. Raises OSError where the system fails:
+    what was not read must not be rewritten.
+    """
     data = b""
-    with contextlib.suppress(FilememError, OSError):
+    with contextlib.suppress(FilememError):
         data = disk.read(place)
     yield from parsed(data)
 

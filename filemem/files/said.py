@@ -33,9 +33,10 @@ def note(folder: Folder, session: str, turn: str) -> None:
 def kept(folder: Folder) -> dict[str, list[str]]:
     """The turns by the live path of their session, in the order in which they were said."""
     found: dict[str, list[str]] = {}
-    for entry in logs.values(folder.bookkeeping(NAME)):
-        with contextlib.suppress(TypeError, KeyError):
-            found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+    with contextlib.suppress(OSError):
+        for entry in logs.values(folder.bookkeeping(NAME)):
+            with contextlib.suppress(TypeError, KeyError):
+                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
     return found
 
 
