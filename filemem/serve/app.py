@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -36,16 +36,6 @@ DETAILS = "x-filemem-details"
 Log = Callable[[str], None]
 
 
-class Limits(NamedTuple):
-    """What a request may take: bytes, seconds, and how many are answered at once."""
-
-    bytes: int = LARGEST
-    body: float = SLOWEST
-    answer: float = LONGEST
-    at_once: int = MOST
-    of_one: int = MOST_OF_ONE
-
-
 class Service:
     """A store's endpoint. `open_to` is the user whose memories need no key, where there is one.
 
@@ -53,21 +43,14 @@ class Service:
     """
 
     def __init__(
-        self,
-        store: StoreFolder,
-        chats: Callable[[str], Chats],
-        model: str,
-        log: Log,
-        open_to: str = "",
-        limits: Limits | None = None,
+        self, store: StoreFolder, chats: Callable[[str], Chats], model: str, log: Log, open_to: str = ""
     ) -> None:
         self._store = store
         self._make = chats
         self._model = model
         self._log = log
         self._open_to = open_to
-        self._limits = limits or Limits()
-        self._threads = ThreadPoolExecutor(self._limits.at_once, "answer")
+        self._threads = ThreadPoolExecutor(MOST, "answer")
         self._chats: dict[str, Chats] = {}
         self._under_way: Counter[str] = Counter()
 
@@ -108,7 +91,7 @@ class Service:
         user = await self._user(request)
         asked = wire.parsed(await self._body(request))
         model = self._known(asked.model)
-        answer = _UnderWay(self, request, asked, model)
+        answer = _UnderWay(request, asked, model)
         self._begin(user, answer)
         answer.ended.add_done_callback(
             lambda _: self._log(f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s")
@@ -145,20 +128,20 @@ class Service:
             raise BadRequest(415, "send JSON, with Content-Type: application/json.")
         data = bytearray()
         try:
-            async with asyncio.timeout(self._limits.body):
+            async with asyncio.timeout(SLOWEST):
                 async for piece in request.stream():
                     data += piece
-                    if len(data) > self._limits.bytes:
-                        raise BadRequest(413, f"the request is larger than {self._limits.bytes / 1e6:g} MB.")
+                    if len(data) > LARGEST:
+                        raise BadRequest(413, f"the request is larger than {LARGEST / 1e6:g} MB.")
         except TimeoutError:
-            raise BadRequest(408, f"the request did not come within {self._limits.body:g} s.") from None
+            raise BadRequest(408, f"the request did not come within {SLOWEST:g} s.") from None
         except ClientDisconnect:
             raise BadRequest(400, "the client left.") from None
         return bytes(data)
 
     def _begin(self, user: str, answer: "_UnderWay") -> None:
         """Have a thread answer, unless too many do; raises BadRequest then."""
-        if self._under_way[user] >= self._limits.of_one or self._under_way.total() >= self._limits.at_once:
+        if self._under_way[user] >= MOST_OF_ONE or self._under_way.total() >= MOST:
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
         for oldest in list(self._chats)[:-USERS_AT_HAND]:
@@ -211,10 +194,10 @@ def client_error(error: BaseException) -> tuple[int, str, str | None]:
 class _UnderWay:
     """One answer under way: a thread that makes it, a client that may leave."""
 
-    def __init__(self, service: Service, request: Request, asked: ChatRequest, model: str) -> None:
+    def __init__(self, request: Request, asked: ChatRequest, model: str) -> None:
         self._request = request
         self._asked = asked
-        self._end = time.monotonic() + service._limits.answer
+        self._end = time.monotonic() + LONGEST
         self._frame = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": model}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._stop = threading.Event()
