@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,13 @@ def store(where: Path, user: str = "mara") -> Folder:
 def named(where: Path | str) -> None:
     """Have the person name the repository of a folder, as filemem init --git does in a clone or a copy."""
     sealed.agree(git_place(str(where)), Trust())
+
+
+def copied(repository: Path, place: Path) -> Path:
+    """A copy that the person has named."""
+    shutil.copytree(repository, place, symlinks=True)
+    named(place)
+    return place
 
 
 def state(where: Path | str) -> dict[str, str]:

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
 from programs import COLD, Program, filemem
-from repositories import SETTINGS, START, git, named, plain_git  # noqa: F401
+from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store
 from filemem.cli import cli
@@ -52,13 +52,6 @@ def made(top: Path) -> Path:
     os.unlink(mara.absolute(FACT))
     (top / "store/.git/COMMIT_EDITMSG").write_text(f"About the {WORD}\n")
     return top / "store"
-
-
-def copied(store: Path, place: Path) -> Path:
-    """A copy of a store, whose repository the person has named."""
-    shutil.copytree(store, place, symlinks=True)
-    named(place)
-    return place
 
 
 def run(store: Path) -> Result:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from programs import COLD, clean, filemem
-from repositories import git, plain_git, store  # noqa: F401
-from test_forget_killed import WORD, copied, made, saying
+from repositories import copied, git, plain_git, store  # noqa: F401
+from test_forget_killed import WORD, made, saying
 
 CALLS = ("vfork", "write", "fsync", "rename", "renameat2", "unlink", "flock", "mkdir", "symlink")
 JOBS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from repositories import START, git, plain_git  # noqa: F401
+from repositories import START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.cli import cli
@@ -30,11 +30,10 @@ def commit(user: Folder, subject: str, *paths: str) -> None:
     assert History(user).record(subject, paths, {"Job": "test", "Session": TALK}, START).commit
 
 
-@pytest.fixture
-def mara(tmp_path: Path) -> Folder:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store in a bigger repository with a history: told, distilled, moved, edited, on two branches, merged and tagged."""
-    top = tmp_path / "top"
-    top.mkdir()
+    top = tmp_path_factory.mktemp("top")
     git(top, "init", "--quiet")
     (top / "README").write_text("Mine.\n")
     git(top, "add", "README")
@@ -64,7 +63,12 @@ def mara(tmp_path: Path) -> Folder:
     commit(user, "Archive what has faded", FACT, f"archive/{FACT}")
     git(top, "merge", "--quiet", "--no-edit", "side")
     git(top, "tag", "--annotate", "heavy", "--message", "A tag on it")
-    return user
+    return top
+
+
+@pytest.fixture
+def mara(original: Path, tmp_path: Path) -> Folder:
+    return Store(copied(original, tmp_path / "top") / "store").user("mara").folder
 
 
 def top(user: Folder) -> Path:
