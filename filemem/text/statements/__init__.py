@@ -245,7 +245,7 @@ def _kind(part: Sentence, note: bool = False) -> Kind | None:
 def _otherwise(said: str) -> Kind | None:
     """The kind of a sentence that no row of the table names: an event, or something lasting; None for what nobody would ask
     for later."""
-    void = _VOID if re.search(r"\d", said) else (*_VOID, "vague")
+    void = (*_VOID, "vague") if _is_vague(said) else _VOID
     if not table.sign("settles", said) or said.endswith((":", "：")) or any(table.sign(name, said) for name in void):
         return None
     return table.kinds()["event" if table.sign("past time", said) else "told"]
@@ -259,7 +259,7 @@ def _holds(name: str, said: str) -> bool:
         return bool(table.sign("first person", said) or _names_somebody(said))
     if name in ("identity", "diet"):
         return True
-    if table.sign("vague", said) and not re.search(r"\d", said):
+    if _is_vague(said):
         return False
     if name in ("event", "preference") and table.sign("hereabouts", said):
         return False
@@ -273,6 +273,15 @@ def _holds(name: str, said: str) -> bool:
     if name == "people":
         return bool(particular or (is_chinese(said) and table.sign("future time", said)))
     return True
+
+
+def _is_vague(said: str) -> bool:
+    """Does a sentence leave open what it speaks of, and settle nothing in a clause beside that, nor by a number?"""
+    if not table.sign("vague", said) or re.search(r"\d", said):
+        return False
+    return all(
+        table.sign("vague", clause) or not table.sign("settles", clause) for clause in re.split("[,，;；]", said)
+    )
 
 
 def _names_somebody(said: str) -> bool:
