@@ -83,6 +83,13 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["Nan's cake has no nuts this year, she's allergic.", "Nan rang."], "Is Nan all right with nuts?", "no nuts"),
         (["Just Kit will do, and please keep your answers short."], "What do you call me?", "Kit will do"),
         (["Recommend a place near here, I'm allergic to shellfish."], "What can't I eat?", "shellfish"),
+        (["老郑是我师范的同学，大名郑国梁。", "老郑住院了，放了支架。", "老郑出院了。"], "郑国梁还在医院吗？", "出院"),
+        (["Tadeo's my little brother, he's in the navy."], "What does my brother do for a living?", "navy"),
+        (["我姊 Ingrid 在台中當牙醫"], "我姊是做什麼的？", "牙醫"),
+        (["大夫给我换成缬沙坦了，早上一片", "阳台上种了两盆薄荷"], "我现在吃哪种药？", "缬沙坦"),
+        (["They put me on bisoprolol in March."], "What medication am I on?", "bisoprolol"),
+        (["turns out Ottilie is my boss"], "Who do I report to?", "Ottilie"),
+        (["亲家母姓贺，叫贺兰芝，在绵阳", "贺兰芝有糖尿病，米饭得少盛"], "亲家母有什么病？", "糖尿病"),
     ],
 )
 def test_other_words_find_what_is_meant(chat: Chat, told: list[str], question: str, answer: str) -> None:

@@ -36,7 +36,7 @@ _CORRECTS = re.compile(
     r"^(?:(?:no|wait|sorry)[,.!]|no (?:wait|sorry|make|it)|wait no|nope|sorry it|oops|whoops|actually|correction"
     r"|(?:let'?s |can we )?(?:make|move|change|push|shift|put|bring) (?:that|it)(?: (?:back |forward )?(?:to|until|till))?"
     r"|i mean|i meant|turns out(?: it'?s| it is)?|scrap that|not|rather)(?!\w)(.{0,60})$"
-    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说错了?|其实是|哦?不[，,]|[改换][成到]|[挪推]到|提前到|推迟到|应该是|更正|搞错了?|记错了?|打错了?)(.{0,30})$",
+    r"|^(?:[哎啊哦诶嗯呃]，?)?(?:不对|不是|说[错岔]了?|其实是|哦?不[，,]|[改换][成到]|[挪推]到|提前到|推迟到|应该是|更正|搞错了?|记错了?|打错了?)(.{0,30})$",
     re.IGNORECASE,
 )
 

@@ -42,6 +42,18 @@ _SPELT = re.compile(  # a name in letters: 弟弟叫 Jun Hao
 _AGED = re.compile(  # a given name right before its owner's age: 闺女晓雨18上高三
     r"(?:名?叫|是)?(?!今年|已经|现在|刚刚?满|快要?|马上|都|才|正|那年|[当每]时)([\u4e00-\u9fff]{2})(?=\d{1,2}(?:岁|了|上|[，。、]|$))"
 )
+_ALSO = (  # whom or what another name is for, and that name
+    re.compile(rf"\b(\w{{3,}}) (?:named|called|nicknamed|aka) ({_NAME})"),
+    re.compile(
+        rf"\b(?:an?|my|our|the) (?:\w+ )??(\w{{3,}})\b[^!?\n]{{0,60}}?\b(?:her|his|its) name(?:'s| is) ((?i:{_NAME}))",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"([\u4e00-\u9fff]{2,3}?)(?:是|，)[^。！？]{0,14}(?:大名|本名|真名|全名|小名|外号|绰号|人称|又叫|也叫)(?:叫|是)?"
+        r"([\u4e00-\u9fff]{2,3})(?=$|[，。！、])"
+    ),
+    re.compile(r"([猫狗鸟兔马车船])(?:的?名字)?(?:取名)?叫([\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?=$|[^\u4e00-\u9fff\w])"),
+)
 _MALE = frozenset("father son brother grandfather nephew uncle father-in-law son-in-law brother-in-law".split())
 _FEMALE = frozenset("mother daughter sister grandmother niece aunt mother-in-law daughter-in-law sister-in-law".split())
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
@@ -93,6 +105,16 @@ class People:
         called = (next(filter(None, match.groups())) for text in self._texts for match in _GIVEN.finditer(text))
         return frozenset(form for name in (*kin, *called) for form in _forms(name))
 
+    @functools.cached_property
+    def _other_names(self) -> dict[str, list[str]]:
+        """What else somebody or something is called: the dog Pickle, 老郭 郭建设."""
+        found: dict[str, list[str]] = {}
+        for text in self._texts:
+            for one, other in (match.groups() for pattern in _ALSO for match in pattern.finditer(text)):
+                for name, also in ((one, other), (other, one)):
+                    found.setdefault(terms.fold(name), []).append(also)
+        return {name: others for name, others in found.items() if name not in terms.STOP}
+
     def names(self, kin: str) -> list[str]:
         """The names that the texts give somebody, the newest text's first."""
         found: dict[str, None] = {}
@@ -109,9 +131,10 @@ class People:
         for row in topics.table()["person"]:
             if self._pattern(row["name"]).search(said):
                 found.append(self._person(row))
-        for name in self.every_name | frozenset(_capitals(said)) | frozenset(chinese.names(said)):
+        for name in self.every_name | frozenset((*_capitals(said), *chinese.names(said), *self._other_names)):
             if re.search(_name_pattern(name), _folded(said)):
-                called = [name, *(other for other in self._aliases.get(terms.fold(name), ()) if " " not in other)]
+                others = (*self._aliases.get(terms.fold(name), ()), *self._other_names.get(terms.fold(name), ()))
+                called = [name, *(other for other in others if " " not in other)]
                 found.append(Person(name, re.compile("|".join(map(_name_pattern, called)), re.IGNORECASE)))
         return found
 
@@ -163,14 +186,18 @@ def _names_behind(after: str, before: str) -> list[str]:
         return [name for name in found if name not in _NO_NAME]
     if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
         return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
-    if match := re.search(r"\b(?:our|my) (\w{3,}) is (?:my|our) (?:\w+ )?$", before, re.IGNORECASE):
-        return [match[1]]
+    if match := re.search(r"\b(\w{3,})(?:'s| is) (?:my|our) (?:\w+ ){0,2}$", before, re.IGNORECASE):
+        return (
+            [match[1]] if match[1].lower() not in (*terms.STOP, "who", "what", "where", "that", "this", "when") else []
+        )
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
     if match and match[1] not in terms.STOP:
         return [match[1]]
     if match := _SPELT.match(after) or _AGED.match(after):
         return [match[1]]
-    if match := re.match(r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)([\u4e00-\u9fff]{1,2})(?=$|[，。])", after):
+    if match := re.match(
+        r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)(?:\1)?([\u4e00-\u9fff]{1,2})(?=$|[，。])", after
+    ):
         return [match[1] + match[2]]
     if match := re.match(r"(?:的名字|[小大]名)?(?:名?叫|是|，)?([\u4e00-\u9fff]{2,4})", after):
         named = (

@@ -183,15 +183,7 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     telling = (one for one in scored if one.answers or asked.bare or one.names or _says_more(asked, one.evidence))
     scored = list(telling) or scored
     best = max(scored, key=lambda one: one.score)
-
-    def alike(one: Answering) -> bool:
-        if asked.still:
-            return one.score >= LIKELY * best.score and (one.named or one.answers >= KIND)
-        own = asked.of_self and any(subject_of(sentence.text) != "other" for sentence in one.evidence.telling)
-        as_named = one.named >= best.named or bool(asked.people) or own
-        return as_named and one.score >= ALIKE * best.score and one.answers >= best.answers - FURTHER
-
-    same = {one.place: one for one in scored if alike(one)}
+    same = {one.place: one for one in scored if _alike(asked, one, best)}
     days, moments = (_lateness(map(when, same.values())) for when in (attrgetter("day"), attrgetter("moment")))
     of_day = (NOW if asked.relations or asked.still else NEWER) * (-1 if asked.past else 1)
     of_line = LATER * (-1 if asked.past else 1)
@@ -207,9 +199,20 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     if scored[0].evidence.held == "now":  # and not at the time that is asked for
         then = (n for n, one in enumerate(scored) if one.evidence.held == "then" and one.score >= LIKELY * best.score)
         scored.insert(0, scored.pop(next(then, 0)))
-    least = BESIDE if scored[0].sure else WORTH
-    scored = [one for one in scored if one.sure or one.score >= least * best.score]
+    worth = BESIDE if scored[0].sure else WORTH
+    scored = [one for one in scored if one.sure or one.score >= worth * best.score]
     return Ranked([one.evidence for one in scored], scored[0].sure)
+
+
+def _alike(asked: UnderstoodQuestion, one: Answering, best: Answering) -> bool:
+    """Does a passage answer about as well as the best one, so that their days decide?"""
+    if asked.still:
+        telling = one.answers or not best.answers
+        return bool(telling and one.score >= LIKELY * best.score and (one.named or one.answers >= KIND))
+    own = asked.of_self and any(subject_of(sentence.text) != "other" for sentence in one.evidence.telling)
+    as_named = one.named >= best.named or bool(asked.people) or own
+    least = RELATION if asked.relations and best.answers >= RELATION else best.answers - FURTHER
+    return as_named and one.score >= ALIKE * best.score and one.answers >= least
 
 
 def _lateness(times: Iterable[Any]) -> dict[Any, float]:

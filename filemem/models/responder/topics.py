@@ -27,7 +27,7 @@ _SORTS = {
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(terms.simplified(pattern), re.IGNORECASE)
+    return statement_table.compiled(pattern)
 
 
 class LazyPattern(NamedTuple):

@@ -4,6 +4,7 @@ Pure functions, no model. Precise before complete: what no row of the table name
 """
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -276,12 +277,11 @@ def _holds(name: str, said: str) -> bool:
 
 
 def _is_vague(said: str) -> bool:
-    """Does a sentence leave open what it speaks of, and settle nothing in a clause beside that, nor by a number?"""
+    """Does a sentence leave open what it speaks of, and settle nothing in a clause before that, nor by a number?"""
     if not table.sign("vague", said) or re.search(r"\d", said):
         return False
-    return all(
-        table.sign("vague", clause) or not table.sign("settles", clause) for clause in re.split("[,，;；]", said)
-    )
+    clear = itertools.takewhile(lambda clause: not table.sign("vague", clause), re.split("[,，;；]", said))
+    return not any(table.sign("settles", clause) for clause in clear)
 
 
 def _names_somebody(said: str) -> bool:
