@@ -20,7 +20,6 @@ import importlib
 import inspect
 import json
 import os
-import pkgutil
 import select
 import socket
 import subprocess
@@ -34,16 +33,12 @@ from typing import Any
 
 from click.testing import CliRunner
 
-import filemem as package
-from filemem.cli import cli, main
+from filemem.cli import COMMANDS, cli, main
 
-COLD = [sys.executable, "-c", "from filemem.cli import main; main()"]
+COLD = [sys.executable, "-c", "import sys; from filemem.cli import main; sys.argv[0] = 'filemem'; main()"]
 _LEAD = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 LEADING = [sys.executable, "-c", _LEAD]  # what runs the program that follows as the first in the terminal of a session
 OWN = ("FILEMEM_", "OPENAI_")  # how the variables begin that would decide what a test sees
-_EXTRAS = tuple(
-    f"filemem.{name}" for name in ("adapters", "jobs.cluster", "mcp.", "serve.")
-)  # they need other packages
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h: the orphans among this process's descendants are its own
 _TRIED = (  # what has the tables read
     ["remember", "My sister Ida lives in Ghent."],
@@ -226,7 +221,7 @@ def run() -> None:
     try:
         if sys.argv[1:2] == ["-c"]:
             code = sys.argv[2]
-            del sys.argv[1:3]
+            sys.argv = ["-c", *sys.argv[3:]]
             exec(code, {"__name__": "__main__"})  # noqa: S102  as python -c does
             sys.exit(0)
         main()
@@ -246,10 +241,9 @@ def _replace_environment(env: dict[str, str]) -> None:
 
 
 def _warm() -> None:
-    """Import what any command may, and have the tables read by some commands in a folder of their own."""
-    for part in pkgutil.walk_packages(package.__path__, "filemem."):
-        if not part.name.startswith(_EXTRAS):
-            importlib.import_module(part.name)
+    """Import what the commands do, and have the tables read by some of them in a folder of their own."""
+    for module, _ in COMMANDS.values():
+        importlib.import_module(f"filemem.cli.{module}")
     importlib.import_module("openai.resources.chat")
     with tempfile.TemporaryDirectory() as folder:
         _replace_environment(clean(Path(folder)))
