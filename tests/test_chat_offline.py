@@ -89,6 +89,13 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["大夫给我换成缬沙坦了，早上一片", "阳台上种了两盆薄荷"], "我现在吃哪种药？", "缬沙坦"),
         (["They put me on bisoprolol in March."], "What medication am I on?", "bisoprolol"),
         (["turns out Ottilie is my boss"], "Who do I report to?", "Ottilie"),
+        (["爸爸 drives a school van there, 65 alr."], "What does my father work as?", "school van"),
+        (
+            ["Abuela fell in the shower.", "My abuela's real name is Dolores."],
+            "What's my grandma's full name?",
+            "Dolores",
+        ),
+        (["Mum rang.", "Dad isn't well. He's got gout, so no beer for him."], "What must my dad not eat?", "gout"),
         (["亲家母姓贺，叫贺兰芝，在绵阳", "贺兰芝有糖尿病，米饭得少盛"], "亲家母有什么病？", "糖尿病"),
     ],
 )

@@ -22,10 +22,14 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _SAYS = re.compile(r"\s*(?:says?|said|told|tells)\b|\s*(?:说|讲|提到)")
-_CALLED = r"(?:'s)?(?: name)?(?:'s| is| are|,|:)?(?: called| named)? "
+_CALLED = r"(?:'s)?(?: (?:real |full |first |middle |own )?name)?(?:'s| is| are|,|:)?(?: called| named)? "
 _NAME = r"(?-i:[A-Z])[a-z]+"
 _LIST = rf"{_NAME}(?: \(\d{{1,2}}\))?(?:(?:, | and |, and | & ){_NAME}(?: \(\d{{1,2}}\))?)*"
 _VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates|turned|her|his|fell|broke|went)"
+_ACTS = re.compile(  # what somebody does, behind a word for them and before one that follows a name, too: "mum fell in"
+    r".*(?:ed|ing)|(?:fell|got|gave|went|came|rang|took|made|said|sent|told|left|lost|met|won|put|let|cut|hit|felt|ate|drove)"
+    r"|(?:say|live|work|like|love|drive|turn|want|think|call|come|go|get)e?s"
+)
 _NO_NAME = frozenset(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September "
     "October November December Christmas Easter".split()
@@ -191,7 +195,7 @@ def _names_behind(after: str, before: str) -> list[str]:
             [match[1]] if match[1].lower() not in (*terms.STOP, "who", "what", "where", "that", "this", "when") else []
         )
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
-    if match and match[1] not in terms.STOP:
+    if match and match[1] not in terms.STOP and not _ACTS.fullmatch(match[1]):
         return [match[1]]
     if match := _SPELT.match(after) or _AGED.match(after):
         return [match[1]]

@@ -46,6 +46,7 @@ _HOW_MANY = re.compile(
 _COUNT = r"(?:\d[\d,.]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen)\b|[一二三四五六七八九十两百]+)"
 _WAS = re.compile(r"\b(?:was|were|did)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|they)\b|[他她](?![们爸妈父母])", re.IGNORECASE)
+_OPENING_PRONOUN = re.compile(r"\W*(?:and |so |but )?(?:he|she|his|her)\b|\W*[他她](?!们)", re.IGNORECASE)
 STANDING = ("partner", "job", "employer", "home")
 SURE = evidence.PARTIAL  # share of the question's words from which on a passage answers it without any of these
 LIKELY = 0.4  # the same where it is asked whether something is still so
@@ -255,10 +256,12 @@ def telling(name: str, asked: UnderstoodQuestion, found: Iterable[Evidence]) -> 
 
 
 def _weighed(asked: UnderstoodQuestion, found: list[Evidence]) -> UnderstoodQuestion:
-    """The question with which of its words any passage holds: those of the question itself are in the index as well."""
+    """The question with which of its words any passage holds: those of the question itself are in the index as well. A word for
+    somebody that none does, `father` where it is 爸爸 there, is looked for as a person alone."""
     forms = [topics.forms(one.titled_text) for one in found]
     units = [unit._replace(known=any(topics.held(unit, *form) > topics.HALF for form in forms)) for unit in asked.units]
-    return asked._replace(units=units)
+    alone = [unit for unit in units if unit.known or not any(person.named(unit.text) for person in asked.people)]
+    return asked._replace(units=alone or units)
 
 
 def _score(asked: UnderstoodQuestion, one: Evidence) -> tuple[float, float, bool, bool]:
@@ -418,6 +421,8 @@ def _fits(asked: UnderstoodQuestion, one: Evidence, topic: Topic, sentences: lis
     """Are the sentences about whom the question is about, and not what somebody says of another?"""
     if asked.people:
         told = [one.title, *(_up_to(topic, sentence, of=True) for sentence in sentences)]
+        leaning = (part for part in sentences if part in one.telling and _OPENING_PRONOUN.match(part.text))
+        told += [before.text for part in leaning for before in one.telling[: one.telling.index(part)][-1:]]
         about = any(person.named(text) for person in asked.people for text in told)
         reports = any(person.reports(sentence.text) for person in asked.people for sentence in sentences)
         return not reports and about
