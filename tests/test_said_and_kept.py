@@ -190,6 +190,24 @@ def test_what_is_newer_stands_alone(life: Life, told: list[str], command: str) -
 
 
 @pytest.mark.parametrize(
+    ("told", "taken_back"),
+    [
+        ("I bought a yacht in Split last week.", "just kidding, no yacht"),
+        ("我彩票中了八十万，买了条船！我住在船上。", "逗你的，没有的事"),
+    ],
+)
+def test_a_joke_that_was_kept_is_taken_back_by_a_later_message(life: Life, told: str, taken_back: str) -> None:
+    """What it told lies in the archive as superseded by the words that take it back; what else was told stays."""
+    life.chat("I work as a potter in Ghent.")
+    life.chat(told)
+    life.chat(taken_back, resume=True)
+    assert sorted(life.said()) == sorted(["I work as a potter in Ghent.", taken_back])
+    assert all("superseded_by" in text for text in life.files("archive/facts").values())
+    life.chat("Just kidding!")
+    assert "I work as a potter in Ghent." in life.said()
+
+
+@pytest.mark.parametrize(
     ("told", "put_right", "old", "new"),
     [
         ("My yoga class is on Tuesdays.", "make that thursday", "Tuesday", "thursday"),

@@ -26,6 +26,7 @@ from filemem.text.statements.words import amount, content
 
 ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
 DOUBT = "DOUBT"  # one contrary remark on what was told again and again: it waits for the person's word
+TAKEN_BACK = "TAKEN BACK"  # meant of what a turn before told, which is named by `path:line`: it was a joke
 LATE = "LATE"  # told of a time before what is known: kept, in the archive, as superseded
 KINDS = ("facts", "lessons")
 SAME = 0.75  # of the content words of two texts that both have, from which on they say the same
@@ -380,6 +381,9 @@ def _says_as_much(words: set[str], text: str, share: float, fact: Fact) -> bool:
 
 def _as_meant(claim: Claim, known: FactIndex) -> Verdict | None:
     action, path = claim.meant or ("", "")
+    if action == TAKEN_BACK:
+        told = [fact for fact in known.facts.values() if path in fact.sources]
+        return replacing(claim, told) if told else Verdict(DROP, (), "nothing was kept of what it takes back")
     fact = known.facts.get(path)
     if action == ADD:
         return Verdict(ADD)

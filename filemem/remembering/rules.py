@@ -10,7 +10,7 @@ from filemem.files.episode import NONE, Episode
 from filemem.files.passages import format_turn
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering import injection
-from filemem.remembering.comparison import Claim, single, states_of
+from filemem.remembering.comparison import TAKEN_BACK, Claim, single, states_of
 from filemem.remembering.ledger import digest
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.text.statements import (
@@ -74,12 +74,11 @@ def extract(session: Session, unread: Collection[int]) -> Extracted:
         if order or said.is_foreign or (of_records and said.speaker != session.user):
             continue
         heard = read_turn(said.turn, said.day, to_assistant=to_assistant)
-        if heard.takes_back:
-            _take_back(session, place, found, dropped)
+        taken = _take_back(session, place, found, dropped) if heard.takes_back else []
         for wish in heard.forget:
             notes.append(f"to forget what is kept about {wish}, see: filemem forget --about {wish!r}")
         kept = [one for one in heard.statements if not steers(one) or may_steer(session, place)]
-        found[place] = [_claim(session, [(said, one.text)], one) for one in kept]
+        found[place] = taken + [_claim(session, [(said, one.text)], one) for one in kept]
         if not any(one.kind.name not in UNNAMED for one in heard.statements):
             found[place] = _with_earlier(session, place) or found[place]
     claims = [claim for place in sorted(found) for claim in found[place]]
@@ -115,11 +114,17 @@ def may_steer(session: Session, place: int) -> bool:
     return steering.may_steer(said.text, session.user, own, asked)
 
 
-def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[DroppedClaim]) -> None:
-    """Drop what a speaker said last, as they say that it was a joke."""
+def _take_back(session: Session, place: int, found: dict[int, list[Claim]], dropped: list[DroppedClaim]) -> list[Claim]:
+    """Drop what a speaker said last, as they say that it was a joke; of a turn that was read before, what they say now is the
+    claim that replaces what was kept of it."""
     for before in _own_turns_before(session, place)[:1]:
-        for claim in found.pop(before, []):
+        if before not in found:
+            said, earlier = session.turns[place], f"{session.path}:{session.turns[before].line}"
+            joke = Statement(said.text, said.line, table.kinds()["told"], (), said.text, None, False)
+            return [_claim(session, [(said, said.text)], joke)._replace(meant=(TAKEN_BACK, earlier))]
+        for claim in found.pop(before):
             dropped.append(DroppedClaim(claim.sources[0], claim.text, "it was said to be a joke"))
+    return []
 
 
 def _with_earlier(session: Session, place: int) -> list[Claim]:
