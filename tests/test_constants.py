@@ -33,7 +33,7 @@ def numbers(value: object) -> list[float]:
     return [float(value)] if isinstance(value, (int, float)) else []
 
 
-@pytest.mark.parametrize("module, name, told", stated())
+@pytest.mark.parametrize("module, name, told", list(stated()))
 def test_the_numbers_of_the_document_are_those_of_the_code(module: str, name: str, told: list[float]) -> None:
     """In the module named; of a number all there is, of several those that are told, in their order."""
     value = getattr(importlib.import_module(module), name)
