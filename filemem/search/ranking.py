@@ -32,8 +32,8 @@ BARE_QUERY_MASS = 2.0  # then: the least that it weighs, that of a word in an ei
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
-LIKELY = 300  # files whose passages are weighed by the rarer words, their neighbours and what marks them; of these
-PROMISING = 300  # those with so many of the passages that weigh most are scored by all words
+LIKELY = 200  # files whose passages are weighed by the rarer words, their neighbours and what marks them; of these
+PROMISING = 200  # those with so many of the passages that weigh most are scored by all words
 
 
 class Scored(NamedTuple):
