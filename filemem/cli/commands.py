@@ -109,9 +109,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a locale without CJK shows what it cannot encode as an escape
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # The end of a terminal: what was under way is put in order, as by Ctrl-C.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, lambda number, _: sys.exit(128 + number))
+    ends = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    for number in ends:
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         code = cli.main(None if sys.argv[1:] else ["--help"], standalone_mode=False)
         sys.stdout.flush()
@@ -132,6 +132,9 @@ def main() -> None:
         )
     except OSError as error:
         _leave(in_words(error))
+    finally:  # nothing is under way any more, and the interpreter would print a traceback of its own end
+        for number in ends:
+            signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
 
 
