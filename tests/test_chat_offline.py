@@ -351,6 +351,26 @@ def test_yes_as_the_next_message_deletes_it(mara: Folder, chat: Chat, yes: str) 
     assert not any("zopiclone" in place for places in withheld.read(mara).places.values() for place in places)
 
 
+@pytest.mark.parametrize(
+    ("told", "wish", "kept_back"),
+    [
+        (
+            "My doctor prescribed me zopiclone.",
+            "The zopiclone and the row at the Christmas party, please forget all of it.",
+            "zopiclone",
+        ),
+        ("医生给我开了佐匹克隆。", "佐匹克隆和年会上吵架的事，都忘了吧。", "佐匹克隆"),
+    ],
+)
+def test_a_wish_that_names_two_things_of_which_one_was_told_concerns_that_one(
+    mara: Folder, chat: Chat, told: str, wish: str, kept_back: str
+) -> None:
+    """And the person's yes deletes what was proposed, though the wish itself stands in the conversation by then."""
+    chat(told)
+    assert chat(wish, "yes").startswith(("Deleted: ", "已删除："))
+    assert all(kept_back not in mara.read(path).decode() + path for path in mara.paths())
+
+
 def test_yes_to_anything_else_deletes_nothing(mara: Folder, chat: Chat) -> None:
     chat("My doctor prescribed me zopiclone.")
     assert chat("Forget what I told you about the zopiclone.", "I live in Ghent.", "yes") == "All right."

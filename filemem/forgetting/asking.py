@@ -98,13 +98,15 @@ def _request(folder: Folder, path: str, turn: Passage, day: dt.date) -> str:
     if not wishes:
         return ""
     things = [thing for thing in _AND.split(wishes[0]) if width(thing) >= LEAST]
-    tried = (words for words in (wishes[0], *things) if _mentioned(folder, words, f"{path}:{turn.line}"))
-    return next(tried, wishes[0])
+    if not things[1:]:
+        return wishes[0]
+    return next((words for words in (wishes[0], *things) if _told_before(folder, words, path, turn.line)), wishes[0])
 
 
-def _mentioned(folder: Folder, words: str, by: str) -> bool:
-    """Does anything but the request itself tell of these words?"""
-    return any(item.place != by for item in deletion.mentions(folder, words).items)
+def _told_before(folder: Folder, words: str, path: str, line: int) -> bool:
+    """Does anything tell of these words but the request at a line and what follows it there? So a later look finds the same."""
+    items = deletion.mentions(folder, words).items
+    return any(item.path != path or 0 < item.line < line for item in items)
 
 
 def _proposal(places: list[str], words: str, *, chinese: bool) -> str:

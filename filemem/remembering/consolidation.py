@@ -263,9 +263,8 @@ def _new(claim: Claim, verdict: Verdict, known: FactIndex) -> Decision:
         return found._replace(replaces=replaces, until=str(until))
     if verdict.reason:
         found = found._replace(confidence=round(claim.confidence * RAISED, 2))
-    taken_back = claim.meant is not None and claim.meant[0] == TAKEN_BACK
-    parts = () if taken_back else (fact for fact in verdict.facts if holds_more_than(fact, claim))
-    in_part = tuple(live(fact.path) for fact in parts)
+    whole = claim.meant is not None and claim.meant[0] == TAKEN_BACK  # nothing of a joke stays
+    in_part = tuple(live(fact.path) for fact in verdict.facts if not whole and holds_more_than(fact, claim))
     for fact in verdict.facts:
         if live(fact.path) not in in_part:
             known.supersede(fact.path)

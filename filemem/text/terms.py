@@ -221,10 +221,8 @@ def _alike() -> bytes:
 
 def alike(token: str) -> list[str]:
     """The stems of words that are used much like `token`, the most alike first, by a table that nobody typed."""
-    table, key = (
-        _alike(),
-        f"{stem(token)} ".encode(),
-    )  # its lines are in order, so that no more of it is read than a few
+    # The table's lines are in order, so that no more than a few of them are read.
+    table, key = _alike(), f"{stem(token)} ".encode()
 
     def begun(place: int) -> bytes:
         start = table.rfind(b"\n", 0, place) + 1

@@ -135,7 +135,8 @@ class People:
         for row in topics.table()["person"]:
             if self._pattern(row["name"]).search(said):
                 found.append(self._person(row))
-        for name in self.every_name | frozenset((*_capitals(said), *chinese.names(said), *self._other_names)):
+        names = (*self._other_names, *chinese.names(said), *_capitals(said), *self.every_name)
+        for name in {terms.fold(name): name for name in names}.values():
             if re.search(_name_pattern(name), _folded(said)):
                 others = (*self._aliases.get(terms.fold(name), ()), *self._other_names.get(terms.fold(name), ()))
                 called = [name, *(other for other in others if " " not in other)]
@@ -191,9 +192,7 @@ def _names_behind(after: str, before: str) -> list[str]:
     if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):
         return [name for name in re.findall(_NAME, match[1]) if name not in _NO_NAME]
     if match := re.search(r"\b(\w{3,})(?:'s| is) (?:my|our) (?:\w+ ){0,2}$", before, re.IGNORECASE):
-        return (
-            [match[1]] if match[1].lower() not in (*terms.STOP, "who", "what", "where", "that", "this", "when") else []
-        )
+        return [match[1]] if match[1].lower() not in terms.STOP else []
     match = re.match(rf" ([a-z]{{3,}}) {_VERB}\b", after)
     if match and match[1] not in terms.STOP and not _ACTS.fullmatch(match[1]):
         return [match[1]]

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+import itertools
 import re
 from collections.abc import Iterable
 from operator import attrgetter
@@ -421,8 +422,8 @@ def _fits(asked: UnderstoodQuestion, one: Evidence, topic: Topic, sentences: lis
     """Are the sentences about whom the question is about, and not what somebody says of another?"""
     if asked.people:
         told = [one.title, *(_up_to(topic, sentence, of=True) for sentence in sentences)]
-        leaning = (part for part in sentences if part in one.telling and _OPENING_PRONOUN.match(part.text))
-        told += [before.text for part in leaning for before in one.telling[: one.telling.index(part)][-1:]]
+        pairs = itertools.pairwise(one.telling)
+        told += [before.text for before, part in pairs if part in sentences and _OPENING_PRONOUN.match(part.text)]
         about = any(person.named(text) for person in asked.people for text in told)
         reports = any(person.reports(sentence.text) for person in asked.people for sentence in sentences)
         return not reports and about

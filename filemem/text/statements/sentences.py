@@ -132,11 +132,11 @@ def plainly(sentence: str) -> str:
 def role(sentence: str, language: str = "") -> str:
     """What a sentence does: the first row of the table that fits, else it tells something.
 
-    One that mixes both languages, or begins in the other one, is read by the patterns of both."""
+    One that mixes both languages is read by the patterns of both."""
     said, language = plainly(sentence), language or language_of(sentence)
-    both = (_HAN.match(said) and language == "en") or (_HAN.search(said) and len(_LATIN.findall(said)) > 1)
-    languages = (language, "zh" if language == "en" else "en") if both else (language,)
-    names = [row["name"] for row in table.rows("role")]
+    mixed = _HAN.search(said) and len(_LATIN.findall(said)) > 1
+    languages = (language, "zh" if language == "en" else "en") if mixed else (language,)
+    names = (row["name"] for row in table.rows("role"))
     found = next((name for name in names for one in languages if table.search("role", name, said, one)), TELLING)
     return "instruction" if found == TELLING and any(_ordered(said, one) for one in languages) else found
 
