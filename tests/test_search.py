@@ -603,6 +603,12 @@ def test_a_chinese_word_that_stands_nowhere_is_named_whole(tmp_path: Path) -> No
     assert "has 过敏; lacks 坚果" in lines[0]
 
 
+def test_a_stop_word_inside_a_chinese_word_does_not_cut_it(tmp_path: Path) -> None:
+    user = write(tmp_path, {"facts/2026-06-20-a.md": "去了图书馆。\n"})
+    for question, word in (("图书馆在博物馆那里了解到什么", "了解"), ("去图书馆的目的是什么", "目的")):
+        assert f"Nowhere in memory: {word}" in "\n".join(answer(user, question)).replace("博物馆, ", "")
+
+
 def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, "archive/facts/2025-01-01-x.md": "Had a kayak.\n"})
     assert "Nowhere in memory: oolang (nearest: oolong" in "\n".join(answer(user, "oolang"))

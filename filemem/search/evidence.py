@@ -47,7 +47,7 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
         if not word.is_context_word and not terms.is_cjk(word.text)
     ]
     places = {word.text: place for place, word in enumerate(query.words) if not word.is_context_word}
-    pieces = (piece for run in query.runs for part in _parts(run) for piece in _pieces(part, frequency))
+    pieces = (piece for run in query.runs for piece in _pieces(run, frequency))
     for text in dict.fromkeys(pieces):
         tokens = [text] if len(text) == 1 else [text[n : n + 2] for n in range(len(text) - 1)]
         known_by = tuple(places[token] for token in tokens if token in places)
@@ -58,17 +58,13 @@ def units(query: Query, weights: Sequence[float], unknown: float, frequency: Cal
     return found
 
 
-def _parts(run: str) -> list[str]:
-    """A run without its stop words of one character."""
-    return "".join(" " if character in terms.STOP else character for character in run).split()
-
-
-def _pieces(text: str, frequency: Callable[[str], int]) -> list[str]:
-    """The words of a text without spaces, by the dictionary; what it does not know cut by the memories."""
+def _pieces(run: str, frequency: Callable[[str], int]) -> list[str]:
+    """The words of a run, by the dictionary; what it does not know, but for stop words, cut by the memories."""
     pieces: list[str] = []
-    for alone, group in itertools.groupby(chinese.segments(text), lambda word: len(word) == 1):
+    for alone, group in itertools.groupby(chinese.segments(run), lambda word: len(word) == 1):
         words = list(group)
-        pieces += _unlisted("".join(words), frequency) if alone else words
+        left = "".join(" " if word in terms.STOP else word for word in words).split() if alone else []
+        pieces += [piece for part in left for piece in _unlisted(part, frequency)] if alone else words
     return pieces
 
 

@@ -28,7 +28,7 @@ _LIGHT_WORDS = (
 _ASKED = re.compile(
     r"\bhow (?:many|much)\b|\bwe (?:talk|spoke|speak|chat|discuss)\w*(?: about)?\b|[聊谈][了过到]?(?=些?什么)"
     "|为什么|什么时候|什么时间|什么样|什么|哪一?[年天月日些里儿个种家座次]|哪一|哪|几[月号点]|怎么样|怎么"
-    "|怎样|如何|为何|何时|能不能|可不可以|不能|能够|可以|应该|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊的了]"
+    "|怎样|如何|为何|何时|能不能|可不可以|不能|能够|可以|应该|谁|多少|多久|多长|几次|几个|是否|有没有|是不是|发生|事情|[吗呢吧啊]|(?<!目)的(?!确)|了(?!解)"
 )
 _CALLED = re.compile("([叫姓])(?=什么|啥|谁)")  # a word by itself, whatever stands before it
 _LETTER = f"[^\\W_{terms.CJK}]"  # of a word between spaces; in `Ann和Ben` 和 is none

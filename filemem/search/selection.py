@@ -182,14 +182,14 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
     strength = max((hit.strength for hit in hits[:5]), default=0.0)
     room = next(room for least, room in ROOM if strength >= least)
     for hit in some:
-        rests = bool(hit.note) or hit.path.startswith(ARCHIVE)
-        cheapest = best * (WORTH + DEARER * spent + SHORTEST)
+        rests, known = bool(hit.note) or hit.path.startswith(ARCHIVE), lines.get(hit.path, 0)
+        cheapest = best * (WORTH + DEARER * spent + SHORTEST + (BESIDE_LIST if lists else BESIDE) * known)
         if shown and ((hit.score < cheapest and not rests) or spent + LINE > room):
             left += 1
             continue
         if not _tells(hit, said):
             continue
-        known, cost = lines.get(hit.path, 0), _cost(hit)
+        cost = _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
         over = hit.score - best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
         worth = over >= 0 and over >= best * WEAKER * (strength - hit.strength)

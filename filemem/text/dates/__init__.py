@@ -7,6 +7,7 @@ Friday of last week. A bare weekday, a day or month without a year is past or to
 where that settles nothing the mention has two spans, the most recent one first, and is never written out.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 from datetime import date
@@ -98,6 +99,7 @@ def _anchored(m: re.Match[str], mention: Mention) -> Mention:
     return Mention(mention.start - len(anchor[0]), mention.end, span, False, False)
 
 
+@functools.lru_cache(maxsize=4096)
 def annotate(text: str, today: date) -> str:
     """The text with the date in square brackets behind each settled expression that hangs on the day: `yesterday [7 May 2023]`.
 
