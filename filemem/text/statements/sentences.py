@@ -31,6 +31,7 @@ ITEM = re.compile(rf"^[^\S\n]*{_MARKER}|[①-⑳]", re.MULTILINE | re.IGNORECASE
 # The stop of "1.", which ends no sentence.
 _ITEM_END = re.compile(r"^[^\S\n]*\(?(?:\d{1,3}|[a-zA-Z])\.\Z", re.MULTILINE)
 _QUOTE = re.compile(r"[\"“「『]([^\"”」』]{2,})[\"”」』]?|(?<!\w)'([^']{12,})'(?!\w)")
+_WHOLE = re.compile(r"[.!?。！？]\W$")  # a quotation of a sentence
 _FOREIGN = re.compile(
     r"^\s*(?:from|to|subject|date|sent|cc|fwd?|re|发件人|收件人|主题|日期|转发|回复)\s?[:：]\s?\S|^\s*>|```|^~~~"
     r"|^-{3,}\s*(?:original|forwarded|转发|原)|^begin forwarded|^(?:on|am|le) .{6,80} (?:wrote|schrieb|a écrit)\s?:",
@@ -126,7 +127,12 @@ def plainly(sentence: str) -> str:
     for each space between Chinese words, which many set in its place."""
     said = table.in_standard_words(_EMOJI.sub(" ", sentence.translate(_APOSTROPHES)))
     said = _PAUSE.sub("，", said)
-    return " ".join(_QUOTE.sub(lambda quote: quote[0] if len(quote[0]) < 14 else " … ", said).split())
+    return " ".join(_QUOTE.sub(_few_words, said).split())
+
+
+def _few_words(quote: re.Match[str]) -> str:
+    """A quotation of a few words as it stands; nothing of one of whole sentences."""
+    return quote[0] if len(quote[0]) < 14 and not _WHOLE.search(quote[0]) else " … "
 
 
 def role(sentence: str, language: str = "") -> str:
@@ -180,8 +186,10 @@ def _with_own_clause(sentence: Sentence) -> list[Sentence]:
 
 def hands_over(sentence: Sentence) -> bool:
     """Does a request hand a text over to be worked on, such as one to translate, or whatever it has behind a colon?"""
-    behind = sentence.role == "request" and re.search(r"[:：]\s+\w.{8}(?!.*[?？])|：\w.{4}(?!.*？)", sentence.text)
-    return bool(behind or _TO_WORK_ON.search(simplified(sentence.text)))
+    text = sentence.text
+    asked = sentence.role == "question" and text.endswith((":", "："))
+    behind = sentence.role == "request" and re.search(r"[:：]\s+\w.{8}(?!.*[?？])|：\w.{4}(?!.*？)", text)
+    return bool(asked or behind or _TO_WORK_ON.search(simplified(text)))
 
 
 def quotes_another(sentence: str) -> bool:
