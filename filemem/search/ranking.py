@@ -32,8 +32,10 @@ BARE_QUERY_MASS = 2.0  # then: the least that it weighs, that of a word in an ei
 FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
-LIKELY = 200  # files whose passages are weighed by the rarer words, their neighbours and what marks them; of these
-PROMISING = 200  # those with so many of the passages that weigh most are scored by all words
+LIKELY = 120  # files whose passages are weighed by the rarer words, their neighbours and what marks them, and
+PROMISING = (
+    200  # of these those with so many of the passages that weigh most are scored by all words; more to find more
+)
 
 
 class Scored(NamedTuple):
@@ -60,7 +62,7 @@ def rank(
     `worth` is what a file counts (0: not asked for; less than 1: archived, superseded); with `speakers` only their
     passages are returned, with `days` (the first and the last, as ordinals) only those of these, ranked with all around them.
     """
-    scorer = _Scorer(query, corpus, worth, speakers)
+    scorer = _Scorer(query, corpus, worth, speakers, limit)
     best = scorer.best(limit, days)
     return _Explainer(scorer, [number for *_, number, _ in best]).explained(best)
 
@@ -138,11 +140,13 @@ class _Scorer:
         corpus: RankedCorpus,
         worth: Callable[[Any], float],
         speakers: frozenset[int] | None,
+        limit: int,
     ) -> None:
         self.query = query
         self.corpus = corpus
         self._worth = worth
         self._speakers = speakers
+        self._likely, self._promising = max(LIKELY, limit), max(PROMISING, limit)
         self._marks: dict[frozenset[int], signs.Marks] = {}  # those asked for, by who speaks in a file
         found, self.weights = lookup.lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
@@ -151,7 +155,7 @@ class _Scorer:
         self.names = _named(query, corpus)
         rough, known = lookup.rough(corpus, found, len(query.words))
         self._all_known = len(known) == len(found)
-        self._files = self._promising(rough)
+        self._files = self._promising_files(rough)
         asked = bytearray(len(corpus.flags))
         for file in self._files:
             asked[file.numbers.start : file.numbers.stop] = b"\1" * len(file.numbers)
@@ -187,10 +191,10 @@ class _Scorer:
 
     # -- which files ---------------------------------------------------------------------------------------------
 
-    def _promising(self, rough: dict[int, float]) -> list[_File]:
+    def _promising_files(self, rough: dict[int, float]) -> list[_File]:
         """The files of the PROMISING passages, and of those that are level with the last, that promise most by the `rough`
         weights of words, their neighbours' and what marks them."""
-        files = list(self._likely(rough))
+        files = list(self._likely_files(rough))
         for file in files:
             file.totals = [rough.get(number, 0.0) for number in file.numbers]
         found: list[list[float]] = []
@@ -204,10 +208,10 @@ class _Scorer:
                 spoken = map(self._speakers.__contains__, self.corpus.speakers[file.numbers.start : file.numbers.stop])
                 promises = list(itertools.compress(promises, spoken))
             found.append(promises)
-        least = sorted(itertools.chain.from_iterable(found))[-PROMISING:][:1]
+        least = sorted(itertools.chain.from_iterable(found))[-self._promising :][:1]
         return [file for file, promises in zip(files, found, strict=True) if max(promises) >= least[0] - 1e-6]
 
-    def _likely(self, rough: dict[int, float]) -> Iterator[_File]:
+    def _likely_files(self, rough: dict[int, float]) -> Iterator[_File]:
         """The LIKELY files, or so, with passages that hold most of the words, said by those asked about, and the newest of the
         days that the question names; but for those not asked for."""
         corpus, query = self.corpus, self.query
@@ -219,10 +223,12 @@ class _Scorer:
         # By the first passage; those alive differ in path.
         found: dict[int, tuple[float, int, str, RankedFile, float]] = {}
         for first, last in query.spans:
-            for entry in heapq.nlargest(LIKELY, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)):
+            for entry in heapq.nlargest(
+                self._likely, corpus.dated(first, last), key=lambda entry: (entry.date, entry.path)
+            ):
                 if worth := self._asked(entry):
                     found[entry.first] = (-math.inf, -entry.date, entry.path, entry, worth)
-        enough, least, passed = len(found) + LIKELY, 0.0, set[int]()
+        enough, least, passed = len(found) + self._likely, 0.0, set[int]()
         for number in sorted(promise, key=promise.__getitem__, reverse=True):
             if len(found) >= enough and promise[number] < least - 1e-6:
                 break

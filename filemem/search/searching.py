@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = 90, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
+MOST, MARGIN = 70, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
 FUSED = 400  # passages ranked by words that are ranked by meaning as well, where the settings name a model for that
 _GREETS = "; no strong match: a greeting"
 _EMBEDDINGS = re.compile(rb"(?m)^[^#\n]*embeddings")
