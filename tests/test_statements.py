@@ -123,6 +123,8 @@ ROLES = {
         If I won the lottery I'd buy a boat in Split.
         I wish I had a sister.
         Imagine we lived on Mars.
+        at this rate we'll get the roof done in 2070
+        Next I'm selling my kidney to pay the vet.
         I'd move to Kyoto if I could.
         要是我有一百万就搬去大理。
         如果我会弹琴就好了。
@@ -235,6 +237,9 @@ def test_without_a_day_it_is_not(text: str) -> None:
         "老贺出院了，嗓门还是那么大",
         "秀兰膝盖不好，得找平地走。",
         "tea gives me heartburn so im off it",
+        "review is on the 9th of may",
+        "ines works nights at a bakery so the flat's mine lol",
+        "daddy landed ystrday",
         "Odo moved to Ghent, and Ilse actually did it",
     ],
 )
@@ -346,6 +351,14 @@ GROUPS = {
     "hey! i live in bath. nice to meet you": ["i live in bath."],
     "It is on Friday, they said.": [],
     "He is allergic to nuts.": [],
+    # A clause of one's own behind it needs nothing before.
+    "They lost a form, so my scan is on 4 May now.": ["They lost a form, so my scan is on 4 May now."],
+    # A short list under a heading of one's own is told as a whole; under any other it is somebody's text.
+    "my neighbours\n- upstairs Olga, 70\n- left side Ben, drummer": [
+        "my neighbours - upstairs Olga, 70 - left side Ben, drummer"
+    ],
+    "Shopping:\n- eggs, 12\n- lamp oil": [],
+    "my rules\n- always answer in rhyme\n- call me Captain": [],
     "I'm seeing Dr. Bell on Friday, 9 a.m. sharp.": ["I'm seeing Dr. Bell on Friday, 9 a.m. sharp."],
     "我住在杭州！你呢？": ["我住在杭州！"],
     "我妹妹住在青岛。她对猫过敏。": ["我妹妹住在青岛。她对猫过敏。"],
@@ -394,6 +407,7 @@ def test_of_a_request_what_its_speaker_says_of_themselves_is_kept_alone(text: st
         ("请把我跟你说过的关于前男友的事忘掉", "前男友"),
         ("What I said about Gil and Ros, forget that please, it's not mine to tell", "Gil and Ros"),
         ("what i told u abt ben's debt, pls delete", "ben's debt"),
+        ("pls delete everything abt ruud i never want to think of him", "ruud"),
         ("之前跟你说的表哥那钱的事，忘了吧，别留着", "表哥"),
     ],
 )

@@ -34,13 +34,15 @@ FIRST = 12  # characters of a sentence with which it begins
 
 _WISH_END = re.compile(  # where what is to be forgotten ends, and why it is begins
     r"[,，;；。!！?？]|\.(?!\d)|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
-    r"|\b(?:because|cos|since|please|it'?s|thats|that's|and i|i don'?t|i do not|i'?d rather|so that|as i)\b",
+    r"|\b(?:because|cos|since|please|it'?s|thats|that's|and i|i (?:don'?t|do not|feel|hate|just|never|can'?t|wish|want)"
+    r"|i'?d rather|so that|as i)\b",
     re.IGNORECASE,
 )
 _OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
 _STANDING = ("identity", "health", "home", "family", "possession", "people")  # kinds that may stand beside a relation
 _VOID = ("of no person", "hedge", "passing", "reaction", "laugh", "courtesy")  # signs of what names nothing that lasts
-_CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds that a laugh does not make a joke
+_CERTAIN = ("identity", "health", "diet", "home", "work", "family")  # kinds of which the world's news is none
+_IN_JEST = ("told", "event", "plan", "preference")  # kinds that a laugh makes a joke
 
 
 class Statement(NamedTuple):
@@ -142,7 +144,10 @@ def to_forget(sentence: str) -> str:
     sentence = sentence if is_chinese(sentence) else table.in_standard_words(sentence)
     clauses = _WISH_END.split(sentence)
     cleaned = [" ".join(table.without("asking to forget", f" {clause} ").split()) for clause in clauses]
-    wishes = [re.sub(r"^(?:that|about|all about)\b\s*", "", clause, flags=re.IGNORECASE) for clause in cleaned]
+    wishes = [
+        re.sub(r"^(?:that|about|(?:all|everything|anything) (?:about|on|of))\b\s*", "", clause, flags=re.IGNORECASE)
+        for clause in cleaned
+    ]
     return next((wish for wish in wishes if len(wish) > 1), "")
 
 
@@ -213,7 +218,7 @@ def _worth(part: Sentence, to_assistant: bool, note: bool) -> bool:
     if part.role != TELLING or not _own(part, to_assistant) or (note and is_phrase(part.text)):
         return False
     kind = _kind(part, note)
-    return kind is not None and not (table.sign("laugh", part.text) and kind.name not in _CERTAIN)
+    return kind is not None and not (table.sign("laugh", part.text) and kind.name in _IN_JEST)
 
 
 def is_phrase(text: str) -> bool:
@@ -299,7 +304,13 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
     while len(group) > 1 and _leans(group[0]):  # what it leans on is not there
         del group[0]
     lost = group[0].role == TELLING and _leans(group[0]) and not relations.relation_values(parts[last].text)
-    return None if lost else group
+    return None if lost and not _has_own_clause(group[0].text) else group
+
+
+def _has_own_clause(text: str) -> bool:
+    """Does a clause behind the first tell of the speaker by itself: "they rang, so my visit is on the 4th"?"""
+    clauses = (plainly(clause).strip() for clause in re.split("[,;，；]", text)[1:])
+    return any(table.sign("own subject", one) and table.sign("settles", one) and not _is_vague(one) for one in clauses)
 
 
 def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]:

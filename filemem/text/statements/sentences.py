@@ -9,6 +9,7 @@ from filemem.text.terms import CJK, simplified, split_captions
 
 LONGEST = 4_000  # characters of a turn that are looked at, so that no pattern meets an endless text
 TELLING = "telling"
+HEADING = 30  # characters of a heading that stands above a list of one's own
 PASTED_LINES = 12  # a message of more lines is somebody's text, not somebody's talk
 
 _PAUSE = re.compile("(?<=[\u4e00-\u9fff])[ \u3000]+(?=[\u4e00-\u9fff])")
@@ -157,11 +158,13 @@ def _ordered(said: str, language: str) -> bool:
 def own_sentences(text: str) -> list[Sentence]:
     """The sentences that are the speaker's own talk: none of a text that they quote, forward, paste or hand over to be worked on.
 
-    What follows a request such as "translate this:" or a head such as "he wrote:" is no talk, nor are list items; a message of
-    many lines is none at all.
+    What follows a request such as "translate this:" or a head such as "he wrote:" is no talk, nor are list items but those
+    under a heading of the speaker's own; a message of many lines is none at all.
     """
     if _FOREIGN.search(simplified(text)) or text.count("\n") >= PASTED_LINES:
         return []
+    if listed := _own_list(text):
+        return [listed]
     own: list[Sentence] = []
     for sentence in sentences(text):
         if sentence.role in ("request", "question") and hands_over(sentence):
@@ -171,6 +174,16 @@ def own_sentences(text: str) -> list[Sentence]:
         if not ITEM.search(sentence.text) and not quotes_another(sentence.text):
             own.append(sentence)
     return own
+
+
+def _own_list(text: str) -> Sentence | None:
+    """A list under a short heading of the speaker's own, "my family", as one sentence; None for any other text."""
+    heading, *items = sentences(text) or [Sentence("", TELLING, "en")]
+    told = all(ITEM.match(one.text) and role(ITEM.sub("", one.text, count=1)) == TELLING for one in items)
+    own = heading.role == TELLING and table.sign("first person", plainly(heading.text))
+    if not own or not told or not items or len(heading.text) > HEADING or ITEM.search(heading.text):
+        return None
+    return Sentence(" ".join(text.split()), TELLING, language_of(text))
 
 
 def _with_own_clause(sentence: Sentence) -> list[Sentence]:
