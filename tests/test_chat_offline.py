@@ -96,6 +96,15 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
             "Dolores",
         ),
         (["Mum rang.", "Dad isn't well. He's got gout, so no beer for him."], "What must my dad not eat?", "gout"),
+        (["记几个生日：我妈4月2号，我弟12月9号"], "我弟弟生日哪天？", "12月9"),
+        (["领养了条柯基，叫面包，两岁", "面包咬坏了沙发套，700块", "楼下的狗真吵"], "狗咬坏了什么东西？", "沙发"),
+        (["米粒是我养了三年的玄凤，会吹口哨"], "我家的鸟叫什么？", "米粒"),
+        (["我爸妈在泉州。", "我妈下周来厦门住三天"], "父母在哪个城市？", "泉州"),
+        (["陈医生说原来的药不管用了，换成贝利尤单抗"], "我现在打的什么针？", "贝利尤"),
+        (["我是独生女，从小一个人玩"], "我有兄弟姐妹吗？", "独生"),
+        (["新家定了，滨河西里7号院，下个月3号搬", "我家养了盆兰花"], "门牌号是多少？", "7号院"),
+        (["新家定了，滨河西里7号院，下个月3号搬", "我家养了盆兰花"], "家里地址发我一下", "7号院"),
+        (["叫我小北吧", "以后别叫我小北了，叫南风。"], "你该叫我什么？", "南风"),
         (["亲家母姓贺，叫贺兰芝，在绵阳", "贺兰芝有糖尿病，米饭得少盛"], "亲家母有什么病？", "糖尿病"),
     ],
 )
@@ -119,6 +128,11 @@ def test_the_later_of_a_day_and_what_is_ones_own_stand_first(
     for message in told:
         chat(message)
     assert answer in first(chat(question))
+
+
+def test_a_message_that_only_the_one_before_explains_is_kept_with_it(chat: Chat) -> None:
+    chat("记一下生日：我妈4月2号，我弟12月9号", "我自己7月6号，正好三伏天")
+    assert "7月6" in first(chat("我是几月几号生的？"))
 
 
 def test_the_newest_stands_above_what_it_replaced(chat: Chat) -> None:

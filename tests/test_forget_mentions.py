@@ -21,6 +21,8 @@ SAID = """\
 - **mara** 2026-11-19 00:06: I put the passports into the blue drawer.
 - **mara** 09:07: forget that my passport is in the blue drawer
 - **mara** 09:08: 忘掉婆婆催生的事
+- **mara** 09:09: 室友把我从群里删了，我一晚没睡。
+- **mara** 09:10: 室友在群里发了红包，大家都抢。
 """
 
 
@@ -43,6 +45,7 @@ def mara(tmp_path: Path) -> Folder:
         ("the sertraline", {4}, {"pills", "from-the-same-turn"}),
         ("婆婆催生", {5, 10}, set()),
         ("我护照放在蓝色抽屉里", {7}, set()),
+        ("室友删我", {11}, set()),
         ("it", set(), set()),
         ("what I said about the weather", set(), set()),
     ],

@@ -23,12 +23,14 @@ LINE, SENTENCE = 10, 24  # columns from which on a line of a memory, or a senten
 PIECE = 1000  # characters: a longer text is known by so many of its first
 # Bytes of a file searched at a time, and again with the next; a PIECE fits, as JSON too.
 WINDOW, OVERLAP = (1 << 22, 1 << 16)
+CLAUSE, SIGNS = 16, 3  # characters of a Chinese clause at most, and of a wish at least, that are compared in any order
 MANY = 300  # texts above which whole lines and sentences are compared, instead of looking for each text everywhere
 _MARKS = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)?(?:\[[ xX]\][ \t]+)?")
 _SPEAKER = re.compile(r"^\*\*[^*\n]+\*\*(?: \d{4}-\d\d-\d\d)?(?: \d{1,2}:\d{2})?:[ \t]*")
 _CITED = re.compile(r"\.\w+:[\d, -]+")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_CLAUSES = re.compile(r"[,，。;；:：!！?？\s]+")
 _WORD = re.compile(r"\w+")
 _EDGE = rb"[\w\x80-\xff-]"
 _DATED = re.compile(r"\d{4}-\d\d-\d\d.*[^\d-]")
@@ -44,6 +46,7 @@ class Wording:
         self.about = folded(about)
         self.share = share
         self._units = _units(about)
+        self._signs = _signs(about)
         self.texts: set[str] = set()
         self.words: set[str] = set()  # that stand nowhere else in the memories; they give it away in a record
         self.names: dict[str, str] = {}
@@ -99,7 +102,10 @@ class Wording:
             return True
         least = len(self._units) if len(self._units) <= 3 else math.ceil(len(self._units) * self.share)
         stems = _stems(text)
-        return bool(least) and sum(not stems.isdisjoint(unit) for unit in self._units) >= least
+        if least and sum(not stems.isdisjoint(unit) for unit in self._units) >= least:
+            return True
+        loose = bool(self._signs) and self.share < 1
+        return loose and any(self._signs <= set(clause) for clause in _CLAUSES.split(other) if len(clause) <= CLAUSE)
 
     def has_rare_word(self, text: str) -> bool:
         """Does a text hold a word that only this had?"""
@@ -211,6 +217,12 @@ def _units(text: str) -> list[set[str]]:
             pairs = {pair for pair in pairs if len(pair) == 2 and " " not in pair}
             units += [pairs or {char}] if char != " " else []
     return units
+
+
+def _signs(text: str) -> set[str]:
+    """The characters of a Chinese text of which another may make a clause, 踢我 of 把我踢出; none of what is too short for it."""
+    found = {char for word in terms.words(text) for char in word if char not in terms.STOP}
+    return found if len(found) >= SIGNS and all(map(terms.is_cjk, found)) else set()
 
 
 def _has(words: str, text: str) -> bool:

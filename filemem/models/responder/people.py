@@ -13,7 +13,7 @@ from filemem.models.responder import topics
 from filemem.models.responder.evidence import Evidence
 from filemem.text import chinese, dates, tables, terms
 from filemem.text.statements.sentences import plainly
-from filemem.text.statements.table import in_standard_words
+from filemem.text.statements.table import compiled, in_standard_words
 
 _PRONOUN = re.compile(
     r"^\W*(?:(?:and|so|but|ok(?:ay)?|then)\W+)?(?:(?:who|what|when|where|which|why|how|is|are|was|were|does|did|do|has|have|can|"
@@ -56,8 +56,12 @@ _ALSO = (  # whom or what another name is for, and that name
         r"([\u4e00-\u9fff]{2,3}?)(?:是|，)[^。！？]{0,14}(?:大名|本名|真名|全名|小名|外号|绰号|人称|又叫|也叫)(?:叫|是)?"
         r"([\u4e00-\u9fff]{2,3})(?=$|[，。！、])"
     ),
-    re.compile(r"([猫狗鸟兔马车船])(?:的?名字)?(?:取名)?叫([\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?=$|[^\u4e00-\u9fff\w])"),
+    compiled(r"(@chongwu@|[兔马车船])(?:的?名字|取名|[，,])*叫([\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?=$|[^\u4e00-\u9fff\w])"),
+    compiled(
+        r"(?<![\u4e00-\u9fff])([\u4e00-\u9fff]{2,3}|[A-Z]\w+)是(?:我们?|一?[只条])(?:家|养)?[^，。！？]{0,8}?(@chongwu@)(?=$|[，。！])"
+    ),
 )
+_SPECIES = {"dog": ("dog", "狗"), "cat": ("cat", "猫"), "bird": ("bird", "鸟")}  # what a breed is called, by its topic
 _MALE = frozenset("father son brother grandfather nephew uncle father-in-law son-in-law brother-in-law".split())
 _FEMALE = frozenset("mother daughter sister grandmother niece aunt mother-in-law daughter-in-law sister-in-law".split())
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|im|i've|me|my|mine|we|our|us)\b|[我咱]", re.IGNORECASE)
@@ -115,7 +119,8 @@ class People:
         found: dict[str, list[str]] = {}
         for text in self._texts:
             for one, other in (match.groups() for pattern in _ALSO for match in pattern.finditer(text)):
-                for name, also in ((one, other), (other, one)):
+                kinds = [(word, other) for word in _species(one)] + [(word, one) for word in _species(other)]
+                for name, also in ((one, other), (other, one), *kinds):
                     found.setdefault(terms.fold(name), []).append(also)
         return {name: others for name, others in found.items() if name not in terms.STOP}
 
@@ -213,6 +218,11 @@ def _names_behind(after: str, before: str) -> list[str]:
         )
         return [whole[1]] if whole else list(named)[:1]
     return []
+
+
+def _species(word: str) -> list[str]:
+    """What a word for an animal means: of a border collie a dog."""
+    return [kind for name, kinds in _SPECIES.items() if topics.named(name).hold.search(word) for kind in kinds]
 
 
 def _forms(name: str) -> list[str]:

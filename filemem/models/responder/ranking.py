@@ -112,6 +112,9 @@ def understood(
     about = topics.asked(text)
     if not any(topic.name == "name" for topic in about):
         who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
+        about = [
+            topic for topic in about if not any(topic.ask.fullmatch(one.name) for one in who)
+        ]  # they say who it is
     mentioned = dates.mentioned(text, today)
     spans = [one.span for one in mentioned]
     parsed = question.parse(text, corpus.speaker_names)
@@ -187,7 +190,8 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     best = max(scored, key=lambda one: one.score)
     same = {one.place: one for one in scored if _alike(asked, one, best)}
     days, moments = (_lateness(map(when, same.values())) for when in (attrgetter("day"), attrgetter("moment")))
-    of_day = (NOW if asked.relations or asked.still else NEWER) * (-1 if asked.past else 1)
+    one_holds = asked.relations or asked.still or _sign("now").search(asked.text)
+    of_day = (NOW if one_holds else NEWER) * (-1 if asked.past else 1)
     of_line = LATER * (-1 if asked.past else 1)
     share = 1.0 if asked.still or best.answers >= KIND else LITTLE
 
@@ -261,7 +265,11 @@ def _weighed(asked: UnderstoodQuestion, found: list[Evidence]) -> UnderstoodQues
     somebody that none does, `father` where it is 爸爸 there, is looked for as a person alone."""
     forms = [topics.forms(one.titled_text) for one in found]
     units = [unit._replace(known=any(topics.held(unit, *form) > topics.HALF for form in forms)) for unit in asked.units]
-    alone = [unit for unit in units if unit.known or not any(person.named(unit.text) for person in asked.people)]
+    alone = [
+        unit
+        for unit in units
+        if unit.known or not any(person.word_in(unit.text) == unit.text for person in asked.people)
+    ]
     return asked._replace(units=alone or units)
 
 
@@ -445,6 +453,7 @@ def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
 def _subject(sentence: Sentence, topic: Topic, asked: UnderstoodQuestion) -> str:
     """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
     before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
+    before = _sign("aside").sub("", before)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
     others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]
     for name in (*(name for name in chinese.names(before) if asked.owner not in name), *others):
