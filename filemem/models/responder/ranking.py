@@ -237,7 +237,7 @@ def _put_current_first(asked: UnderstoodQuestion, scored: list[Answering]) -> No
         )
         still = asked.still and (one.named or one.answers >= KIND)
         answers = still or (one.named and asked.people) or one.answers >= first.answers - 2 * FURTHER
-        meant = asked.of_self or (bool(asked.people) and _may_mean(asked, one.evidence.text))
+        meant = asked.of_self or (bool(asked.people) and (asked.still or _may_mean(asked, one.evidence.text)))
         answers = answers and (meant or one.named >= first.named)
         newer = one.day > first.day and one.score >= LIKELY * first.score and answers
         if newer and changes and not asked.past and not one.evidence.over and same & _about(asked, one.evidence):
