@@ -32,9 +32,6 @@ _PLAIN_FRONT = re.compile(
 _SOURCE = re.compile(r"\.\w+:\d+\b")  # a line of another file
 _MOST_KNOWN = 100_000
 
-_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
-"""For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
-
 
 class _Head(NamedTuple):
     """What stands in front of a turn's text: the number of its speaker, its date and clock, its tokens, and how long it is
@@ -83,12 +80,10 @@ class Gatherer:
         for place, start, end in memory.windows:
             passage = memory.passages[place]
             speaker, text = self._speaker(passage.speaker) if passage.speaker else 0, passage.text[start:end]
-            flags = terms.flags(text)
             sums_up = [memory.passages[n].line == memory.episode_line for n in (place, max(0, place - 1))]
-            if sums_up[0] or _retells(memory, source, passage.text, flags):
-                flags |= terms.IS_DERIVED
-            flags |= terms.APART if paused[place] or start or any(sums_up) else 0
-            seen |= _passage(builder, passage.line, speaker, flags, text, terms.tokens(passage.context))
+            marks = terms.IS_DERIVED if sums_up[0] or _retells(memory, source, passage.text, text) else 0
+            marks |= terms.APART if paused[place] or start or any(sums_up) else 0
+            seen |= _passage(builder, passage.line, speaker, marks, text, terms.tokens(passage.context))
         text = memory.text
         rest = terms.vocabulary(text).union(terms.vocabulary(text.replace("ı", "i")) if "ı" in text else ())
         builder.rest(rest - seen)
@@ -185,8 +180,8 @@ def _plain_text(data: bytes) -> str:
 def _words_of(text: str, lines: list[str]) -> list[list[str]]:
     """The tokens of each line of a text; those in ASCII are not cut where they are long."""
     if text.isascii():
-        return [line.split() for line in text.translate(_WORDS).split("\n")]
-    return [line.translate(_WORDS).split() if line.isascii() else terms.tokens(line) for line in lines]
+        return [line.split() for line in text.translate(terms.ASCII_WORDS).split("\n")]
+    return [line.translate(terms.ASCII_WORDS).split() if line.isascii() else terms.tokens(line) for line in lines]
 
 
 def _kept(text: str) -> list[str]:
@@ -194,29 +189,33 @@ def _kept(text: str) -> list[str]:
     return [token for token in terms.tokens(text) if token not in terms.STOP]
 
 
-def _passage(builder: Builder, line: int, speaker: int, flags: int, text: str, context: list[str]) -> set[str]:
-    """Add one passage; gives the tokens that it puts in."""
+def _passage(builder: Builder, line: int, speaker: int, marks: int, text: str, context: list[str]) -> set[str]:
+    """Add one passage with these marks beside the flags of its text; gives the tokens that it puts in."""
     speech, caption = terms.split_captions(text)
     said, shown = terms.tokens(speech), _kept(caption)
-    builder.passage(line, speaker, flags, said, [*context, *("[" + word for word in shown)])
-    return {*said, *context, *shown}
+    tokens = {*said, *context, *shown}
+    builder.passage(line, speaker, terms.flags(text, said) | marks, said, [*context, *["[" + word for word in shown]])
+    return tokens
 
 
 def _windows(builder: Builder, line: int, speaker: int, mark: int, text: str, context: list[str]) -> set[str]:
     """Add a passage by its windows, the first marked so; gives the tokens that it puts in."""
-    parts = [(terms.APART if first else mark, text[first:last]) for first, last in windows(text)]
     derived = mark & terms.IS_DERIVED
-    return set().union(
-        *(_passage(builder, line, speaker, terms.flags(part) | own | derived, part, context) for own, part in parts)
-    )
+    found = set[str]()
+    for first, last in windows(text):
+        marks = terms.APART | derived if first else mark
+        found |= _passage(builder, line, speaker, marks, text[first:last], context)
+    return found
 
 
-def _retells(memory: Memory, source: str, text: str, flags: int) -> bool:
+def _retells(memory: Memory, source: str, text: str, window: str) -> bool:
     """Does a passage tell what others do: a fact its turns, a line of the profile its fact, one of a summary the lines that it
     stands for?"""
     if memory.path == PROFILE and SOURCE_MARK.search(text):
         return True
-    return _SOURCE.search(source) is not None or (memory.kind == "summaries" and bool(flags & terms.CITES))
+    return _SOURCE.search(source) is not None or (
+        memory.kind == "summaries" and bool(terms.flags(window) & terms.CITES)
+    )
 
 
 def _particulars(memory: Memory) -> dict[str, Any]:

@@ -29,7 +29,8 @@ _WORDS = tables.words("words.txt")
 STOP = frozenset(_WORDS["stop"])
 
 _LONGEST = 64  # characters of a token; a longer one is cut into several
-_ASCII_WORD = re.compile(f"[a-z0-9]{{1,{_LONGEST}}}")
+ASCII_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for n in range(128))
+"""For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
 _MARKS = re.compile("[\u0300-\u036f]+")
@@ -46,10 +47,11 @@ _TIME_WORD = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
-_NOT_WORDS = re.compile("[_0-9]")  # what the patterns look at besides whole words
+_DIGITS = b"0123456789"
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
 _NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
-_CITES = re.compile(r"[\w)]\.(?:md|txt|ya?ml):\d|^(?:Nowhere in memory:|记忆里没有：)", re.MULTILINE)
+_CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
+_FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------
@@ -70,8 +72,11 @@ def simplified(text: str) -> str:
 def tokens(text: str) -> list[str]:
     """The folded tokens of `text` in order; a CJK run gives each character and each pair: 喝茶 gives 喝, 喝茶, 茶."""
     if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    found: list[str] = []
+        found = text.translate(ASCII_WORDS).split()
+        if len(text) <= _LONGEST or max(map(len, found), default=0) <= _LONGEST:
+            return found
+        return [word[at : at + _LONGEST] for word in found for at in range(0, len(word), _LONGEST)]
+    found = []
     for word in _WORD.findall(fold(text)):
         if not word.isascii() and _IS_CJK.match(word):
             found += cjk_tokens(word)
@@ -83,7 +88,7 @@ def tokens(text: str) -> list[str]:
 def vocabulary(text: str) -> set[str]:
     """The different tokens of a text."""
     if text.isascii():
-        return set(_ASCII_WORD.findall(text.lower()))
+        return set(tokens(text))
     found = set(_WORD.findall(fold(text)))
     runs = [word for word in found if not word.isascii() and _IS_CJK.match(word)]
     found.difference_update(runs)
@@ -147,14 +152,18 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
     speech, _ = split_captions(text)
     bits = 0
     plain = speech.isascii()
-    if plain and not _NOT_WORDS.search(speech):  # then an edge of a word in the patterns is one of a token
-        for word in filter(_WORD_FLAGS.__contains__, tokens(speech) if found is None else found):
+    if plain and "_" not in speech:  # then an edge of a word in the patterns is one of a token
+        said = tokens(speech) if found is None else list(found)
+        for word in filter(_WORD_FLAGS.__contains__, said):
             bits |= _WORD_FLAGS[word]
+        if len(speech.encode().translate(None, _DIGITS)) < len(speech):
+            year = any(len(word) == 4 and word.isdigit() for word in said)
+            bits |= HAS_NUMBER | (HAS_TIME_WORD if year else 0)
     else:
         bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
         bits |= IS_QUESTION
-    if ":" in text and _CITES.search(text):
+    if _CITES.search(text) or any(words in f"\n{text}" for words in _FOUND_NOTHING):
         bits |= CITES
     return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
 
