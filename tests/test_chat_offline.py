@@ -95,6 +95,20 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
             "What's my grandma's full name?",
             "Dolores",
         ),
+        (["Bram's still at Hill Primary, Year 4 now.", "Bram's nine today."], "How old is Bram?", "nine"),
+        (["Sold the van and bought a Skoda.", "The band is loud."], "What am I driving?", "Skoda"),
+        (["Ilse lives in Ghent.", "We're in at 14 Alder Crescent."], "Where am I living now?", "Alder"),
+        (["The boiler cost £900.", "Northgate want me as depot manager, £38,000."], "What am I earning?", "38,000"),
+        (["i moved to 14 alder rd bruges"], "my exact address pls", "alder rd"),
+        (["im allergic to kiwi"], "allergies", "kiwi"),
+        (
+            ["got a job at tip top, im a barista", "quit tip top too tired"],
+            "do i still work at the coffee shop",
+            "quit",
+        ),
+        (["Their mum's called Petra.", "My mum's called Elsa."], "What's my mum's name?", "Elsa"),
+        (["vet says miso needs a check", "ilse works nights at a bakery"], "whats ilses job", "bakery"),
+        (["I've pulled out of the choir.", "I've pulled a muscle in my calf."], "What did I injure?", "calf"),
         (["Mum rang.", "Dad isn't well. He's got gout, so no beer for him."], "What must my dad not eat?", "gout"),
         (["记几个生日：我妈4月2号，我弟12月9号"], "我弟弟生日哪天？", "12月9"),
         (["领养了条柯基，叫面包，两岁", "面包咬坏了沙发套，700块", "楼下的狗真吵"], "狗咬坏了什么东西？", "沙发"),
@@ -148,10 +162,10 @@ def test_what_was_true_before_is_told_when_asked_for(chat: Chat) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What is my blood type?", "Which university did I go to?", "我的护照什么时候过期？"]
+    "question", ["What's my blood group?", "Which university did I go to?", "我的护照什么时候过期？"]
 )
 def test_what_was_never_told_is_not_found(chat: Chat, question: str) -> None:
-    chat("I'm a nurse and I live in Ghent.", "我对芒果过敏。")
+    chat("I'm a nurse and I live in Ghent.", "我对芒果过敏。", "I'm in a reading group.")
     answer = chat(question)
     assert answer.startswith(("I found no", "没有很确定", "记忆里没有"))
 

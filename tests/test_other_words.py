@@ -88,6 +88,11 @@ def test_what_tells_of_a_change_comes_first(tmp_path: Path, question: str, word:
     assert word in passages(answers(tmp_path, MARA, question, *LATER))[0]
 
 
+def test_a_correction_that_names_nobody_stands_above_what_it_corrects(tmp_path: Path) -> None:
+    told = ("Pim's at Hill Primary, Year 2, his teacher's Mr Sato.", "Correction: it's Mrs Sato.")
+    assert "Mrs Sato" in passages(answers(tmp_path, told, "who taught Pim in Year 2?"))[0]
+
+
 def test_a_birthday_is_that_of_whom_it_is_asked(tmp_path: Path) -> None:
     assert "9 October" in passages(answers(tmp_path, MARA, "what day was I born on?"))[0]
 

@@ -13,7 +13,7 @@ from filemem.text.plain import LINK
 
 MEMBER = 0.9  # what the name of a member counts, of a word that tells who is one
 MOST = 12  # members
-PART = "group"  # of the score of such a passage, by which it is known
+PART = "all of a group"  # of the score of such a passage, by which it is known; no word of a question
 LATER = 0.985  # of the score of the line before it, what the next line in the answer has
 _ASKING = frozenset(
     "what who whom how know remember recall tell say list name everything anything something much many people members member "

@@ -19,7 +19,7 @@ from filemem.models.responder.people import People, Person
 from filemem.search import Hit, filters, groups
 from filemem.search.hits import excerpt
 from filemem.text import dates
-from filemem.text.statements import is_phrase, steering
+from filemem.text.statements import is_phrase, names_nobody, steering
 from filemem.tools import answers
 
 QUOTES, WEAK_QUOTES = 5, 3
@@ -159,7 +159,9 @@ def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False)
     for one in best if past else _current_above(best, found):
         rests = SOURCE_MARK.search(one.text) if one.path == PROFILE else None
         place = rests[1] if rests else f"{live(one.path)}:{one.line}"
-        quoted = one.over and any(one.text in other.text for other in out)  # whole, in what corrects it
+        quoted = one.over and any(
+            one.text in other.text for other in best if other.text != one.text
+        )  # in what corrects it
         if told.isdisjoint({place, one.text}) and turns.isdisjoint(one.sources) and not quoted:
             out.append(one)
             turns |= {place} if not one.sources else set()
@@ -168,12 +170,13 @@ def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False)
 
 
 def _current_above(best: list[Evidence], found: list[Evidence]) -> Iterator[Evidence]:
-    """The same, above each memory that was superseded what holds now, and below what replaced others of them these."""
+    """The same, above each memory that was superseded what holds now, and below what replaced others of them these; above one
+    that was corrected in part what corrects it, where that does not say of whom it tells."""
     newer = {old: one for one in found for old in one.replaces}
     made = {source: live(one.path) for one in found for source in one.sources if one.over}
     for one in best:
         path = live(one.path) if live(one.path) in newer else made.get(f"{live(one.path)}:{one.line}", "")
-        chain: list[Evidence] = []
+        chain = [newer[path]] if one.partly and path in newer and names_nobody(newer[path].text) else []
         while one.over and (after := newer.get(path)) and after not in chain:
             chain.append(after)
             path = live(after.path)

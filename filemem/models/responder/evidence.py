@@ -5,6 +5,7 @@ No evidence are questions, requests, texts that were handed over to be worked on
 
 import contextlib
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ MOST_SESSIONS = 200  # the newest whose turns are all looked at
 LARGEST_SESSION = 50_000  # bytes
 LAST = 10**9
 MOST_FACTS = 1_000  # the newest that are looked at whatever words they have
+_OF_ASSISTANT = re.compile(rf"^[-*+]\s+\*\*{ASSISTANT}\*\*[^:]*: (.*?)(?: \([^()]*\))?$")  # as a summary has its turns
 NO_EVIDENCE = ("question", "request", "forget", "unreal", "private")
 
 
@@ -119,7 +121,9 @@ def found(hits: Iterable[Hit]) -> Iterator[Evidence]:
     """What of the search's hits is evidence."""
     for hit in hits:
         said = hit.excerpt
-        if (hit.speaker == ASSISTANT and OURS.match(hit.text)) or said.startswith(f"{episode.KEY}: {{"):
+        listed = _OF_ASSISTANT.match(hit.text)
+        answered = listed[1] if listed else hit.text if hit.speaker == ASSISTANT else ""
+        if OURS.match(answered) or said.startswith(f"{episode.KEY}: {{"):
             continue  # our own answer, or what sums up others' words
         telling = _telling(SOURCE_MARK.sub("", said))
         if hit.speaker and (not telling or small_talk(hit.text)):

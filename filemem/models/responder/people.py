@@ -28,7 +28,7 @@ _LIST = rf"{_NAME}(?: \(\d{{1,2}}\))?(?:(?:, | and |, and | & ){_NAME}(?: \(\d{{
 _VERB = r"(?:is|was|has|had|passed|died|lives|works|in|and|who|loves|likes|hates|turned|her|his|fell|broke|went)"
 _ACTS = re.compile(  # what somebody does, behind a word for them and before one that follows a name, too: "mum fell in"
     r".*(?:ed|ing)|(?:fell|got|gave|went|came|rang|took|made|said|sent|told|left|lost|met|won|put|let|cut|hit|felt|ate|drove)"
-    r"|(?:say|live|work|like|love|drive|turn|want|think|call|come|go|get)e?s"
+    r"|(?:say|live|work|like|love|drive|turn|want|think|call|come|go|get|move|start|look|seem|keep|need|sleep|stay)e?s"
 )
 _NO_NAME = frozenset(
     "Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August September "
@@ -51,6 +51,9 @@ _ALSO = (  # whom or what another name is for, and that name
     re.compile(
         rf"\b(?:an?|my|our|the) (?:\w+ )??(\w{{3,}})\b[^!?\n]{{0,60}}?\b(?:her|his|its) name(?:'s| is) ((?i:{_NAME}))",
         re.IGNORECASE,
+    ),
+    compiled(
+        r"\b(?:my|our) (?:\w+ )?(@pet@),? (?!@notname@)((?-i:[A-Z])[a-z]+|[a-z]{3,}(?= (?:he's|she's|is|has|was|will)\b))"
     ),
     re.compile(
         r"([\u4e00-\u9fff]{2,3}?)(?:是|，)[^。！？]{0,14}(?:大名|本名|真名|全名|小名|外号|绰号|人称|又叫|也叫)(?:叫|是)?"
@@ -191,7 +194,7 @@ def meant_by_pronoun(pronoun: str, who: list[Person]) -> list[Person]:
 
 def _names_behind(after: str, before: str) -> list[str]:
     """The names that stand behind, or right before, a word for somebody."""
-    if match := re.match(r":([^.!?]*)", after):
+    if match := re.match(r":([^.!?\n]*)", after):
         found = re.findall(rf"(?<!in )(?<!at )(?<!from )(?<!the )\b{_NAME}\b", match[1])
         return [name for name in found if name not in _NO_NAME]
     if match := re.match(rf"{_CALLED}({_LIST})", after, re.IGNORECASE):

@@ -129,6 +129,11 @@ def subject_of(text: str) -> str:
     return _about([_telling(text)])
 
 
+def names_nobody(text: str) -> bool:
+    """Does a text leave open whom it tells of: "correction, it's Thursday"?"""
+    return subject_of(text) == "self" and not table.sign("first person", plainly(text))
+
+
 def is_instruction(statement: Statement) -> bool:
     """Is it how the person wants to be talked to and helped, rather than something about them?"""
     return statement.kind.name == "instruction"
