@@ -153,6 +153,7 @@ SECRETS = [
 ]
 
 NEAR_MISSES = [
+    "the van's plate is KX-4471, i can never remember it",
     "the password is stored in the vault",
     "I forgot my password",
     "I forgot my password again, third time this week",

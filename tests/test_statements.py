@@ -240,6 +240,9 @@ def test_without_a_day_it_is_not(text: str) -> None:
         "review is on the 9th of may",
         "ines works nights at a bakery so the flat's mine lol",
         "daddy landed ystrday",
+        "we rent a place off mill lane with my housemate",
+        "also im class treasurer now apparently",
+        "im a bookbinder",
         "Odo moved to Ghent, and Ilse actually did it",
     ],
 )
@@ -351,6 +354,7 @@ GROUPS = {
     "hey! i live in bath. nice to meet you": ["i live in bath."],
     "It is on Friday, they said.": [],
     "He is allergic to nuts.": [],
+    "so i met someone. her name's Petra, she paints signs": ["so i met someone. her name's Petra, she paints signs"],
     # A clause of one's own behind it needs nothing before.
     "They lost a form, so my scan is on 4 May now.": ["They lost a form, so my scan is on 4 May now."],
     # A short list under a heading of one's own is told as a whole; under any other it is somebody's text.

@@ -303,7 +303,7 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
     last, group = place, [parts[place]]
     while len(group) < SENTENCES and group[0].role == TELLING and (_leans(group[0]) or not _has_subject(group[0])):
         place -= 1
-        if place < 0 or parts[place].role != TELLING or is_empty_talk(plainly(parts[place].text)):
+        if place < 0 or parts[place].role != TELLING or _is_courtesy(plainly(parts[place].text)):
             break
         group.insert(0, parts[place])
     while len(group) > 1 and _leans(group[0]):  # what it leans on is not there
@@ -332,8 +332,13 @@ def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]
 
 def is_empty_talk(said: str) -> bool:
     """Is a sentence courtesy, about the listener, or vague, so that quoting it would explain nothing?"""
+    return _is_courtesy(said) or table.sign("vague", said) is not None
+
+
+def _is_courtesy(said: str) -> bool:
+    """Is a sentence courtesy, or about the listener?"""
     second = table.sign("second person", said) and not is_chinese(said)
-    return bool(second or table.sign("reaction", said) or table.sign("vague", said))
+    return bool(second or table.sign("reaction", said))
 
 
 def _leans(part: Sentence) -> bool:
