@@ -17,7 +17,7 @@ DEARER = 0.125 / 1000  # more for each token that is shown already: the longer a
 LONGER, USUAL = 0.08, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
 BESIDE, BESIDE_LIST = 0.035, 0.085  # more for each line of the same file; where the question asks for a list,
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
-ROOM = ((STRONG, 1900), (PARTIAL, 1500), (0.0, 580))
+ROOM = ((STRONG, 1900), (PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
