@@ -110,7 +110,7 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["vet says miso needs a check", "ilse works nights at a bakery"], "whats ilses job", "bakery"),
         (["moms bday is 3 march", "im 31 today"], "when is my mother's birthday?", "3 march"),
         (["lola remedios 84, still dances every week", "we saw 20 dancers"], "how old is my grandma", "84"),
-        (["my van is called Bolt", "Bolt died on the A9, gearbox gone"], "What happened to the van?", "died"),
+        (["nan loves a good quiz", "nan fell on the ice in town"], "What happened to my gran?", "fell"),
         (["I've pulled out of the choir.", "I've pulled a muscle in my calf."], "What did I injure?", "calf"),
         (["Mum rang.", "Dad isn't well. He's got gout, so no beer for him."], "What must my dad not eat?", "gout"),
         (["记几个生日：我妈4月2号，我弟12月9号"], "我弟弟生日哪天？", "12月9"),
