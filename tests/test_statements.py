@@ -243,6 +243,7 @@ def test_without_a_day_it_is_not(text: str) -> None:
         "we rent a place off mill lane with my housemate",
         "also im class treasurer now apparently",
         "im a bookbinder",
+        "cant do wasp stings, swell up like a balloon",
         "Odo moved to Ghent, and Ilse actually did it",
     ],
 )

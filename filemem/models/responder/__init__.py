@@ -64,8 +64,8 @@ def reply(message: str, hits: list[Hit], memories: Memories) -> str:
         return about_me(memories, chinese=wording.is_chinese(message))
     if wording.needs_lookup(message):
         return answer(message, hits, memories)
-    if is_phrase(message) and (said := answer(message, hits, memories)).startswith(wording.FOUND):
-        return said  # it names what is known for sure
+    if is_phrase(message) and not (said := answer(message, hits, memories)).startswith(wording.NOTHING):
+        return said  # it names what is known
     before = memories.said()[-steering.NEAR :]
     own = [turn.text for turn in before if turn.speaker != ASSISTANT]
     answered = before[-1].text if before and before[-1].speaker == ASSISTANT else ""

@@ -267,7 +267,8 @@ def _holds(name: str, said: str) -> bool:
     if table.sign("hedge", said) or (table.sign("of no person", said) and name not in _CERTAIN):
         return False
     if name == "health":
-        return bool(table.sign("first person", said) or _names_somebody(said))
+        speaker = table.sign("first person", said) or table.sign("no subject", said)
+        return bool(speaker or _names_somebody(said))
     if name in ("identity", "diet"):
         return True
     if _is_vague(said):
