@@ -125,6 +125,7 @@ ROLES = {
         Imagine we lived on Mars.
         at this rate we'll get the roof done in 2070
         Next I'm selling my kidney to pay the vet.
+        She wants me at choir, I'd sooner sing in a well.
         I'd move to Kyoto if I could.
         要是我有一百万就搬去大理。
         如果我会弹琴就好了。
@@ -243,6 +244,9 @@ def test_without_a_day_it_is_not(text: str) -> None:
         "we rent a place off mill lane with my housemate",
         "also im class treasurer now apparently",
         "im a bookbinder",
+        "declared a minor in data science",
+        "I'd be grateful if you'd use plain words",
+        "talk normal dont be all professional",
         "cant do wasp stings, swell up like a balloon",
         "Odo moved to Ghent, and Ilse actually did it",
     ],
@@ -412,6 +416,7 @@ def test_of_a_request_what_its_speaker_says_of_themselves_is_kept_alone(text: st
         ("请把我跟你说过的关于前男友的事忘掉", "前男友"),
         ("What I said about Gil and Ros, forget that please, it's not mine to tell", "Gil and Ros"),
         ("what i told u abt ben's debt, pls delete", "ben's debt"),
+        ("forget the stuff i said about ruud fr", "ruud"),
         ("pls delete everything abt ruud i never want to think of him", "ruud"),
         ("之前跟你说的表哥那钱的事，忘了吧，别留着", "表哥"),
     ],

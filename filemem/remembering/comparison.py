@@ -48,7 +48,8 @@ _SMALL = frozenset("the a an in on at of to his her their".split())
 _TIME = content(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
     "october november december week weeks month months year years day days today tomorrow yesterday time next last now "
-    "morning afternoon evening night back start new really still get got one two three moved changed pushed sorry wait instead "
+    "morning afternoon evening night back start new really still get got one two three moved changed pushed put brought shifted "
+    "sorry wait instead "
     "现在 今天 明天 昨天 下周 上周 周一 周二 周三 周四 周五 周六 周日 以前 时候 时间 不是 改成 改到 推迟 取消"
 )
 

@@ -29,7 +29,7 @@ LARGEST_SESSION = 50_000  # bytes
 LAST = 10**9
 MOST_FACTS = 1_000  # the newest that are looked at whatever words they have
 _OF_ASSISTANT = re.compile(rf"^[-*+]\s+\*\*{ASSISTANT}\*\*[^:]*: (.*?)(?: \([^()]*\))?$")  # as a summary has its turns
-NO_EVIDENCE = ("question", "request", "forget", "unreal", "private")
+NO_EVIDENCE = ("question", "request", "forget", "unreal")
 
 
 class Evidence(NamedTuple):
@@ -108,8 +108,11 @@ def is_on_tool(folder: Folder, path: str) -> bool:
 
 
 def _telling(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text that tell something."""
-    return tuple(one for one in talk(text) if one.role not in NO_EVIDENCE and not is_phrase(one.text))
+    """The sentences of a text that tell something; none of one that is not to be kept."""
+    said = talk(text)
+    if any(one.role == "private" for one in said):
+        return ()
+    return tuple(one for one in said if one.role not in NO_EVIDENCE and not is_phrase(one.text))
 
 
 def _listed(value: object) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def ranked(asked: UnderstoodQuestion, found: Iterable[Evidence]) -> Ranked:
     one_holds = asked.relations or asked.still or _sign("now").search(asked.text)
     of_day = (NOW if one_holds else NEWER) * (-1 if asked.past else 1)
     of_line = LATER * (-1 if asked.past else 1)
-    share = 1.0 if asked.still or best.answers >= KIND else LITTLE
+    share = 1.0 if asked.still or best.answers >= KIND or _sign("current").search(asked.text) else LITTLE
 
     def key(one: Answering) -> tuple[float, int, str, int]:
         newer = of_day * days[one.day] + of_line * moments[one.moment] if one.place in same else 0.0
@@ -438,22 +438,27 @@ def _fits(asked: UnderstoodQuestion, one: Evidence, topic: Topic, sentences: lis
         return not reports and about
     if not asked.of_self:
         return True
-    return any(_subject(sentence, topic, asked) == "self" for sentence in sentences)
+    return any(
+        _subject(sentence, topic, asked, last=last) == "self" for sentence in sentences for last in (False, True)
+    )
 
 
-def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False) -> str:
-    """A sentence up to the end of what holds a topic, with whom it is `of` where that follows."""
+def _up_to(topic: Topic, sentence: Sentence, *, of: bool = False, last: bool = False) -> str:
+    """A sentence up to the end of what first, or `last`, holds a topic, with whom it is `of` where that follows."""
     said = plainly(sentence.text)
-    match = topic.hold.search(said)
-    if not match:
+    found = list(topic.hold.finditer(said))
+    if not found:
         return said
+    match = found[-1 if last else 0]
     follows = _OF.match(said, match.end()) if of else None
     return said[: follows.end() if follows else match.end()]
 
 
-def _subject(sentence: Sentence, topic: Topic, asked: UnderstoodQuestion) -> str:
-    """Whose the trait is that a sentence holds: that of whom it names last before it, its speaker's where it names nobody."""
-    before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", _up_to(topic, sentence), flags=re.IGNORECASE)
+def _subject(sentence: Sentence, topic: Topic, asked: UnderstoodQuestion, *, last: bool = False) -> str:
+    """Whose the trait is that a sentence holds first, or `last`: that of whom it names last before it, its speaker's where it
+    names nobody."""
+    before = _up_to(topic, sentence, last=last)
+    before = re.sub(rf"\b{re.escape(asked.owner)}(?='s\b|\b)", "I", before, flags=re.IGNORECASE)
     before = _sign("aside").sub("", before)
     found = [(one.start(), name) for name in ("self", "other") for one in _sign(name).finditer(before)]
     others = [name for name in asked.names if name not in asked.owner and asked.owner not in name]

@@ -39,6 +39,10 @@ class LazyPattern(NamedTuple):
         """The first place in a text that holds it."""
         return _compiled(self.pattern).search(terms.simplified(text))
 
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Every place in a text that holds it."""
+        return _compiled(self.pattern).finditer(terms.simplified(text))
+
     def match(self, text: str) -> re.Match[str] | None:
         """What holds it where a text begins with that."""
         return _compiled(self.pattern).match(terms.simplified(text))

@@ -35,7 +35,7 @@ FIRST = 12  # characters of a sentence with which it begins
 _WISH_END = re.compile(  # where what is to be forgotten ends, and why it is begins
     r"[,，;；。!！?？]|\.(?!\d)|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])"
     r"|\b(?:because|cos|since|please|it'?s|thats|that's|and i|i (?:don'?t|do not|feel|hate|just|never|can'?t|wish|want)"
-    r"|i'?d rather|so that|as i)\b",
+    r"|i'?d rather|so that|as i|(?:fr|tho|lol|asap|bro|mate|thanks|thx)(?=\W*$))\b",
     re.IGNORECASE,
 )
 _OF_SELF = ("who", "health", "home", "work", "family", "likes")  # sections of the profile that are about the user
