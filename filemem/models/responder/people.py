@@ -88,7 +88,10 @@ class Person(NamedTuple):
 
     def introduced(self, text: str) -> bool:
         """Does a text give this person's name?"""
-        found = self.kin.finditer(text) if self.kin else ()
+        if self.kin is None:
+            given = (match.groups() for pattern in _ALSO for match in pattern.finditer(in_standard_words(text)))
+            return any(self.named(name) for names in given for name in names)
+        found = self.kin.finditer(text)
         return any(_names_behind(text[match.end() :], text[: match.start()]) for match in found)
 
     def reports(self, text: str) -> bool:

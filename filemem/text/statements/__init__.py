@@ -316,7 +316,8 @@ def _with_support(parts: Sequence[Sentence], place: int) -> list[Sentence] | Non
 def _has_own_clause(text: str) -> bool:
     """Does a clause behind the first tell of the speaker by itself: "they rang, so my visit is on the 4th"?"""
     clauses = (plainly(clause).strip() for clause in re.split("[,;，；]", text)[1:])
-    return any(table.sign("own subject", one) and table.sign("settles", one) and not _is_vague(one) for one in clauses)
+    own = ((one, subject.end()) for one in clauses if (subject := table.sign("own subject", one)))
+    return any(table.sign("settles", one[at:]) and not _is_vague(one) for one, at in own)
 
 
 def _further(parts: Sequence[Sentence], place: int, held: int) -> list[Sentence]:
