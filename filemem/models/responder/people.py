@@ -40,8 +40,9 @@ _GIVEN = re.compile(
     rf"|(?<!我)叫([{_SURNAMES}][\u4e00-\u9fff]{{1,2}})(?=$|[，。！、 ])",
     re.IGNORECASE,
 )
-_SPELT = re.compile(  # a name in letters: 弟弟叫 Jun Hao
+_SPELT = re.compile(  # a name in letters: 弟弟叫 Jun Hao, 闺蜜阿Kay是…
     r"(?:的名字)?(?:名?叫|是)\s*([A-Za-z]\w+(?: [A-Za-z]\w+)?)(?=\s*(?:$|[,，.。、!！]))"
+    r"|([小老阿]?[A-Z][A-Za-z]+)(?=[是在说的有要去，,])"
 )
 _AGED = re.compile(  # a given name right before its owner's age: 闺女晓雨18上高三
     r"(?:名?叫|是)?(?!今年|已经|现在|刚刚?满|快要?|马上|都|才|正|那年|[当每]时)([\u4e00-\u9fff]{2})(?=\d{1,2}(?:岁|了|上|[，。、]|$))"
@@ -208,7 +209,7 @@ def _names_behind(after: str, before: str) -> list[str]:
     if match and match[1] not in terms.STOP and not _ACTS.fullmatch(match[1]):
         return [match[1]]
     if match := _SPELT.match(after) or _AGED.match(after):
-        return [match[1]]
+        return [next(filter(None, match.groups()))]
     if match := re.match(
         r"(?:的)?姓([\u4e00-\u9fff])[，,]?(?:单?名|叫)(?:\1)?([\u4e00-\u9fff]{1,2})(?=$|[，。])", after
     ):
