@@ -92,7 +92,7 @@ def table(path: Path) -> list[str]:
 
 def row(name: str) -> str:
     """The sums of a later set."""
-    cells = [line.strip("| ").split(" | ") for line in table(HERE / f"secrets-{name}.txt")[-2:]]
+    cells = [line.strip("| ").split(" | ") for line in table(HERE / "secrets" / f"{name}.txt")[-2:]]
     return "| " + " | ".join([name, *(f"{done.partition(' ')[0]} of {total}" for _, total, done in cells)]) + " |"
 
 
@@ -102,13 +102,13 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--missed", action="store_true", help="the lines that came out wrong, too")
     options = parser.parse_args()
-    for path in options.files or [HERE / "secrets.txt"]:
+    for path in options.files or [HERE / "secrets" / "first.txt"]:
         print("\n".join(table(path)), end="\n\n")
     if not options.files:
         print(
             "\n".join(["| set | secrets taken out | look-alikes taken out |", "| --- | --- | --- |", *map(row, LATER)])
         )
-    every = [HERE / "secrets.txt", *(HERE / f"secrets-{name}.txt" for name in LATER)]
+    every = [HERE / "secrets" / "first.txt", *(HERE / "secrets" / f"{name}.txt" for name in LATER)]
     for sample in (one for path in options.files or every for one in samples(path) if options.missed):
         if not right(sample):
             print(sample.kind, sample.language, repr(sample.text), "->", repr(redact(sample.text)[0]))
