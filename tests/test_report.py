@@ -28,7 +28,7 @@ from filemem.files import recalls
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.overview import check, report, status
-from filemem.overview.report import page
+from filemem.overview.report import contents, page
 from filemem.overview.report.page import element
 from filemem.text.plain import escape_controls
 
@@ -377,7 +377,7 @@ def test_a_long_life_is_shown_by_longer_spans(user: Folder) -> None:
     chart = report.gather(user, AT).chart
     assert (chart.step, chart.name(0)) == (60, "1930")
     assert sum(map(sum, chart.bins)) == 3
-    assert len(chart.bins) <= report.BINS
+    assert len(chart.bins) <= contents.BINS
 
 
 def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None:
@@ -404,10 +404,10 @@ def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None
     text = text_of(user)
     assert len(text) < 150_000
     said = " ".join(Page(text).texts)
-    assert f"And {750 - report.FACTS:,} more; filemem list" in said
-    assert f"And {750 - report.EVENTS:,} more; filemem timeline lists all." in said
+    assert f"And {750 - contents.FACTS:,} more; filemem list" in said
+    assert f"And {750 - contents.EVENTS:,} more; filemem timeline lists all." in said
     fading = len(status.status(user, AT).fading)
-    assert f"And {fading - report.FADING:,} more; filemem status --json lists all." in said
+    assert f"And {fading - contents.FADING:,} more; filemem status --json lists all." in said
 
 
 # -- the command -------------------------------------------------------------------------------------------------

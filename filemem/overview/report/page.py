@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from importlib import resources
 
-from filemem.overview.report import Chart, Report, ShownFact
+from filemem.overview.report.contents import Chart, Report, ShownFact
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line
 
