@@ -130,6 +130,8 @@ PLAIN = [
     *EN[1:4],
     *ZH[:3],
     "Please always answer in French.",
+    'Never start with "Certainly".',
+    "How I like my answers: metric units please, and no emojis.",
     "Hey! Call me Boss from now on.",
     "From now on, keep your answers short, please. I read them on my phone.",
     "Please call me Immy, nobody says Imogen but my mother.",

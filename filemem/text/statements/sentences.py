@@ -56,7 +56,7 @@ _OWN_CLAUSE = re.compile(
 )
 _LEAD = re.compile(  # what an order may stand behind: a heading, or why somebody wants to be answered so
     r"(?:(?:(?:ground|house|basic|my) )?rules?(?: for you)?|one thing|(?:two|a few|some) things|heads up|fyi"
-    r"|just so you know)\s?[:,]\s*"
+    r"|just so you know|how i(?:'d)? (?:like|want|prefer) (?:my|your|the) (?:answers|replies))\s?[:,]\s*"
     r"|my (?:eyes?|eyesight|hearing|english|hands?|memory)\b[^,;:.!?]{2,40}[,;] (?:so |please )*"
     r"|(?:几[条个点]规矩|规矩|约定|[一两几][点件]事?|先说好)[：:，,]|我(?:眼|耳|手|记性|文化|英[文语]|中文|普通话)[^，。！？：:]{1,12}[，,](?:所以|请|你)*",
     re.IGNORECASE,

@@ -22,9 +22,14 @@ ASKING = ("question", "request")
 _SHAPED = re.compile(
     r"[@$§→⇒※‚〈〉【】\"“”„«»‹›「」『』《》`<>|{}\[\]#*_\\]|~~|==|--|\n\s*\n|\w://|(?<!\w)'[^']{12,}'(?!\w)|//|(?<!\w)[‘’]|[‘’](?!\w)"
 )
+_UNWANTED = re.compile(  # a few words that the assistant is not to use
+    r"\b((?:never|don'?t|do not|avoid|stop)(?: \w+){1,3}) [\"“]([\w' ]{2,24})[\"”]", re.IGNORECASE
+)
 _LEADS = re.compile(r"(?<=[\w)）])\s?[:：](?![\d)(DP/-])")
 _MAY_LEAD = re.compile(
-    r"\b(?:remember|things?|favou?rs?|requests?|rules?)$|(?:记住|记一下|请求|要求|规矩|[一两二三几][点件]事?)$", re.I
+    r"\b(?:remember|things?|favou?rs?|requests?|rules?|i(?:'d)? (?:like|want|prefer) (?:my|your|the) (?:answers|replies))$"
+    r"|(?:记住|记一下|请求|要求|规矩|[一两二三几][点件]事?)$",
+    re.I,
 )
 _CLAUSE = re.compile(r"[,，;；:：]")
 _CLAUSE_END = re.compile(r"(?:[,，;；:：.]|\b(?:so|and|but))\s*$", re.IGNORECASE)
@@ -51,7 +56,7 @@ def plain_talk(text: str, owner: str) -> bool:
 
     Each of its sentences begins with a letter, not with a sign, a number or an emoji that leads to what follows."""
     language = language_of(text)
-    text = simplified(text.strip())
+    text = _UNWANTED.sub(r"\1 \2", simplified(text.strip()))
     if len(text) > LONGEST[language] or text.count("\n") >= LINES or _SHAPED.search(text) or ITEM.search(text):
         return False
     if _SIGNED.search(text) or re.search(_GREETED.format(owner=re.escape(owner)), text, re.IGNORECASE):
