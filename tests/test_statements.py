@@ -133,6 +133,7 @@ ROLES = {
         at this rate we'll get the roof done in 2070
         Next I'm selling my kidney to pay the vet.
         She wants me at choir, I'd sooner sing in a well.
+        some days i could throttle that printer
         I'd move to Kyoto if I could.
         要是我有一百万就搬去大理。
         如果我会弹琴就好了。
@@ -252,6 +253,8 @@ def test_without_a_day_it_is_not(text: str) -> None:
         "also im class treasurer now apparently",
         "im a bookbinder",
         "declared a minor in data science",
+        "Pls don't sugarcoat things with me",
+        "Two sons. Ruud's a trucker out of Ghent",
         "I'd be grateful if you'd use plain words",
         "talk normal dont be all professional",
         "cant do wasp stings, swell up like a balloon",
