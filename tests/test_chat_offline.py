@@ -119,6 +119,7 @@ def test_the_conversation_going_on_is_memory_too(chat: Chat, told: str, question
         (["Married to Wim, three years in May.", "The car is named Zoef."], "husband's name?", "Wim"),
         (["I'm Ada (ah-da), 33, solicitor at Bell & Quist."], "which firm am I with?", "Quist"),
         (["moms bday is 3 march", "im 31 today"], "when is my mother's birthday?", "3 march"),
+        (["moms bday is 3 march", "my bday is 9 may"], "whens my bday", "9 may"),
         (["lola remedios 84, still dances every week", "we saw 20 dancers"], "how old is my grandma", "84"),
         (["nan loves a good quiz", "nan fell on the ice in town"], "What happened to my gran?", "fell"),
         (["I've pulled out of the choir.", "I've pulled a muscle in my calf."], "What did I injure?", "calf"),

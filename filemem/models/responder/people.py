@@ -92,8 +92,7 @@ class Person(NamedTuple):
         if self.kin is None:
             given = (match.groups() for pattern in _ALSO for match in pattern.finditer(in_standard_words(text)))
             return any(self.named(name) for names in given for name in names)
-        found = self.kin.finditer(text)
-        return any(_names_behind(text[match.end() :], text[: match.start()]) for match in found)
+        return any(map(_names_beside, self.kin.finditer(text)))
 
     def reports(self, text: str) -> bool:
         """Does a text tell what this person says?"""
@@ -137,7 +136,7 @@ class People:
         words = self._pattern(kin)
         for text in self._texts:
             for match in words.finditer(text):
-                found.update(dict.fromkeys(_names_behind(text[match.end() :], text[: match.start()])))
+                found.update(dict.fromkeys(_names_beside(match)))
         return list(found)
 
     def asked(self, question: str) -> list[Person]:
@@ -194,6 +193,13 @@ def meant_by_pronoun(pronoun: str, who: list[Person]) -> list[Person]:
     of_one, of_other = (_MALE, _FEMALE) if pronoun.lower() in ("he", "him", "his", "他") else (_FEMALE, _MALE)
     sure = [one for one in who if one.name in of_one]
     return sure or ([] if any(one.name in of_other for one in who) else who)
+
+
+def _names_beside(found: re.Match[str]) -> list[str]:
+    """The names that stand beside a word for somebody; what is theirs, "mums birthday is", is none."""
+    text, owned = found.string, found[0].endswith("s") and found.re.fullmatch(found[0][:-1])
+    names = _names_behind(text[found.end() :], text[: found.start()])
+    return [name for name in names if not owned or not name.islower()]
 
 
 def _names_behind(after: str, before: str) -> list[str]:
