@@ -6,7 +6,6 @@ The table is `data/topics.toml`, to be read and changed there. Pure functions.
 import functools
 import math
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -83,10 +82,9 @@ def named(name: str) -> Topic:
     return next(topic for topic in _topics() if topic.name == name)
 
 
-@functools.cache
 def table() -> dict[str, Any]:
     """The whole table."""
-    return tomllib.loads((tables.DATA / "topics.toml").read_text(encoding="utf-8"))
+    return statement_table.loaded("topics.toml")
 
 
 @functools.cache

@@ -105,13 +105,20 @@ def _spoken() -> list[tuple[re.Pattern[str] | None, re.Pattern[str], dict[str, s
     """What a text must hold for its words to be replaced, the words, and what stands for each."""
     section, found = _table()["spoken"], []
     for name in ("en", "yue", "zh"):
-        words = "|".join(map(re.escape, sorted(section[name], key=len, reverse=True)))
+        meant = dict(pair.split(" = ") for pair in re.split(r",\s+", section[name]))
+        words = "|".join(map(re.escape, sorted(meant, key=len, reverse=True)))
         pattern = rf"(?<![\w'])(?:{words})(?![\w'])" if name == "en" else words
         sign = section.get(f"{name}_signs")
-        found.append((re.compile(sign) if sign else None, re.compile(pattern, re.IGNORECASE), section[name]))
+        found.append((re.compile(sign) if sign else None, re.compile(pattern, re.IGNORECASE), meant))
     return found
 
 
 @functools.cache
+def loaded(name: str) -> dict[str, Any]:
+    """A table of patterns in `data/`. A long pattern goes on in the next lines, each of which begins with `|`."""
+    text = (tables.DATA / name).read_text(encoding="utf-8")
+    return tomllib.loads(re.sub(r"\n +\|", "|", text))
+
+
 def _table() -> dict[str, Any]:
-    return tomllib.loads((tables.DATA / "statements.toml").read_text(encoding="utf-8"))
+    return loaded("statements.toml")
