@@ -27,6 +27,7 @@ def kept(text: str, *, to_assistant: bool = True) -> list[str]:
 
 ROLES = {
     "telling": """
+        换我来开车了，老公腰不好
         I live above the bakery in Hill Street.
         What a day, I got the job at Fenwick's!
         When I was six we lived in Malta.
@@ -47,6 +48,7 @@ ROLES = {
         医生看完片子第一句话是：“你几岁了？”
         他不是我哥，是我表哥。""",
     "question": """
+        有什么 low sugar 的甜品 idea
         Where did I put the spare key?
         what time is my train on friday
         wheres my passport
@@ -103,6 +105,7 @@ ROLES = {
         别用表情符号。
         请用中文回答我。""",
     "remember": """
+        这几个日子都给我记好了：小雨3月1号领证，老周5月6号手术。
         Remember that my locker is number 48.
         Don't forget I'm off on Wednesdays.
         note to self: the boiler was serviced in May
@@ -111,6 +114,7 @@ ROLES = {
         我的门牌号是18号，记一下。
         能不能记住我周三不上班？""",
     "forget": """
+        Deposit 那件事你 forget 掉吧
         Forget that I told you about Priya.
         please delete everything about my divorce
         Can you forget what I said about the loan?
@@ -129,6 +133,7 @@ ROLES = {
         这个别记，我打算离职。
         下面的话不用保存。""",
     "unreal": """
+        换我我也摔门
         If I won the lottery I'd buy a boat in Split.
         I wish I had a sister.
         Imagine we lived on Mars.
