@@ -436,6 +436,8 @@ def test_of_a_request_what_its_speaker_says_of_themselves_is_kept_alone(text: st
         ("forget the stuff i said about ruud fr", "ruud"),
         ("pls delete everything abt ruud i never want to think of him", "ruud"),
         ("之前跟你说的表哥那钱的事，忘了吧，别留着", "表哥"),
+        ("Deposit 吵架那件事你 forget 掉吧，please don't keep it", "Deposit 吵架"),
+        ("表哥借钱那事你给我忘了吧，别留着。", "表哥借钱"),
     ],
 )
 def test_a_request_to_forget_names_what_and_nothing_of_its_turn_is_kept(text: str, about: str) -> None:
