@@ -24,16 +24,17 @@ TOWNS = ("Ghent", "Porto", "Leeds", "Oslo", "Turin", "Cadiz", "Brno", "Graz")
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with some hundred old talks, and as many facts of past events; and an export of as many talks."""
+    """A store with thirty old talks and a hundred facts of past events; and an export of fifty talks."""
     folder = tmp_path_factory.mktemp("full")
     ann = folder / "store" / "ann"
-    for number in range(30):
+    for number in range(100):
         day = f"2026-0{1 + number % 9}-{10 + number % 19}"
         said = f"My friend Tom{number} moved to {TOWNS[number % 8]} in May and I bought {number} lamps there for my new flat."
         turns = format_turn("Ann", "09:30", said) + format_turn("assistant", "09:31", "That sounds lovely. " * 30)
         talk = ann / f"sessions/2026/{day}-09{number % 60:02}-talk-{number}.md"
         fact = ann / f"facts/2026/{day}-lamp-{number}.md"
-        for place, text in ((talk, turns), (fact, f"---\nkind: event\nimportance: 1\n---\nBought lamp {number}.\n")):
+        lamp = f"---\nkind: event\nimportance: 1\n---\nBought lamp {number}.\n"
+        for place, text in ((fact, lamp), (talk, turns))[: 2 if number < 30 else 1]:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text)
     lines = [
@@ -99,7 +100,7 @@ def test_a_job_ends_cleanly_and_the_next_run_finishes_it(full: Path, tmp_path: P
     assert start(undisturbed, *words).wait(120) == 0
     wanted, before = memories(undisturbed), memories(full / "store")
     codes = []
-    for number, after in enumerate((1, 12, 1, 12, 1, 12)):  # again where the job was faster than the signal
+    for number, after in enumerate((1, 12) * 6):  # again where the job was faster than the signal
         if number > 1 and 143 in codes:
             break
         store = tmp_path / str(number)
