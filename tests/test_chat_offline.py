@@ -325,6 +325,12 @@ def test_a_question_about_a_day_alone_is_answered_by_what_was_said_then_or_of_it
     assert [name for name, (_, text) in told.items() if text[:12] in said] == [answer] * bool(answer)
 
 
+def test_what_one_message_found_answers_no_other(chat: Chat) -> None:
+    """A few words that name a thing are looked for among the facts, not among what was found for the question before."""
+    chat("My sister's birthday is on 5 December.")
+    assert "birthday" not in chat("When is my sister's birthday?", "vet bill")
+
+
 def test_a_pasted_text_of_any_length_is_taken(chat: Chat) -> None:
     chat("I live in Ghent.")
     assert chat("lorem ipsum dolor " * 10_000) == "All right."

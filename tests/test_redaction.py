@@ -453,3 +453,8 @@ def searched(texts: list[str]) -> None:
         "import json, sys; from filemem.text.redaction import redact\nfor text in json.load(sys.stdin): redact(text)"
     )
     assert filemem("-c", program, given=json.dumps(texts)).returncode == 0
+
+
+@pytest.mark.parametrize("asked", ["Can we not save this: 4471-22", "please don't store this: 4471-22"])
+def test_what_is_asked_not_to_be_kept_is_taken_out_however_politely(asked: str) -> None:
+    assert "4471" not in redact(asked)[0]

@@ -105,6 +105,7 @@ ROLES = {
         别用表情符号。
         请用中文回答我。""",
     "remember": """
+        帮我记生日：小雨3月1号，老周5月6号
         这几个日子都给我记好了：小雨3月1号领证，老周5月6号手术。
         Remember that my locker is number 48.
         Don't forget I'm off on Wednesdays.

@@ -38,8 +38,9 @@ class OfflineModel:
         said = messages[asked]["content"]
         searched = any(message["role"] == "tool" for message in messages[asked + 1 :])
         memories = self._memories()
+        if not searched:
+            self._tools.found.clear()  # what an earlier message asked for answers no other
         if tools and not searched and wording.needs_lookup(said):
-            self._tools.found.clear()
             self._tools.current = memories.current
             asks = ({"query": query, "limit": responder.LIMIT} for query in responder.searches(said))
             calls = (json.dumps(one, ensure_ascii=False) for one in asks)

@@ -33,9 +33,7 @@ FLOOR = 0.001  # the least that a passage found scores
 LEAST = 0.1  # of the question's weight, that a passage's words must give for what marks an answer to count in full
 
 LIKELY = 120  # files whose passages are weighed by the rarer words, their neighbours and what marks them, and
-PROMISING = (
-    200  # of these those with so many of the passages that weigh most are scored by all words; more to find more
-)
+PROMISING = 200  # of these those with so many of the passages that weigh most are scored by all words; more if more are asked for
 
 
 class Scored(NamedTuple):

@@ -112,9 +112,8 @@ def understood(
     about = topics.asked(text)
     if not any(topic.name == "name" for topic in about):
         who = [one for one in who if not any(topic.person == one.name for topic in about if topic.person)]
-    about = [
-        topic for topic in about if not any(topic.ask.fullmatch(one.name) for one in who)
-    ]  # it is they who are named
+    # A topic that is but the name of somebody asked about is no topic.
+    about = [topic for topic in about if not any(topic.ask.fullmatch(one.name) for one in who)]
     mentioned = dates.mentioned(text, today)
     spans = [one.span for one in mentioned]
     parsed = question.parse(text, corpus.speaker_names)

@@ -159,9 +159,8 @@ def distinct(best: list[Evidence], found: list[Evidence], *, past: bool = False)
     for one in best if past else _current_above(best, found):
         rests = SOURCE_MARK.search(one.text) if one.path == PROFILE else None
         place = rests[1] if rests else f"{live(one.path)}:{one.line}"
-        quoted = one.over and any(
-            one.text in other.text for other in best if other.text != one.text
-        )  # in what corrects it
+        # What corrects it may quote it.
+        quoted = one.over and any(one.text in other.text for other in best if other.text != one.text)
         if told.isdisjoint({place, one.text}) and turns.isdisjoint(one.sources) and not quoted:
             out.append(one)
             turns |= {place} if not one.sources else set()

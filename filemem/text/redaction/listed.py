@@ -164,7 +164,7 @@ def _requests() -> re.Pattern[str]:
     end = r"(?=\s*(?:[.,;:!?)\]}…。，！？：；、\n\0]|$))"
     many = rf"(?:\s{{0,2}}{it}){{0,4}}"
     return re.compile(
-        rf"(?i)(?<![a-z])(?<!\bi )(?<!\bwe )(?<!\bcan )(?<!\bcould ){any_of('no')}{many}\s{{0,2}}{keep}{many}{end}"
+        rf"(?i)(?<![a-z])(?<!\bi can )(?<!\bwe can )(?<!\bi could )(?<!\bwe could ){any_of('no')}{many}\s{{0,2}}{keep}{many}{end}"
         rf"|(?<![a-z]){keep}{many}\s{{1,2}}nicht{many}{end}|(?<![a-z]){any_of('not-kept')}{end}",
         re.ASCII,
     )
