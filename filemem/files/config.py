@@ -231,16 +231,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
         value = float(value)
     if key in ("redact_also", "redact_never"):
         return _patterns(key, value, wrong) or default
-    if key == "prices":
-        return _prices(value, wrong) or default
-    if key == "stores":
-        return _stores(value, wrong) or default
-    if key == "imports":
-        return _entries(value, wrong) or default
-    if key == "embeddings":
-        return _embeddings(value, wrong)
-    if key == "limits":
-        return _limits(value, wrong)
+    if key in _STRUCTURED:
+        return _STRUCTURED[key](value, wrong) or default
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
@@ -320,3 +312,4 @@ def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
 
 _PRICE = re.compile(r"\S+(?: \d{1,6}(?:\.\d{1,6})?){2}", re.ASCII)
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_STRUCTURED = {"prices": _prices, "stores": _stores, "imports": _entries, "embeddings": _embeddings, "limits": _limits}
