@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from filemem import Store, User
 from filemem.chat.conversation import Conversation, Notice
 from filemem.cli import cli
-from filemem.files import withheld
+from filemem.files import pending_deletion
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
 from filemem.forgetting.maintenance import maintain, restore
@@ -402,7 +402,7 @@ def test_yes_as_the_next_message_deletes_it(mara: Folder, chat: Chat, yes: str) 
     chat("My doctor prescribed me zopiclone.")
     assert chat("Forget what I told you about the zopiclone.", yes).startswith(("Deleted: ", "已删除："))
     assert all("zopiclone" not in mara.read(path).decode() + path for path in mara.paths())
-    assert not any("zopiclone" in place for places in withheld.read(mara).places.values() for place in places)
+    assert not any("zopiclone" in place for places in pending_deletion.read(mara).places.values() for place in places)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from scripted_server import ScriptedServer, calls
 
 from filemem import Store, User
 from filemem.cli import cli
-from filemem.files import episode, withheld
+from filemem.files import episode, pending_deletion
 from filemem.files.episode import Episode
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
@@ -228,7 +228,7 @@ def test_a_models_words_go_with_any_turn_and_are_withheld_with_it(ann: Folder) -
     asked = talk(ann, AT + dt.timedelta(1), "Please forget that I have diabetes.", "All right.")
     turns = [one for one in ann.memory(asked).passages if one.speaker]
     assert asking.answer(ann, asked, turns[:1], AT)
-    assert withheld.read(ann).hides(path, 4)
+    assert pending_deletion.read(ann).hides(path, 4)
     assert not [hit for hit in User(ann).search_files("an illness of ann") if hit.line == 4]
 
 

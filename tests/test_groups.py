@@ -13,7 +13,7 @@ from scripted_server import ScriptedServer, calls, fail
 from filemem import Store, index
 from filemem.chat.conversation import Conversation
 from filemem.cli import cli
-from filemem.files import running, withheld
+from filemem.files import pending_deletion, running
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, erasure
 from filemem.models.offline import OfflineModel
@@ -135,9 +135,9 @@ def test_it_goes_with_what_is_forgotten_or_kept_back(mara: Folder, endpoint: Scr
     with endpoint as server:
         server.script(calls(("sum_up", {"clusters": [{"number": 2, "text": SAID}]})))
         clusters(mara, "--model", "m")
-    withheld.withhold(mara, "sessions/x.md:1", ["facts/2026/2026-04-01-x.md"], NOW)
+    pending_deletion.hold_back(mara, "sessions/x.md:1", ["facts/2026/2026-04-01-x.md"], NOW)
     assert f"  {SAID}" not in clusters(mara)
-    withheld.release(mara, ["facts/2026/2026-04-01-x.md"], NOW)
+    pending_deletion.release(mara, ["facts/2026/2026-04-01-x.md"], NOW)
     assert f"  {SAID}" in clusters(mara)
     erasure.apply(mara, deletion.plan(mara, [deletion.item_at(mara, "facts/2026/2026-04-08-x.md", None)]), NOW)
     assert running.clusters(mara) == {}

@@ -8,9 +8,9 @@ import pytest
 
 from filemem import Store
 from filemem.files.passages import format_turn
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.store import StoreFolder
 from filemem.files.transcript import create
-from filemem.files.withheld import Withheld
 from filemem.importers import import_file
 from filemem.remembering import consolidation, sessions
 
@@ -42,7 +42,7 @@ def test_a_session_says_itself_that_it_is_records(tmp_path: Path) -> None:
 def test_an_assistant_is_who_the_importer_says(tmp_path: Path, front: str, who: str) -> None:
     user = Store(tmp_path).user("mara").folder
     path = create(user, "talk", AT, [format_turn("Botty", "09:30", "I live in Ghent.")], front)
-    assert sessions.users_turns(user.memory(path), "mara", Withheld({})).speakers == [who]
+    assert sessions.users_turns(user.memory(path), "mara", PendingDeletion({})).speakers == [who]
 
 
 def test_an_import_states_the_assistant(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_an_import_states_the_assistant(tmp_path: Path) -> None:
     (taken,) = import_file(store, "chatgpt", str(tmp_path / "conversations.json"), user="mara").added
     memory = store.folder("mara").memory(taken.path)
     assert memory.front["assistant"] == "ChatGPT"
-    assert sessions.users_turns(memory, "mara", Withheld({})).to_assistant
+    assert sessions.users_turns(memory, "mara", PendingDeletion({})).to_assistant
 
 
 def _message(role: str, text: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ from filemem.chat.seen import PromptRecorder
 from filemem.chat.standing import CoreMemory, core_memory
 from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
-from filemem.files import config, recalls, running, withheld
+from filemem.files import config, pending_deletion, recalls, running
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
@@ -236,7 +236,7 @@ class Conversation:
 
     def _shown_turns(self) -> list[Passage]:
         """The turns so far without those that are withheld; the last one is there, as it is answered."""
-        turns, hidden = list(self.transcript.turns()), withheld.read(self.user)
+        turns, hidden = list(self.transcript.turns()), pending_deletion.read(self.user)
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:

@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError
-from filemem.files import trust, withheld
+from filemem.files import pending_deletion, trust
 from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
-from filemem.files.withheld import Withheld
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.index.corpus import Corpus
 from filemem.remembering.profile import under
 from filemem.search import filters
@@ -28,7 +28,7 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
     lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
     lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
     standing = [one.path for one in lessons if not filters.lapse(one, today)]
-    hidden, said, spent = withheld.read(folder), list[str](), 0
+    hidden, said, spent = pending_deletion.read(folder), list[str](), 0
     imported = functools.cache(functools.partial(_imported, folder))
     told = (wish for path in standing for wish in _lesson(folder, path, hidden, imported))
     for wish in itertools.chain(told, _written(folder)):
@@ -44,7 +44,7 @@ def followed(folder: Folder) -> bool:
     return bool(folder.trust.known(trust.wishes(folder.root), trust.WISHES))
 
 
-def _lesson(folder: Folder, path: str, hidden: Withheld, imported: Callable[[str], bool]) -> Iterator[str]:
+def _lesson(folder: Folder, path: str, hidden: PendingDeletion, imported: Callable[[str], bool]) -> Iterator[str]:
     """The wishes of one lesson; none where it goes back to what was imported or said by another."""
     try:
         memory = folder.memory(path)

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import archive, withheld
+from filemem.files import archive, pending_deletion
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
@@ -52,7 +52,7 @@ def answer(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> 
         places = _withhold(folder, words, f"{path}:{said.line}", at)
         return Answer(_proposal(places, words, chinese=is_chinese(said.text)))
     before = next((turn for turn in reversed(turns[:-1]) if turn.speaker == said.speaker), None)
-    if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in withheld.read(folder).places:
+    if before and _YES.fullmatch(said.text.strip()) and f"{path}:{before.line}" in pending_deletion.read(folder).places:
         return _deleted(folder, _request(folder, path, before, at.date()), at, chinese=is_chinese(said.text))
     return None
 
@@ -60,7 +60,7 @@ def answer(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) -> 
 def keep_back(folder: Folder, path: str, turns: list[Passage], line: int, at: dt.datetime) -> None:
     """Withhold the answer at a line along with the request before it, as it names the places."""
     asked = next(turn.line for turn in reversed(turns) if turn.line < line)
-    withheld.withhold(folder, f"{path}:{asked}", [f"{path}:{line}"], at)
+    pending_deletion.hold_back(folder, f"{path}:{asked}", [f"{path}:{line}"], at)
 
 
 def _withhold(folder: Folder, words: str, by: str, at: dt.datetime) -> list[str]:
@@ -72,11 +72,11 @@ def _withhold(folder: Folder, words: str, by: str, at: dt.datetime) -> list[str]
     plan = deletion.mentions(folder, words)
     places = [item.place for item in plan.items]
     with folder.locked():
-        withheld.withhold(folder, by, dict.fromkeys([*places, by]), at)
+        pending_deletion.hold_back(folder, by, dict.fromkeys([*places, by]), at)
         memories = [path for path in plan.whole if kind_of(path) in ("facts", "lessons")]
         for path in memories:
             with contextlib.suppress(ValueError, FilememError):
-                folder.edit(path, lambda data, path=path: set_front(path, data, withheld.MARK, "true"))  # type: ignore[misc]
+                folder.edit(path, lambda data, path=path: set_front(path, data, pending_deletion.MARK, "true"))  # type: ignore[misc]
         gone = set(map(archive.live, memories))
         with contextlib.suppress(FilememError):
             folder.edit(PROFILE, lambda data: _without(data, gone))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError
-from filemem.files import archive, config, disk, sections, withheld
+from filemem.files import archive, config, disk, pending_deletion, sections
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
@@ -135,7 +135,7 @@ def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int)
     old, digest = known.get(archive.live(path)), sections.digest(memory.data)
     if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return None
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     told = [passage for passage in memory.passages if passage.line != memory.episode_line]
     memory.passages = [passage for passage in told if not hidden.hides(path, passage.line)]
     return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None

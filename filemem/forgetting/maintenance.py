@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from filemem import importers, index
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
-from filemem.files import archive, config, recalls, withheld
+from filemem.files import archive, config, pending_deletion, recalls
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
@@ -293,11 +293,11 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
 def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     found = [folder.locate(path) for path in paths]
     said = sweeper.restore(folder, paths, at)
-    withheld.release(folder, found, at)
+    pending_deletion.release(folder, found, at)
     for path in map(live, found):
         with contextlib.suppress(FilememError, ValueError):
-            if folder.memory(path).front.get(withheld.MARK):
-                folder.edit(path, lambda data, path=path: set_front(path, data, withheld.MARK, "false"))  # type: ignore[misc]
+            if folder.memory(path).front.get(pending_deletion.MARK):
+                folder.edit(path, lambda data, path=path: set_front(path, data, pending_deletion.MARK, "false"))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return JobDone(
         "restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {first_few(map(live, found))}"

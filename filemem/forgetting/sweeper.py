@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import NotFound, Refused
-from filemem.files import archive, config, disk, recalls, withheld
+from filemem.files import archive, config, disk, pending_deletion, recalls
 from filemem.files import said as turns_said
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
@@ -53,7 +53,7 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     going: dict[str, tuple[IndexedFile, SweepMove]] = {}
     coming: list[SweepMove] = []
     threshold = fading.curve(config.of(folder)).threshold
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):

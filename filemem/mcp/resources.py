@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from filemem.errors import NotFound
-from filemem.files import recalls, withheld
+from filemem.files import pending_deletion, recalls
 from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
@@ -34,7 +34,7 @@ def path_of(folder: Folder, uri: str) -> str:
 
 def listed(folder: Folder, cursor: str | None) -> types.ListResourcesResult:
     """The memories in order of their paths, those behind the one that `cursor` names; what is withheld is not listed."""
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     stats = sorted(stat for stat in folder.files() if not hidden.hides(stat.path, 0) and stat.path > (cursor or ""))
     page = [
         types.Resource(

@@ -7,7 +7,7 @@ without a model there is none.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from filemem.files import config, running, withheld
+from filemem.files import config, pending_deletion, running
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.models import Model, prompt
@@ -50,7 +50,7 @@ class NameCluster(NamedTuple):
 
 def clusters(folder: Folder, drawn: Graph, owner: str) -> list[NameCluster]:
     """The clusters of a graph, each with what was said of its lines as they are now."""
-    hidden, own, kept = withheld.read(folder), config.of(folder).own, running.clusters(folder)
+    hidden, own, kept = pending_deletion.read(folder), config.of(folder).own, running.clusters(folder)
     found = []
     for names in drawn.clusters(owner):
         ties = [tie for tie in drawn.ties if tie.one in names and tie.other in names]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, disk, facts, recalls, withheld
+from filemem.files import archive, config, disk, facts, pending_deletion, recalls
 from filemem.files.archive import live
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
@@ -147,7 +147,7 @@ def plan(
     order = sessions.in_order(folder)
     chosen = set(order if paths is None else paths)
     book, pending, names = book or Ledger(folder), [], set[str]()
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     for path in order:
         memory = sessions.load(folder, path) if path in chosen else None
         new = episodes.new_of(memory, book, hidden, until) if memory else None

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import archive, config, episode, withheld
+from filemem.files import archive, config, episode, pending_deletion
 from filemem.files.episode import Episode
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, encoding_of, is_archived
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.transcript import ASSISTANT, EVENTS
-from filemem.files.withheld import Withheld
 from filemem.models.responder.wording import OURS
 from filemem.remembering import injection
 from filemem.remembering.ledger import Ledger, digest, turn_digest
@@ -167,7 +167,7 @@ class New(NamedTuple):
     due: bool = False
 
 
-def new_of(memory: Memory, book: Ledger, hidden: Withheld, until: int | None) -> New:
+def new_of(memory: Memory, book: Ledger, hidden: PendingDeletion, until: int | None) -> New:
     """What is new of a session; of a conversation that goes on, only the turns before the line `until`."""
     said = passages(memory)
     digests = [turn_digest(memory.path, passage) for passage in said]
@@ -188,7 +188,7 @@ def line(session: Session, said: Episode) -> str:
 
 def sum_up(folder: Folder, path: str) -> None:
     """Quote a session that has ended, where its episode is not about all of it yet."""
-    book, memory, hidden = Ledger(folder), load(folder, path), withheld.read(folder)
+    book, memory, hidden = Ledger(folder), load(folder, path), pending_deletion.read(folder)
     new = new_of(memory, book, hidden, None) if memory else None
     if memory and new and new.due:
         written = line(users_turns(memory, folder.name, hidden, config.of(folder).own), episode.NONE)

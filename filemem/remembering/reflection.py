@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import config, withheld
+from filemem.files import config, pending_deletion
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.models import Model, prompt
@@ -42,7 +42,7 @@ class Reflected(NamedTuple):
 
 def sessions_to_reflect_on(folder: Folder) -> list[Session]:
     """The newest sessions that a request holds, oldest first; of fewer than two none."""
-    found, spent, hidden = list[Session](), 0, withheld.read(folder)
+    found, spent, hidden = list[Session](), 0, pending_deletion.read(folder)
     for path in reversed(sessions.in_order(folder)):
         memory = sessions.load(folder, path)
         if memory:

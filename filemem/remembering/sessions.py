@@ -11,8 +11,8 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, kind_of, when_of
 from filemem.files.passages import Passage
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.transcript import ASSISTANT
-from filemem.files.withheld import Withheld
 from filemem.remembering.comparison import display
 from filemem.remembering.ledger import Ledger, turn_digest
 from filemem.text.own_patterns import NONE, OwnPatterns
@@ -139,7 +139,7 @@ def speaker(memory: Memory, passage: Passage) -> str:
     return ASSISTANT if machine else display(passage.speaker)
 
 
-def users_turns(memory: Memory, user: str, hidden: Withheld, own: OwnPatterns = NONE) -> Session:
+def users_turns(memory: Memory, user: str, hidden: PendingDeletion, own: OwnPatterns = NONE) -> Session:
     """What was said in a transcript of the user of that name; a turn that is `hidden` says nothing."""
     day, said = memory.date or dt.date.min, []
     for passage in passages(memory):

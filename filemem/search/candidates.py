@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import archive, withheld
+from filemem.files import archive, pending_deletion
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import Memory, kind_of, when_of
 from filemem.files.passages import Passage
@@ -215,7 +215,7 @@ class Reader:
         self.time = filters.time_asked(parsed.spans, today)
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
-        self._withheld = withheld.read(self._folder)
+        self._pending = pending_deletion.read(self._folder)
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
@@ -265,7 +265,7 @@ class Reader:
 
     def _left_out(self, path: str, line: int) -> bool:
         """Does a passage stand in the prompt already, or is it withheld?"""
-        return self._in_prompt(path, line) or self._withheld.hides(path, line)
+        return self._in_prompt(path, line) or self._pending.hides(path, line)
 
     def _in_prompt(self, path: str, line: int) -> bool:
         return self._current is not None and self._going_on(path) and line >= self._current.line

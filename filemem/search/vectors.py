@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator, Mapping
 from filemem.endpoint import Embedder, ModelError
 from filemem.endpoint.embeddings import BATCH
 from filemem.errors import FilememError
-from filemem.files import config, disk, globs, withheld
+from filemem.files import config, disk, globs, pending_deletion
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
-from filemem.files.withheld import Withheld
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.search import evidence
@@ -117,7 +117,7 @@ class Vectors:
 
     def _missing(self, index: Index, corpus: Corpus, most: float) -> dict[str, str]:
         """Texts without a vector, by key: about so many, of whole files."""
-        hidden: Withheld = withheld.read(index.folder)
+        hidden: PendingDeletion = pending_deletion.read(index.folder)
         found: dict[str, str] = {}
         for entry in self._wanted(corpus):
             if len(found) >= most:

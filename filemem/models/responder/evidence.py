@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import episode, withheld
+from filemem.files import episode, pending_deletion
 from filemem.files.archive import live
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory, is_note, kind_of, words_of_name
 from filemem.files.passages import Passage
+from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.transcript import ASSISTANT
-from filemem.files.withheld import Withheld
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.models.responder.wording import OURS, small_talk
@@ -71,14 +71,16 @@ def facts(folder: Folder, index: Index, today: dt.date, time: filters.Time | Non
     corpus = index.corpus()
     entries = [entry for entry in corpus.entries() if entry.kind in ("facts", "lessons")]
     entries.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     for entry in entries[:MOST_FACTS]:
         for one in _of_entry(folder, index, corpus, entry, hidden):
             over = bool(filters.lapse(entry, *(time or (today,)))) and not one.partly
             yield one._replace(over=over, held=filters.then_or_now(entry, today, time))
 
 
-def _of_entry(folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, hidden: Withheld) -> Iterator[Evidence]:
+def _of_entry(
+    folder: Folder, index: Index, corpus: Corpus, entry: IndexedFile, hidden: PendingDeletion
+) -> Iterator[Evidence]:
     try:
         memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))
     except FilememError:
@@ -150,7 +152,7 @@ def recent(folder: Folder, index: Index, current: CurrentConversation | None) ->
     corpus = index.corpus()
     entries = [entry for entry in corpus.entries() if entry.kind == "sessions" and entry.count]
     entries.sort(key=lambda entry: (entry.date, entry.path), reverse=True)
-    hidden = withheld.read(folder)
+    hidden = pending_deletion.read(folder)
     for entry in entries[:MOST_SESSIONS]:
         try:
             memory = index.shelf.memory(folder, entry.path, corpus.stats(entry.first))

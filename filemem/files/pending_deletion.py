@@ -13,12 +13,12 @@ from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.files.memory import live
 
-NAME = "withheld.log"
-WITHHELD, RELEASED = "withheld", "released"
+NAME = "withheld.log"  # as stores have it
+HELD, RELEASED = "withheld", "released"
 MARK = "withheld"  # the key of front matter that says so in the memory itself
 
 
-class Withheld:
+class PendingDeletion:
     """What is withheld: places by the turn that asked for it."""
 
     def __init__(self, places: dict[str, list[str]]) -> None:
@@ -35,27 +35,27 @@ class Withheld:
         return bool(self._all) and (path in self._all or f"{path}:{line}" in self._all)
 
 
-def read(folder: Folder) -> Withheld:
+def read(folder: Folder) -> PendingDeletion:
     """What is withheld now; a note that cannot be read withholds nothing."""
     try:
         text = disk.read(folder.bookkeeping(NAME)).decode("utf-8", "replace")
     except (FilememError, OSError):
-        return Withheld({})
+        return PendingDeletion({})
     places: dict[str, list[str]] = {}
     for line in text.split("\n"):
         _, _, rest = line.partition("\t")
         how, _, rest = rest.partition("\t")
         by, _, place = rest.partition("\t")
-        if how == WITHHELD and place:
+        if how == HELD and place:
             places.setdefault(by, []).append(place)
         elif how == RELEASED:
             places.pop(by, None)
-    return Withheld(places)
+    return PendingDeletion(places)
 
 
-def withhold(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
+def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
     """Withhold places because a turn asked for it."""
-    _add(folder, (f"{at:%Y-%m-%dT%H:%M}\t{WITHHELD}\t{by}\t{live(place)}\n" for place in places))
+    _add(folder, (f"{at:%Y-%m-%dT%H:%M}\t{HELD}\t{by}\t{live(place)}\n" for place in places))
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
