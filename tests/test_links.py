@@ -1,19 +1,13 @@
-"""A search follows links one hop: what is asked of somebody whom the question does not name is found by the name that a memory
-gives; and the graph shows types, other names as one, and what hangs together."""
+"""The graph of links shows types, other names as one, and what hangs together."""
 
-import datetime as dt
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from filemem import Store, index
+from filemem import Store
 from filemem.cli import cli
 from filemem.files.folder import Folder
-from filemem.search import search_files
-from filemem.search.hits import Hit
-
-TODAY = dt.date(2026, 5, 1)
 
 
 @pytest.fixture
@@ -26,34 +20,6 @@ def user(tmp_path: Path) -> Folder:
     folder.create("facts/2026/2026-02-03-b.md", "小芳在华为工作。\n")
     folder.create("facts/2026/2026-02-03-c.md", "老陈在百度工作。\n")
     return folder
-
-
-def found(user: Folder, question: str) -> list[Hit]:
-    return search_files(index.of(user), question, today=TODAY).hits
-
-
-@pytest.mark.parametrize(
-    ("question", "day"), [("Where does Alice's sister work?", "2026-01"), ("小丽的姐姐在哪里工作？", "2026-02")]
-)
-def test_what_is_asked_of_somebody_is_found_by_their_name(user: Folder, question: str, day: str) -> None:
-    """Beside the memory that gives it, and before what is told of anybody else."""
-    assert [hit.path for hit in found(user, question)][:2] == [
-        f"facts/{day[:4]}/{day}-02-a.md",
-        f"facts/{day[:4]}/{day}-03-b.md",
-    ]
-
-
-def test_a_question_that_is_answered_follows_no_link(user: Folder) -> None:
-    user.create("facts/2026/2026-01-04-d.md", "Alice works at [[Acme]], where [[Carol]] works.\n")
-    user.create("facts/2026/2026-01-05-e.md", "Carol collects stamps.\n")
-    paths = [hit.path[-4:] for hit in found(user, "Where does Alice work?")]
-    assert paths[0] == "d.md" and "e.md" not in paths
-
-
-def test_without_the_link_the_name_is_not_looked_for(user: Folder) -> None:
-    user.edit("facts/2026/2026-01-02-a.md", lambda data: data.replace(b"[[Beth]]", b"Beth"))
-    [first, *_] = found(user, "Where does Alice's sister work?")
-    assert first.path.endswith("a.md") and "work" in first.lacks
 
 
 def graph(user: Folder, *more: str) -> list[str]:

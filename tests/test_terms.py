@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text import chinese, tables, terms
+from filemem.text import chinese, terms
 
 
 @pytest.mark.parametrize(
@@ -106,17 +106,6 @@ def test_related_words_are_found_from_any_form_and_never_hold_the_word_itself() 
     for word in ("hobbies", "job", "运动"):
         assert terms.stem(word) not in [*terms.related(word)[0], *terms.related(word)[1]]
     assert terms.related("zyzzyva") == ([], [])
-
-
-def test_words_that_are_used_alike_are_found_from_any_form_and_every_line_of_their_table_is() -> None:
-    assert "instrument" in terms.alike("guitars")
-    assert "上班" in terms.alike("工作")
-    assert terms.alike("zyzzyva") == terms.alike("的") == terms.alike("") == []
-    table = [line.split() for line in tables.lines("alike.txt")]
-    assert table == sorted(table)
-    for word, *others in table:
-        assert terms.alike(word) == others or terms.stem(word) != word  # a stem of a stem may be another
-        assert word not in others
 
 
 @pytest.mark.parametrize(

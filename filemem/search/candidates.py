@@ -219,15 +219,6 @@ class Reader:
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
-    def again(self, parsed: Query) -> "Reader":
-        """A reader for another question to the same memories."""
-        return Reader(self._index, self.corpus, parsed, self.today, self._current)
-
-    @property
-    def owner(self) -> str:
-        """Whose memories these are."""
-        return self._folder.name
-
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already and what sums the prompt up."""
         corpus, told = self.corpus, dict[int, tuple[FileStatus, int]]()

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from filemem.text import chinese, terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
-ALIKE, MOST_ALIKE = 0.25, 8  # what a word counts that is used much like one, and how many are looked for
 LIGHT = 0.5  # what the words count that any question may be put with
 ALONE, HALF = 0.5, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
 ACROSS = 0.4  # what a pair counts whose characters are of two words
@@ -191,12 +190,7 @@ def _light_stems() -> frozenset[str]:
 
 def _others(token: str) -> tuple[tuple[str, float], ...]:
     near, members = terms.related(token)
-    shares = (
-        dict.fromkeys(terms.alike(token)[:MOST_ALIKE], ALIKE)
-        | dict.fromkeys(near, RELATED)
-        | dict.fromkeys(members, MEMBER)
-    )
-    return tuple(shares.items())
+    return tuple((dict.fromkeys(near, RELATED) | dict.fromkeys(members, MEMBER)).items())
 
 
 def _without_names(question: str, speaker_names: Sequence[str]) -> tuple[str, list[int], list[int]]:

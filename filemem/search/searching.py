@@ -12,7 +12,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import Corpus
-from filemem.search import certainty, days, evidence, filters, groups, links, lookup, question, ranking, selection
+from filemem.search import certainty, days, evidence, filters, lookup, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
@@ -66,13 +66,12 @@ def search_files(
     named = days.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _meaning(index, corpus, query)
-    reader, group = Reader(index, corpus, parsed, today, current), groups.asked(query)
-    parsed, hits = _of(group, reader, parsed, asked) if group else _followed(reader, parsed, asked, most, meaning)
-    reader = reader.again(parsed)
+    reader = Reader(index, corpus, parsed, today, current)
+    hits = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
     chosen = [hit for one in shown if (hit := one.hit())]
-    unknown, read = ([], []) if group else _unknown(corpus, parsed)
+    unknown, read = _unknown(corpus, parsed)
     undated = _undated(corpus, () if outside else parsed.spans)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     nothing = [] if hits else _nothing(reader, parsed, given, asked)
@@ -153,23 +152,6 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     found = selection.with_originals(selection.without_episodes(list(reader.candidates(scored))))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     return hits if parsed.past else _current_above(reader, hits, asked)
-
-
-def _followed(
-    reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: "Meaning | None"
-) -> tuple[Query, list[Candidate]]:
-    """The question, with what its best passages link to where that helps, and the passages found."""
-    hits = _hits(reader, parsed, asked, most, meaning)
-    further = links.followed(hits, parsed)
-    return (further, _hits(reader.again(further), further, asked, most, meaning)) if further else (parsed, hits)
-
-
-def _of(group: groups.Group, reader: Reader, parsed: Query, asked: filters.Asked) -> tuple[Query, list[Candidate]]:
-    """The question about a group, and the best passages on each of its members: those whom the first passages name."""
-    first = groups.of_words(parsed, group)
-    names = groups.members(_hits(reader.again(first), first, asked, MOST, None), group, reader.owner)
-    further = groups.of_words(parsed, group, names)
-    return further, groups.by_member(_hits(reader.again(further), further, asked, FUSED, None), group, names)
 
 
 def _current_above(reader: Reader, hits: list[Candidate], asked: filters.Asked) -> list[Candidate]:

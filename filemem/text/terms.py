@@ -4,7 +4,6 @@ A token is what the index holds: a folded word, or of a run of Chinese, Japanese
 neighbouring characters. A stem is what a question's words are compared by.
 """
 
-import bisect
 import functools
 import operator
 import re
@@ -221,25 +220,6 @@ def related(token: str) -> tuple[list[str], list[str]]:
     inside = {stem(other) for word in same for other in members.get(word, ())} - {stemmed}
     others = {stem(other) for word in same for other in near.get(word, ())} - {stemmed} - inside
     return sorted(others), sorted(inside)
-
-
-@functools.cache
-def _alike() -> bytes:
-    return (tables.DATA / "alike.txt").read_bytes()
-
-
-def alike(token: str) -> list[str]:
-    """The stems of words that are used much like `token`, the most alike first, by a table that nobody typed."""
-    # The table's lines are in order, so that no more than a few of them are read.
-    table, key = _alike(), f"{stem(token)} ".encode()
-
-    def begun(place: int) -> bytes:
-        start = table.rfind(b"\n", 0, place) + 1
-        return table[start : start + len(key)]
-
-    place = bisect.bisect_left(range(len(table)), key, key=begun)
-    found = table.startswith(key, place)
-    return table[place + len(key) : table.index(b"\n", place)].decode().split() if found else []
 
 
 # -- English stems -----------------------------------------------------------------------------------------------

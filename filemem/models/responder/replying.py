@@ -16,7 +16,7 @@ from filemem.index import Index
 from filemem.models.responder import evidence, people, ranking, topics, wording
 from filemem.models.responder.evidence import Evidence
 from filemem.models.responder.people import People, Person
-from filemem.search import Hit, filters, groups
+from filemem.search import Hit, filters
 from filemem.search.hits import excerpt
 from filemem.text import dates
 from filemem.text.statements import is_phrase, names_nobody, steering
@@ -116,9 +116,8 @@ def answer(question: str, hits: list[Hit], memories: Memories) -> str:
         one for one in recent if memories.is_current(one.path) or ranking.is_related(asked, one.turn.text)
     )
     found = evidence.together([evidence.found(that_tell(hits, memories.folder)), told, facts])
-    of_group = that_tell([hit for hit in hits if groups.PART in hit.parts], memories.folder)  # all of a family, say
-    best, sure = (list(evidence.found(of_group)), True) if of_group else ranking.ranked(asked, found)
-    most = ABOUT if of_group else QUOTES if sure else WEAK_QUOTES
+    best, sure = ranking.ranked(asked, found)
+    most = QUOTES if sure else WEAK_QUOTES
     chosen = distinct(best, found, past=asked.past or time is not None)[:most]
     if not chosen:
         return wording.NOTHING[chinese]
