@@ -13,7 +13,7 @@ from filemem import index
 from filemem.chat.conversation import Conversation
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, events
+from filemem.files import archive, config
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.store import StoreFolder
@@ -79,14 +79,6 @@ class User:
         was kept before and a person has deleted it.
         """
         return intake.add_conversation(self.folder, messages, _local(at), id, title)
-
-    def add_event(self, kind: str, text: str = "", *, at: dt.datetime | None = None) -> str:
-        """Keep what happened without talk, such as a login or a sensor's reading, in the file of its day; returns path:line.
-
-        Without a kind it is a note in the person's own words. Secrets are taken out. It is searched like what was said, steers
-        nothing, and becomes facts as `consolidate` finds any. Raises FilememError where both are empty.
-        """
-        return events.add(self.folder, text, _local(at), kind)[0]
 
     def remember(
         self,

@@ -51,7 +51,7 @@ _START = "import sys; sys.path.insert(0, {!r}); import programs; sys.path[0] = '
 # The program that a shell starts: it hands its words and streams over, and ends as what came of them ends.
 _CLIENT = """#!{python} -IS
 import _socket, json, os, sys
-if {{*sys.argv[1:2]}} & {{"mcp", "serve", "watch"}}:  # they run until a shell ends them
+if {{*sys.argv[1:2]}} & {{"mcp", "serve"}}:  # they run until a shell ends them
     os.execv({python!r}, [*{cold!r}, *sys.argv[1:]])
 request = os.memfd_create("request")
 os.write(request, json.dumps([["filemem", *sys.argv[1:]], dict(os.environ), os.getcwd(), True, False]).encode())

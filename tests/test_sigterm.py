@@ -58,7 +58,7 @@ JOBS: dict[str, tuple[list[str], str]] = {  # the command, and where its files a
 
 def start(folder: Path, *words: str, **env: str) -> subprocess.Popen[str]:
     given = [str(folder.parent / "full/export.jsonl") if word == "EXPORT" else word for word in words]
-    where = ["--store", str(folder), "--user", "ann", *(["--today", TODAY] if words[0] != "watch" else [])]
+    where = ["--store", str(folder), "--user", "ann", "--today", TODAY]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return Program([*given, *where], env=clean(FILEMEM_TRUST="1", **env), text=True, cwd=folder, **pipes)
 
@@ -130,12 +130,3 @@ def test_a_chat_ends_cleanly_while_the_model_is_silent(tmp_path: Path) -> None:
     (path,) = [path for path in user.paths() if path.startswith("sessions/")]
     assert [turn.text for turn in Transcript(user, path).turns()] == ["I like tea.", "[interrupted]"]
     assert free(tmp_path)
-
-
-def test_watching_ends_cleanly(tmp_path: Path) -> None:
-    user = Store(tmp_path).user("ann").folder
-    user.create("facts/2026/2026-11-20-tea.md", "Likes tea.\n")
-    watch = start(tmp_path, "watch", "--json")
-    assert watch.stdout and json.loads(watch.stdout.readline())["memories"] == 1
-    code, errors = ended(watch, lambda: True)
-    assert (code, "Traceback" in errors) == (143, False), errors

@@ -18,7 +18,6 @@ COMMANDS = {
     "init": ("setup", "Create a store."),
     "chat": ("talk", "Talk with an assistant that remembers."),
     "remember": ("remembering", "Keep one fact."),
-    "note": ("remembering", "Note what happened, in the file of the day."),
     "consolidate": ("remembering", "Make memories of what was said."),
     "review": ("remembering", "Decide what is remembered, proposal by proposal."),
     "search": ("searching", "Find the passages that best answer a question."),
@@ -26,7 +25,6 @@ COMMANDS = {
     "open": ("recall", "Read a memory by line."),
     "list": ("recall", "List memories, newest first."),
     "graph": ("overviews", "Show how the names that memories link to hang together."),
-    "lessons": ("overviews", "List what was learnt on how to do things, and how tools fare."),
     "timeline": ("overviews", "Show what happened when, oldest first."),
     "edit": ("editing", "Open a memory in your editor."),
     "prompt": ("talk", "Print what the model would see now."),
@@ -51,7 +49,6 @@ COMMANDS = {
     "diff": ("history", "Show what is not committed yet, or what a commit changed."),
     "undo": ("history", "Take back what one commit did."),
     "blame": ("history", "Show who wrote each line of a memory."),
-    "watch": ("editing", "Print what changes as memories change."),
     "serve": ("serving", "Give any chat client a memory, as an OpenAI-compatible endpoint."),
     "sync": ("history", "Share the memories with your other machines by git."),
 }

@@ -1,27 +1,19 @@
-"""Commands for your own editor: edit, schema, and watch, which shows memories as they change."""
+"""Commands for your own editor: edit and schema."""
 
-import contextlib
 import os
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from importlib import resources
 
 import click
 
 from filemem.cli.common import complete_path, split_line, the_user
-from filemem.cli.options import json_option
-from filemem.cli.screen import colours, confirmed, put, say, tell
+from filemem.cli.screen import confirmed, put, say
 from filemem.errors import FilememError, Problem
 from filemem.files.folder import Folder
-from filemem.files.follow import MOVED, FileChange, MemoryWatch
 from filemem.files.memory import Memory
-from filemem.text.plain import escape_controls
 
-EVERY = 0.5  # seconds between two looks of watch
-LONGEST = 200  # characters that it shows of a line
 _PLUS = frozenset("vi vim nvim gvim nano pico emacs emacsclient micro kak joe ne gedit ed".split())  # +12 FILE
 _COLON = frozenset("subl sublime_text zed hx helix".split())  # FILE:12
 _GOTO = frozenset("code code-insiders codium cursor windsurf".split())  # --goto FILE:12
@@ -92,34 +84,3 @@ def schema_command(what: str) -> None:
     Example: filemem schema settings
     """
     put((resources.files("filemem") / "schemas" / f"{what}.schema.json").read_text(encoding="utf-8"), nl=False)
-
-
-@click.command("watch")
-@json_option
-def watch_command() -> None:
-    """Print what changes as memories change.
-
-    New, changed, moved and deleted memories, with the lines that came and went; to see it learn. Ctrl-C ends.
-
-    Example: filemem watch
-    """
-    user = the_user(must_exist=False)
-    watch = MemoryWatch(user)
-    with contextlib.suppress(KeyboardInterrupt):
-        begun = {"event": "watching", "user": user.name, "memories": len(watch)}
-        tell(begun, f"Watching {len(watch)} memories of {user.name}; Ctrl-C ends.")
-        while True:
-            sys.stdout.flush()
-            time.sleep(EVERY)
-            for change in watch.changes():
-                facts = {"event": change.what, "path": change.path, "was": change.was, "lines": change.lines}
-                tell(facts, *_changed(change), how=put)
-
-
-def _changed(change: FileChange) -> Iterator[str]:
-    """A change as lines, with colours on a terminal."""
-    what = escape_controls(f"{change.what}  {change.path}{f'  (was {change.was})' if change.what == MOVED else ''}")
-    yield click.style(what, bold=True) if colours() else what
-    for line in change.lines:
-        shown = escape_controls(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…")
-        yield "  " + (click.style(shown, fg={"+": "green", "-": "red"}.get(line[0])) if colours() else shown)

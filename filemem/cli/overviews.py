@@ -1,4 +1,4 @@
-"""Commands that show memories as a whole: graph, timeline, report, lessons."""
+"""Commands that show memories as a whole: graph, timeline, report."""
 
 import datetime as dt
 import os
@@ -15,7 +15,6 @@ from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive, disk, globs
 from filemem.files.folder import Folder
-from filemem.files.memory import kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.history.asof import Past
 from filemem.overview import clusters as clusters_of
@@ -26,7 +25,6 @@ from filemem.overview.clusters import NameCluster
 from filemem.overview.graph import Edge, EntityMention, Graph
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
-from filemem.remembering import experience
 from filemem.remembering.comparison import display
 from filemem.text import terms
 from filemem.text.dates import parse_bound
@@ -223,33 +221,3 @@ def _spare(where: str, *, force: bool) -> None:
         return
     if os.path.islink(where) or not page.is_our_page(disk.read(where, _BEGINNING).decode(errors="replace")):
         raise FilememError(f"{one_line(where)} is no report of filemem's; name another file, or overwrite it with -f.")
-
-
-@click.command("lessons")
-@click.option(
-    "--tools", is_flag=True, help="How the tools of your agents fare: success, time, frequent errors, ways out."
-)
-@json_option
-def lessons_command(tools: bool) -> int:
-    """List what was learnt on how to do things, and how tools fare.
-
-    Lessons are how you wish to be talked with; with --tools what is known of each tool, from conversations that were added or
-    imported and from filemem's own traces. Exit code 1 where there is none.
-
-    Example: filemem lessons --tools
-    """
-    user = the_user()
-    if tools:
-        fared = experience.experiences(user, now().date())
-        width = max((len(one.tool) for one in fared), default=0)
-        for one in fared:
-            facts = {**one._asdict(), "first": str(one.first), "last": str(one.last)}
-            facts["errors"] = [{**failing._asdict(), "last": str(failing.last)} for failing in one.errors]
-            errors = [f"{'':{width}}  {experience.error_line(failing)}" for failing in one.errors]
-            tell(facts, f"{one.tool:{width}}  {one.summed}", *errors)
-        return 0 if fared else 1
-    paths = [path for path in user.paths() if kind_of(path) == "lessons" and path == archive.live(path)]
-    for path in paths:
-        text = one_line(" ".join(passage.text for passage in user.memory(path).passages[:3]))
-        tell({"path": path, "text": text}, f"{path}  {text}")
-    return 0 if paths else 1

@@ -17,7 +17,6 @@ from filemem.cli.options import (
 )
 from filemem.cli.screen import choose, dim, for_script, put, say, say_aside, say_json
 from filemem.cli.telling import remembered
-from filemem.files import events
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.jobs.telling import committed, lines
@@ -27,7 +26,6 @@ from filemem.remembering.consolidation import Applied
 from filemem.remembering.retold import DerivedFact
 from filemem.remembering.review import Proposal, Review
 from filemem.text.plain import escape_controls, one_line
-from filemem.text.redaction import kinds
 
 T = TypeVar("T")
 ASK = "[a]ccept, [e]dit, [r]eject, [s]kip, accept a[l]l, [q]uit"
@@ -56,30 +54,6 @@ def remember_command(text: tuple[str, ...], **how: Any) -> None:
     user = a_user()
     welcome(user)
     say(*remembered(user, " ".join(text), **how))
-
-
-@click.command("note")
-@click.argument("text", nargs=-1, required=True)
-@click.option(
-    "--event", default="", metavar="KIND", help="What happened rather than what you say: login, like, sensor."
-)
-@new_user_option
-def note_command(text: tuple[str, ...], event: str) -> None:
-    """Note what happened, in the file of the day.
-
-    TEXT becomes a turn of the day's events, searched as all that was said. Your own words may become facts when memories are
-    made; nothing noted ever steers an assistant. Secrets in it are taken out, which is said.
-
-    Example: filemem note --event sensor "Cellar 11.5 °C"
-    """
-    user = a_user()
-    welcome(user)
-    history = History(user)
-    before = history.before(now())
-    place, found = events.add(user, " ".join(text), now(), event)
-    say(f"Noted {place}", *([f"Taken out: {kinds(found)}."] if found else []))
-    path = place.rpartition(":")[0]
-    say_aside(history.record(f"Note {event or 'in own words'}", [path], {"Job": "note"}, now(), before).note)
 
 
 @click.command("consolidate")

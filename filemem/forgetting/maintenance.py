@@ -21,7 +21,7 @@ from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
 from filemem.history import History
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, experience, reflection, remembering
+from filemem.remembering import consolidation, reflection, remembering
 from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
 from filemem.remembering.consolidation import Decision
 from filemem.remembering.extraction import listener
@@ -106,7 +106,7 @@ def maintain(
         lambda: _consolidate(folder, at, model, progress),
         lambda: _compact(folder, at, model, None, progress),
         lambda: _sweep(folder, at, progress),
-        lambda: _tidy(folder, at, progress),
+        lambda: _tidy(folder, progress),
         *([lambda: _embed(folder, progress)] if config.of(folder).embeddings else []),
     ]
     if reflecting:
@@ -304,12 +304,11 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     )
 
 
-def _tidy(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
-    """Fold the log of recalls, bring the lessons on tools and the index up to date."""
-    paths, learnt = experience.learn(folder, at)
+def _tidy(folder: Folder, progress: Progress) -> JobDone:
+    """Fold the log of recalls, and bring the index up to date."""
     folded, built = recalls.fold(folder), _index(folder, progress)
     said = [*built.said, f"Folded {folded:,} lines of the log of recalls."] if folded else built.said
-    return JobDone("tidy", [*learnt, *said], {**built.facts, "recalls_folded": folded}, paths, "Learn how tools fare")
+    return JobDone("tidy", said, {**built.facts, "recalls_folded": folded}, [], "")
 
 
 def build(folder: Folder, progress: Progress = no_progress) -> list[JobDone]:

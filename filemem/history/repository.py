@@ -24,8 +24,7 @@ from filemem.text.plain import one_line
 PLAIN = ("100644", "100755")
 # Bookkeeping that cannot be rebuilt: logs by line, to which their modules only add.
 LOGS = tuple(
-    f"{BOOKKEEPING}/{name}"
-    for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log", "calls.jsonl")
+    f"{BOOKKEEPING}/{name}" for name in ("recalls.log", "imports.jsonl", "consolidated.jsonl", "compacted.log")
 )
 UNION = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS))
 _ATTRIBUTES = "".join(f"{line}\n" for line in ("* !filter !diff !merge !ident !working-tree-encoding", *UNION))

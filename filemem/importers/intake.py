@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Refused
-from filemem.files import calls, config, disk, transcript
+from filemem.files import config, disk, transcript
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.memory import ARCHIVE, Memory, live, slug
@@ -177,23 +177,10 @@ class _Intake:
             new = self._continue(path, conversation, known) if path else len(ids)
             path = path or self._begin(conversation, origin)
             self._record(origin, path, [id for id in ids if id not in known])
-            if conversation.calls and not self.dry:
-                calls.add(
-                    self.folder, [self._call(one, origin, path, conversation.started) for one in conversation.calls]
-                )
             if new:
                 self._say_secrets(title, secrets)
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
-
-    def _call(self, use: ToolUse, origin: str, path: str, started: datetime) -> calls.MadeCall:
-        """A call as it is noted."""
-        asked, error = use.asked[: 10 * calls.SHORT], use.error[: 10 * calls.SHORT]
-        if self.redacts:
-            asked, error = (redact(text, self.own)[0] for text in (asked, error))
-        asked, error = (one_line(text, calls.SHORT) for text in (asked, error))
-        at, tool = (use.at or started).isoformat(timespec="seconds"), _one_line(use.tool, LONGEST_NAME)
-        return calls.MadeCall(f"{origin}#{use.id}", at, tool or "unnamed", asked, error, use.milliseconds, live(path))
 
     def _begin(self, conversation: ImportedConversation, origin: str) -> str:
         """Write a new session; returns its path."""
