@@ -22,7 +22,8 @@ from filemem.serve import keys, running
 
 LARGEST = 16_000_000  # bytes of one message
 PATH = "/mcp"
-SESSIONS = 256  # over HTTP at a time
+SESSIONS, OF_ONE = 1000, 16  # over HTTP at a time, in all and of one user
+SESSION = b"mcp-session-id"  # the header that names one
 IDLE = 1800.0  # seconds after which a session ends that nobody uses
 UNREAD = 16  # messages that wait to be read
 BROKEN = "this is no JSON-RPC message of at most 16 MB; send one JSON object, over a pipe on a line of its own."
@@ -119,6 +120,54 @@ class OneSentence:
         await self._app(scope, receive, say)
 
 
+class Shares:
+    """An application in which a user has at most `most` sessions; of more, the one that was used longest ago ends."""
+
+    def __init__(self, app: Any, check: TokenCheck, most: int = OF_ONE) -> None:
+        self._app = app
+        self._check = check
+        self._most = most
+        self._sessions: dict[str, dict[bytes, None]] = {}  # of each user, that used last at the end
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        asked = dict(scope)
+
+        async def note(event: dict[str, Any]) -> None:
+            if event["type"] == "http.response.start" and event["status"] < 300:
+                await self._used(asked, dict(event["headers"]).get(SESSION, b""))
+            await send(event)
+
+        await self._app(scope, receive, note)
+
+    async def _used(self, asked: dict[str, Any], session: bytes) -> None:
+        key = dict(asked["headers"]).get(b"authorization", b"").decode("latin-1").partition(" ")[2]
+        user = await self._check.verify_token(key) if session else None
+        if not user:
+            return
+        sessions = self._sessions.setdefault(user.client_id, {})
+        sessions.pop(session, None)
+        if asked["method"] != "DELETE":
+            sessions[session] = None
+        while len(sessions) > self._most:
+            oldest = next(iter(sessions))
+            del sessions[oldest]
+            await self._end(asked, oldest)
+
+    async def _end(self, asked: dict[str, Any], session: bytes) -> None:
+        """Delete a session, as its client would."""
+        kept = [pair for pair in asked["headers"] if pair[0] in (b"authorization", b"host", b"accept", b"origin")]
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def unheard(event: dict[str, Any]) -> None:
+            pass
+
+        headers = [*kept, (SESSION, session)]
+        await self._app({**asked, "method": "DELETE", "headers": headers}, receive, unheard)
+
+
 def _in_a_sentence(body: bytes) -> bytes:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         said = json.loads(body)
@@ -134,6 +183,7 @@ def over_http(
     """Serve at `host` and `port` (0: any that is free) until a signal ends it; `told` hears the address."""
     _quiet()
     with running.bound(host, port) as (listening, where):
+        check = TokenCheck(root, only)
         app = server.streamable_http_app(
             streamable_http_path=PATH,
             max_request_body_size=LARGEST,
@@ -141,10 +191,10 @@ def over_http(
             max_sessions=SESSIONS,
             host=host,
             auth=AuthSettings(issuer_url=where, resource_server_url=None),
-            token_verifier=TokenCheck(root, only),
+            token_verifier=check,
         )
         told(where + PATH)
-        running.run(OneSentence(app), listening)
+        running.run(Shares(OneSentence(app), check), listening)
 
 
 def _quiet() -> None:

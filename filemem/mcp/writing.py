@@ -1,7 +1,8 @@
 """The tools that write, offered only where the person has said so: remember, and forget, which takes two calls.
 
-A client's model is not the person. It may keep a fact, but nothing that tells the assistant how to behave or that looks like an
-order to its reader; and what is to be forgotten is shown first, with a token that the second call must bring.
+A client's model is not the person. What it keeps is a fact, never a wish, a lesson or a line of the profile; a plain order to
+an assistant is refused, one in the third person is text like any other. What is to be forgotten is shown first, with a token
+that the second call must bring.
 """
 
 import datetime as dt

@@ -109,7 +109,10 @@ class Service:
 
     async def _user(self, request: Request) -> str:
         """Whose memories these are; raises Wrong for a request that may see nobody's."""
-        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        given = request.headers.getlist("authorization")
+        if len(given) > 1:
+            raise BadRequest(400, "send one Authorization header, not several.")
+        scheme, _, key = "".join(given).partition(" ")
         key = key.strip() if scheme.lower() == "bearer" else ""
         user = await asyncio.to_thread(keys.CHAT.user_of, self._store.root, key)
         if user:
@@ -124,8 +127,8 @@ class Service:
 
     async def _body(self, request: Request) -> bytes:
         """The body; raises Wrong for one that is too large or comes too slowly."""
-        if "json" not in request.headers.get("content-type", ""):
-            raise BadRequest(415, "send JSON, with Content-Type: application/json.")
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise BadRequest(400, "send JSON, with Content-Type: application/json.")
         data = bytearray()
         try:
             async with asyncio.timeout(SLOWEST):

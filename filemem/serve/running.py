@@ -1,16 +1,19 @@
 """The server that runs an application over HTTP, on a port that was found free before anything else."""
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from filemem.errors import FilememError
 
 LINGERING = 5  # seconds that answers under way are waited for at the end
 MOST_CONNECTIONS = 500  # beyond them a request is told to come again
+PATIENCE = 30.0  # seconds in which a connection must have sent the header of a request
 
 
 @contextlib.contextmanager
@@ -27,16 +30,43 @@ def bound(host: str, port: int) -> Iterator[tuple[socket.socket, str]]:
         yield listening, f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
 
 
-def run(app: Any, listening: socket.socket) -> None:
-    """Serve until the process is told to end; then what is under way is waited for. Nothing that is sent is logged."""
-    uvicorn.Server(
+def server(app: Any, most: int = MOST_CONNECTIONS, patience: float = PATIENCE) -> uvicorn.Server:
+    """A server of an application, for `most` connections, each closed that has sent no whole header within `patience` seconds.
+
+    Nothing that is sent is logged. When it is told to end, what is under way is waited for.
+    """
+
+    class Caller(AutoHTTPProtocol):
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._look(object())
+
+        def _look(self, before: Any) -> None:
+            """Close the connection where no request has begun since `before`; else look again later."""
+            idle = self.cycle is None or self.cycle.response_complete
+            if idle and self.cycle is before:
+                self.transport.close()
+            else:
+                self._clock = asyncio.get_running_loop().call_later(patience, self._look, self.cycle)
+
+        def connection_lost(self, error: Exception | None) -> None:
+            self._clock.cancel()
+            super().connection_lost(error)
+
+    return uvicorn.Server(
         uvicorn.Config(
             app,
+            http=Caller,
             log_level="critical",
             access_log=False,
             server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
+            limit_concurrency=most,
             timeout_keep_alive=15,
             timeout_graceful_shutdown=LINGERING,
         )
-    ).run(sockets=[listening])
+    )
+
+
+def run(app: Any, listening: socket.socket) -> None:
+    """Serve until the process is told to end."""
+    server(app).run(sockets=[listening])

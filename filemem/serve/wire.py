@@ -1,6 +1,8 @@
 """What a client sends and is sent, in the shapes of OpenAI's interface for chats."""
 
 import json
+import math
+import re
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -49,10 +51,7 @@ class ChatRequest(NamedTuple):
 
 def parsed(body: bytes) -> ChatRequest:
     """The request in a body; raises BadRequest, which says what is wrong with it."""
-    try:
-        given = json.loads(body)
-    except (ValueError, RecursionError):
-        raise BadRequest(400, "the body is no valid JSON; send an object with model and messages.") from None
+    given = _json(body)
     if not isinstance(given, dict):
         raise BadRequest(400, "the body is no JSON object; send one with model and messages.")
     if given.get("n") not in (None, 1):
@@ -84,6 +83,24 @@ def parsed(body: bytes) -> ChatRequest:
     )
 
 
+def _json(body: bytes) -> Any:
+    """The value in a body; what Python takes for JSON and no endpoint does is none."""
+    try:
+        text = body.decode()
+        given = json.loads(text, parse_constant=_number, parse_float=_number)
+        if re.search(r"\\u[dD][89a-fA-F]", text):
+            json.dumps(given, ensure_ascii=False).encode()  # half of a surrogate pair is no character
+    except (ValueError, RecursionError):
+        raise BadRequest(400, "the body is no valid JSON; send an object with model and messages.") from None
+    return given
+
+
+def _number(text: str) -> float:
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError
+
+
 def _messages(given: Any) -> list[dict[str, Any]]:
     if not isinstance(given, list) or not given or len(given) > MOST_MESSAGES:
         raise BadRequest(400, f"messages must be a list of 1 to {MOST_MESSAGES:,}.")
@@ -92,7 +109,13 @@ def _messages(given: Any) -> list[dict[str, Any]]:
             raise BadRequest(400, f"messages[{number}] needs a role: system, user, assistant or tool.")
         if not isinstance(one.get("content"), str | list | None):
             raise BadRequest(400, f"messages[{number}].content must be text or a list of parts.")
+        if isinstance(one.get("content"), list) and not all(map(_is_part, one["content"])):
+            raise BadRequest(400, f"messages[{number}].content has a part that is no object with a type.")
     return given
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("type", "text"), str)
 
 
 def _tools(given: dict[str, Any]) -> list[dict[str, Any]]:

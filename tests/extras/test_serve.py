@@ -1,5 +1,6 @@
 """`filemem serve`: any client of OpenAI's interface has a memory by its base URL, and sees its own user's alone."""
 
+import asyncio
 import concurrent.futures
 import datetime as dt
 import http.client
@@ -25,6 +26,8 @@ from filemem.serve import keys
 
 for package in ("starlette", "uvicorn"):
     pytest.importorskip(package, reason="needs filemem[serve]")
+
+from filemem.serve import running as http_server
 
 FILEMEM = [sys.executable, "-c", "from filemem.cli import main; main()"]
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
@@ -315,6 +318,10 @@ BAD: list[tuple[bytes, int]] = [
     (b'{"model": "gpt-9", "messages": [{"role": "user", "content": "x"}]}', 404),
     (b'{"model": {"a": 1}, "messages": [{"role": ["user"], "content": [[1], null, {"text": 5}]}]}', 400),
     (b"x" * 20_000_001, 413),
+    *((b'{"messages": [{"role": "user", "content": %s}]}' % content, 400)
+      for content in (b"[1]", b"[null]", b'[["x"]]', b'["x"]', b'[{"type": 5}]', b'"\\ud800"', b'"\xed\xa0\x80"', b"NaN")),
+    *((b'{"temperature": %s, "messages": [{"role": "user", "content": "x"}]}' % number, 400)
+      for number in (b"NaN", b"Infinity", b"-Infinity", b"1e999")),
 ]  # fmt: skip
 
 
@@ -325,11 +332,71 @@ def test_a_malformed_or_oversized_request_is_refused_in_one_line(served: Served)
         sentence = told["error"]["message"]
         assert got == status and "\n" not in sentence and "Traceback" not in sentence, (body[:90], got, sentence)
         assert told["error"].keys() == {"message", "type", "param", "code"}
-    assert served.post(b"{}", **{"Content-Type": "text/plain"})[0] == 415
+    asked = b'{"messages": [{"role": "user", "content": "x"}]}'
+    for form in ("text/plain", "text/plain; json", "application/jsonp", ""):
+        status, told = served.post(asked, **{"Content-Type": form})
+        assert status == 400 and "application/json" in told["error"]["message"], form
     with pytest.raises(openai.NotFoundError):
         served.client().embeddings.create(model="filemem", input="x")
     assert not (served.root / "store/mara").exists()
     assert "Traceback" not in served.log.read_text()
+
+
+def test_a_request_with_two_keys_is_refused(served: Served) -> None:
+    there = urlsplit(served.url)
+    connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+    connection.putrequest("GET", "/v1/models")
+    for name in ("mara", "joao"):
+        connection.putheader("Authorization", f"Bearer {served.keys[name]}")
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert answer.status == 400 and "one Authorization header" in json.loads(answer.read())["error"]["message"]
+
+
+def test_an_emoji_written_as_two_halves_is_one(served: Served) -> None:
+    served.model.script(say("A cup."))
+    body = b'{"model": "filemem", "messages": [{"role": "user", "content": "\\ud83c\\udf75?"}]}'
+    assert served.post(body, **{"Content-Type": "Application/JSON; charset=utf-8"})[0] == 200
+    assert served.said() == [["\N{TEACUP WITHOUT HANDLE}?", "A cup."]]
+
+
+def test_silent_connections_are_closed_and_those_that_ask_are_served() -> None:
+    """Of `filemem serve` and `filemem mcp --http`, which share the server: also one that begins a header and never ends it."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            begun.set()
+            while scope["path"] == "/slow" and not closed.is_set():
+                await asyncio.sleep(0.01)
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+            await send({"type": "http.response.body", "body": b"hi"})
+
+    begun, closed = threading.Event(), threading.Event()
+    with http_server.bound("127.0.0.1", 0) as (listening, url):
+        server = http_server.server(app, most=20, patience=0.3)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        there = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
+        slow = http.client.HTTPConnection(*there, timeout=20)
+        slow.request("GET", "/slow")
+        assert begun.wait(20)
+        silent = [socket.create_connection(there, timeout=20) for _ in range(19)]
+        for one in silent[10:]:
+            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        asking = socket.create_connection(there, timeout=20)
+        asking.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b" 503 " in asking.recv(1000)
+        assert [one.recv(1) for one in silent] == [b""] * 19
+        closed.set()
+        assert slow.getresponse().read() == b"hi"
+        connection = http.client.HTTPConnection(*there, timeout=20)
+        for _ in range(2):
+            connection.request("GET", "/")
+            assert connection.getresponse().read() == b"hi"
+        server.should_exit = True
+        thread.join(20)
+        for one in (*silent, asking, slow, connection):
+            one.close()
 
 
 def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(served: Served) -> None:
