@@ -4,6 +4,8 @@ No secret stands in this file: look-alikes are put together at run time, so that
 """
 
 import json
+import random
+import string
 
 import pytest
 from hypothesis import example, given
@@ -96,7 +98,6 @@ SECRETS = [
     (PASSWORD, "reset the password for the bank to ‹Marigold›."),
     (PASSWORD, "‹hunter2› is my Netflix password"),
     (PASSWORD, "the password was ‹123456› until today"),
-    (PASSWORD, "Passwort: ‹geheim123›"),
     (PASSWORD, "我的密码是‹hunter2›"),
     (PASSWORD, "我的密码：‹qwe123!!›，别告诉别人"),
     (PASSWORD, "wifi密码 ‹88888888›"),
@@ -108,7 +109,6 @@ SECRETS = [
     (PASSWORD, "银行卡密码为‹482913›，记一下"),
     (PASSWORD, "密码是‹abc›，帐号是bob"),
     (PASSWORD, "the password is '‹please›'"),
-    (PASSWORD, "パスワードは‹neko123›です"),
     (CODE, "Use ‹482913› as your verification code"),
     (CODE, "验证码：‹A8K2›"),
     (CODE, "my PIN is ‹4921›"),
@@ -135,21 +135,22 @@ SECRETS = [
     (ID, "My social security number is ‹219099999›"),
     (ID, "身份证号‹11010519491231002X›"),
     (ID, "我的身份证是 ‹110105 19491231 002x›。"),
-    (ID, "NI number ‹AB 12 34 56 C›"),
-    (ID, "DNI ‹12345678Z›"),
-    (ID, "NIE ‹X-1234567-L›"),
-    (ID, "Aadhaar: ‹4968 5824 5152›"),
-    (ID, "CPF ‹529.982.247-25›"),
-    (ID, "o meu NIF é ‹123456789›"),
-    (ID, "HKID ‹A123456(3)›"),
-    (ID, "台灣身分證 ‹A123456789›"),
-    (ID, "NRIC ‹S1234567D›"),
-    (ID, "codice fiscale ‹RSSMRA85T10A562S›"),
-    (ID, "n° ‹2 55 08 14 168 025 38›"),
-    (ID, "PESEL ‹44051401359›"),
-    (ID, "BSN ‹111222333›"),
     (ID, "passport number ‹X1234567›"),
     (ID, "护照号：‹E12345678›"),
+    (ID, "护照号 ‹E12345678›"),
+    (ID, "passport no. ‹X1234567›"),
+    (ID, "Passport: ‹EB1234567›, issued in Porto"),
+    (ID, "my passport is ‹K1234567A›, valid till 2031"),
+    (ID, "我的護照是‹G98765432›"),
+    (TOKEN, "‹" + "hf_" + "aBcDEfgHijKLmnOPqrsTuvWXyzAbCDeFgH" + "› is from the hub"),
+    (TOKEN, "log: loading with token=‹" + "hf_" + "QwErTyuIopAsdFghJklZxcVbnmQwErTyui" + "› ok"),
+    (PASSWORD, "docker login -u mara -p ‹kettle99› registry.example.org"),
+    (PASSWORD, "docker login registry.example.org -u mara -p '‹two kettles›'"),
+    (PASSWORD, "podman login --username mara --password=‹kettle99› quay.io"),
+    (PASSWORD, "DB_PASS=‹hunter2›"),
+    (PASSWORD, "export MYSQL_PASS='‹hunter2›' && ./run"),
+    (PASSWORD, "2026-11-20 09:30:01 INFO env DB_PASS=‹hunter2› DB_HOST=db"),
+    (PASSWORD, "SMTP_PASS: ‹rosebud›"),
 ]
 
 NEAR_MISSES = [
@@ -254,6 +255,74 @@ NEAR_MISSES = [
     "会议室在 A123456 楼",
     "The passport office is at 12345678 Main Street",
     "He got a visa 2 weeks ago; flight CA1234567",
+    # beside tokens of the hub
+    "from huggingface_hub import hf_hub_download, hf_api",
+    "hf_transfer_enabled_by_default",
+    "hf_hub_download_TransformersTokenizerConfiguration",
+    "set HF_HOME and HF_HUB_OFFLINE=1",
+    "HF_TOKEN=$HF_TOKEN python train.py",
+    "HF_TOKEN=<your token>",
+    "the hf_ prefix marks a token of the hub",
+    "hf_token: str | None = None",
+    "the model is meta-llama/Llama-3.1-8B-Instruct",
+    "hf download sentence-transformers/all-MiniLM-L6-v2",
+    # beside logins and settings
+    "docker login",
+    "docker login -u mara --password-stdin",
+    "docker login -u mara -p $REGISTRY_PASS",
+    "docker login -u mara -p ${{ secrets.REGISTRY }}",
+    "cat token.txt | docker login ghcr.io -u mara --password-stdin",
+    "docker run -p 127.0.0.1:8080:80 nginx",
+    "docker run -d -p 5432:5432 -e POSTGRES_USER=mara postgres:16",
+    "docker compose -p shop up",
+    "mysql -u root -p shop",
+    "mkdir -p notes/2026 && cp -p a b",
+    "npm login",
+    "DB_PASS=$DB_PASS",
+    "DB_PASS=${DB_PASS}",
+    "DB_PASS=<secret>",
+    "DB_PASS=********",
+    "DB_PASS=os.environ['DB_PASS']",
+    "DB_PASS=",
+    "DB_HOST=db1.example.org",
+    "PASS: 14 tests, FAIL: 0",
+    "test_login PASS",
+    "status=PASS",
+    "LOW_PASS_FILTER=440",
+    "pass: optional",
+    "a boarding pass, a ski pass and a bus pass for 2026",
+    "the mountain pass is closed until May",
+    "bypass=true and passage=2",
+    "compass: 270 degrees",
+    "he passed 12 exams",
+    # beside passports
+    "my passport expires on 2031-05-12",
+    "my passport expires in 03/2031",
+    "the passport office opens at 9",
+    "passport control is at gate B42",
+    "renew my passport before flight TP1523",
+    "passport photos 35x45 mm, 12 euros",
+    "a passport costs 70 euros",
+    "form DS-11 for the passport",
+    "I lost my passport in 2019",
+    "passport.js 0.7.0 is a library",
+    "two passports, one Swiss",
+    "the passport is in drawer A12",
+    "ePassport gates take 20 seconds",
+    "passport queue: 45 minutes",
+    "Passport number: see the safe",
+    "护照快过期了，2027年5月",
+    "护照照片要35x45毫米",
+    "办护照花了120元",
+    "护照在A12抽屉里",
+    "护照和签证都好了，航班CA1234567",
+    "护照号我忘了",
+    # beside numbers of other kinds
+    "the museum ticket E12345678 is for Friday",
+    "part X1234567 fits the pump",
+    "membership E98765432",
+    "model no. X1234567",
+    "快递柜E12345678",
 ]
 
 PIECES = st.sampled_from(
@@ -305,6 +374,17 @@ def test_a_secret_leaves_and_what_is_beside_it_stays(kind: str, marked: str) -> 
     assert found == [(kind, len(before), len(before) + len(secret))]
 
 
+def test_a_token_of_letters_alone_is_one() -> None:
+    """As most of the hub's are: 34 letters thrown by chance."""
+    chance = random.Random(28)
+    tokens = ["hf_" + "".join(chance.choices(string.ascii_letters + string.digits, k=34)) for _ in range(500)]
+    tokens += ["hf_" + "".join(chance.choices(string.ascii_letters, k=34)) for _ in range(500)]
+    missed = [
+        token for token in tokens if redact(f"mine is {token}, keep it")[0] != "mine is [redacted: token], keep it"
+    ]
+    assert len(missed) <= 10
+
+
 def test_a_wallet_is_told_by_twelve_words() -> None:
     words = "apple brave candy delta eagle fancy grape house igloo joker kites lemon"
     assert redact(f"My seed phrase is: {words}.")[0] == "My seed phrase is: [redacted: password]."
@@ -316,8 +396,8 @@ def test_what_only_looks_alike_stays(text: str) -> None:
 
 
 def test_the_tables_are_as_long_as_promised() -> None:
-    assert len(SECRETS) >= 60
-    assert len(NEAR_MISSES) >= 60
+    assert len(SECRETS) >= 100
+    assert len(NEAR_MISSES) >= 150
 
 
 def test_several_secrets_in_one_text_are_told_apart() -> None:
