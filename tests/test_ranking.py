@@ -57,7 +57,8 @@ class MemoryCorpus:
                 self._put(*(passage if isinstance(passage, Said) else Said(passage)))
         for token in sorted(self._postings):
             self._stems.setdefault(terms.stem(token.lstrip("[")), []).append(token)
-        self.citing = {n for n, flags in enumerate(self.flags) if flags & terms.CITES and self.speakers[n]}
+        self.voices = bytes(3 if flags & terms.CITES and self.speakers[n] else 0 for n, flags in enumerate(self.flags))
+        self.hollow = frozenset(n for n, voice in enumerate(self.voices) if voice)
         self.count = len(self.texts)
         self.mean_length = sum(self.lengths) / max(1, self.count)
 

@@ -631,3 +631,58 @@ def test_a_greeting_is_no_strong_match(tmp_path: Path, greeting: str) -> None:
         tmp_path, {TEA: talk("Good morning! I am well, you see, 你好, thanks a lot, the kettle soon boils."), **FILLER}
     )
     assert "no strong match: a greeting" in answer(user, greeting)[0]
+
+
+# -- whose words -------------------------------------------------------------------------------------------------
+
+ADVICE = (
+    "A new kettle for the tea should be made of steel. Steel kettles for tea keep for years! A kettle of glass, on the other "
+    "hand, shows how the water boils, which many people who love their tea enjoy. Please descale the kettle every month. "
+    "If you have any more questions about kettles or tea, feel free to ask!"
+)
+KETTLE = f"- **ann** 09:30: My kettle is from Kettering, a present of my aunt.\n- **assistant** 09:31: {ADVICE}\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"), [("", "assistant"), ("---\norigin: x\nassistant: Botley\n---\n\n", "Botley")]
+)
+def test_what_the_person_said_stands_before_what_an_assistant_did(tmp_path: Path, head: str, name: str) -> None:
+    """By the role that is kept with the turn, also where an import names its assistant; unless the assistant's words are
+    asked for."""
+    user = write(tmp_path, {"sessions/2026/2026-03-14-0930-a.md": head + KETTLE.replace("assistant", name)})
+    for question in ("What kettle of steel or glass for tea do I have?", "my kettle for tea"):
+        assert search(user, question)[0].speaker == "ann", question
+    for question in ("Which kettle for tea did you recommend?", "steel kettle: what was your advice for tea?"):
+        assert search(user, question)[0].speaker == name, question
+    assert [hit.speaker for hit in search(user, "kettle for tea", speaker=name)] == [name]
+
+
+def test_of_an_assistants_answer_the_sentences_that_fit_are_shown(tmp_path: Path) -> None:
+    """At most some forty tokens, with its speaker, never an empty close; a person's message is shown whole."""
+    long = "I drove on to the lake with my dogs. " * 12 + "The kettle fell in."
+    files = {TEA: KETTLE, "sessions/2026/2026-04-01-0930-b.md": f"- **ann** 09:30: {long}\n"}
+    lines = answer(write(tmp_path, files), "kettle of glass that shows how water boils")
+    shown = next(line for line in lines if "assistant" in line)
+    assert "shows how the water boils" in shown and "feel free" not in shown
+    assert len(shown) < 40 * 4 + 40
+    assert any(long in line for line in answer(write(tmp_path, files), "Where did the kettle fall?"))
+
+
+def test_a_question_asked_again_finds_what_it_found_first(tmp_path: Path) -> None:
+    """What a person only asked, and what was answered, is no memory: it outranks no statement."""
+    user = write(tmp_path, {TEA: "- **ann** 09:30: The fountain pen is in the blue drawer.\n"})
+    [first, *_] = search(user, "Where did I put my fountain pen?")
+    for day in range(1, 9):
+        user.create(
+            f"sessions/2026/2026-05-0{day}-0930-q.md",
+            "- **ann** 09:30: Where did I put my fountain pen?\n- **assistant** 09:31: Your fountain pen is in a drawer.\n",
+        )
+    again = search(user, "Where did I put my fountain pen?")
+    assert (again[0].path, again[0].line) == (first.path, first.line)
+
+
+def test_whose_words_count_is_the_same_in_chinese(tmp_path: Path) -> None:
+    chat = "- **安** 09:30: 我的水壶是姑姑送的，蓝色的。\n- **assistant** 09:31: 泡茶的水壶建议买不锈钢的，蓝色水壶也好看。\n"
+    user = write(tmp_path, {TEA: chat})
+    assert search(user, "我泡茶的水壶是什么颜色的？")[0].speaker == "安"
+    assert search(user, "泡茶的水壶，你当时建议买哪种？")[0].speaker == "assistant"

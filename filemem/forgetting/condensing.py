@@ -164,7 +164,7 @@ def turn_features(
 
 def _particulars(said: str) -> int:
     flags = terms.flags(said)
-    certain = bool(flags & terms.HAS_TIME_WORD) + bool(flags & terms.HAS_NUMBER)
+    certain = bool(flags & terms.HAS_TIME_WORD) + bool(re.search(r"\d|[两三四五六七八九十百千万几]", said))
     names = min(len(set(_PARTICULAR.findall(said))), 3)
     return min(certain + names + min(len(_KIN.findall(said)), 2), 4)
 

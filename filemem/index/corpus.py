@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from filemem.files.folder import Stat
 from filemem.files.memory import kind_of
+from filemem.files.passages import ASSISTANT
 from filemem.index.segments import ARCHIVED, PASSAGES, REST, UNFILTERED, UNREAD, DamagedSegment, Segment
 from filemem.text import terms
 
@@ -31,6 +32,8 @@ MOST_KNOWN = 10_000  # words whose forms and frequencies are held; and files
 _ARCHIVED, _UNFILTERED, _UNREAD = (bytes(n for n in range(256) if n & m) for m in (ARCHIVED, UNFILTERED, UNREAD))
 _IS_DERIVED = bytes(bool(n & terms.IS_DERIVED) for n in range(256))
 _CITES = bytes(bool(n & terms.CITES) for n in range(256))
+_ASKS_ONLY = bytes(bool(n & terms.ASKS_ONLY) for n in range(256))
+BY_ASSISTANT, ONLY_ASKING, QUOTING = 1, 2, 3
 _PIECE = re.compile("[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
@@ -226,9 +229,39 @@ class Corpus:
         ]
 
     @functools.cached_property
-    def citing(self) -> frozenset[int]:
-        """The passages of people that quote memory."""
-        return frozenset(number for number in _places(self.flags.translate(_CITES), 1) if self.speakers[number])
+    def voices(self) -> bytes:
+        """By passage 0 for what a person states or nobody says, BY_ASSISTANT, ONLY_ASKING (a person, an assistant) or QUOTING
+        (memory); empty where all is 0."""
+        found = bytearray(len(self.flags))
+        for speaker in self._speakers_by_token.get(ASSISTANT, ()) if ASSISTANT in self.speaker_names else ():
+            for number in _places(self.speakers, speaker) if self.speaker_names[speaker] == ASSISTANT else ():
+                found[number] = BY_ASSISTANT
+        for entry in self._imported:
+            named = terms.fold(str(entry.particulars["assistant"]))
+            for number in range(entry.first, entry.first + entry.count):
+                found[number] |= BY_ASSISTANT if self.speaker_names[self.speakers[number]] == named else 0
+        # A question is put to an assistant where one speaks before or after it.
+        for number in _places(self.flags.translate(_ASKS_ONLY), 1) if any(found) else ():
+            if not found[number] and self.speakers[number] and BY_ASSISTANT in found[max(0, number - 1) : number + 2]:
+                found[number] = ONLY_ASKING
+        for number in _places(self.flags.translate(_CITES), 1):
+            found[number] = QUOTING if self.speakers[number] else found[number]
+        return bytes(found) if any(found) else b""
+
+    @functools.cached_property
+    def hollow(self) -> frozenset[int]:
+        """The passages that only ask an assistant, or quote memory."""
+        return frozenset(number for voice in (ONLY_ASKING, QUOTING) for number in _places(self.voices, voice))
+
+    @property
+    def _imported(self) -> Iterator[IndexedFile]:
+        """The files whose front matter names an assistant."""
+        return (
+            self._entry(number, file)
+            for number, (segment, dead) in enumerate(self._parts)
+            for file, more in segment.particulars.items()
+            if "assistant" in more and file not in dead
+        )
 
     def line(self, number: int) -> int:
         """The first line of a passage."""

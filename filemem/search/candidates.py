@@ -3,6 +3,7 @@
 import bisect
 import datetime as dt
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,18 +13,21 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import Memory, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.index import Index
-from filemem.index.corpus import Corpus, IndexedFile
-from filemem.search import filters
+from filemem.index.corpus import BY_ASSISTANT, Corpus, IndexedFile
+from filemem.search import filters, lookup
 from filemem.search.evidence import TermCoverage
 from filemem.search.hits import Hit, leans
 from filemem.search.question import Query
 from filemem.search.ranking import Scored
-from filemem.text import dates, terms
+from filemem.text import dates, terms, tokens
 
 A_WEEK = 7  # days that a text may tell of at once to be of each of them
 CHAIN = 10  # times that a memory is followed to what replaced it
 THEN = "then: "  # how the note begins of what held at the time that is asked for
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
+WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
+EXCERPT = 40  # tokens that are shown of an assistant's turn, unless it is asked for
+_SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
@@ -50,6 +54,7 @@ class Candidate:
         self._item = item
         self._places = [place]
         self.is_episode = False  # does it sum up its session?
+        self.is_aside = False  # does an assistant say it whom nobody asked about?
 
     def also(self, place: int, score: float) -> None:
         """Another window of the same passage was found, less strong."""
@@ -59,7 +64,8 @@ class Candidate:
     def counting(self, score: float, by: str = "") -> "Candidate":
         """The same candidate with another score; the difference is shown among the parts of the score as `by`."""
         other = Candidate(self._reader, self._told, self._place, self.line, self._item)
-        other.score, other._places, other.is_episode = score, self._places, self.is_episode
+        other.score, other._places = score, self._places
+        other.is_episode, other.is_aside = self.is_episode, self.is_aside
         other._parts = {**self._parts, by: score - self.score} if by and score != self.score else self._parts
         return other
 
@@ -149,7 +155,9 @@ class Candidate:
         joined = spans[:1]
         for start, end in spans[1:]:
             joined[-1:] = [(joined[-1][0], end)] if start == joined[-1][1] else [joined[-1], (start, end)]
-        return tuple(joined)
+        if self.is_aside and joined:
+            return (self._reader.best_sentences(self.text, joined[0][0], joined[-1][1]),)
+        return ((0, len(self.text)),) if self.speaker and len(self.text) <= WHOLE else tuple(joined)
 
     @functools.cached_property
     def excerpt(self) -> str:
@@ -217,11 +225,18 @@ class Reader:
         self._read: dict[str, Memory | None] = {}
         self._pending = pending_deletion.read(self._folder)
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
+        self._voices = parsed.voices
+        self._weights = {
+            stem: share * word.weight * lookup.idf(corpus, sum(map(corpus.frequency, corpus.concept(stem))))
+            for word in parsed.words
+            for stem, share in (*word.others, (word.stem, 1.0))
+        }
         self.stems = frozenset(stem for word in parsed.words for stem in (word.stem, *(o for o, _ in word.others)))
 
     def candidates(self, scored: Iterable[Scored]) -> Iterator[Candidate]:
         """The passages in the same order, without those that stand in the prompt already and what sums the prompt up."""
         corpus, told = self.corpus, dict[int, tuple[FileStatus, int]]()
+        voices = corpus.voices
         found: dict[tuple[str, int], Candidate] = {}
         for item in scored:
             file = bisect.bisect_right(corpus.firsts, item.number)
@@ -239,7 +254,27 @@ class Reader:
             if not (self._left_out(known.path, line) or (sums_up and self._going_on(known.path))):
                 one = found[known.path, line] = Candidate(self, known, item.number - first, line, item)
                 one.is_episode = sums_up
+                one.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
                 yield one
+
+    def best_sentences(self, text: str, first: int, last: int) -> tuple[int, int]:
+        """The sentences of a part of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places;
+        of a longer sentence the beginning."""
+        spans = [match.span() for match in _SENTENCES.finditer(text, first, last) if match[0].strip(" *#|-_")]
+        best, chosen = -1.0, (first, last)
+        for place, (start, _) in enumerate(spans):
+            held = set[str]()
+            for _, end in spans[place:]:
+                if end > spans[place][1] and tokens.count(text[start:end]) > EXCERPT:
+                    break
+                held |= {terms.stem(token) for token in terms.tokens(text[start:end])}
+                worth = sum(self._weights.get(stem, 0.0) for stem in held)
+                if worth > best + 1e-6:
+                    best, chosen = worth, (start, end)
+        start, end = chosen
+        while tokens.count(text[start:end]) > EXCERPT + 10:
+            end = start + (end - start) * 9 // 10
+        return start + len(text[start:end]) - len(text[start:end].lstrip()), end
 
     def _told(self, entry: IndexedFile) -> FileStatus:
         more = entry.particulars

@@ -4,7 +4,7 @@ import difflib
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from filemem.search.question import ASIDE, Query, Word
@@ -12,8 +12,8 @@ from filemem.text import terms
 
 K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
+HOLLOW = 0.3  # what a word counts where memory is only asked or quoted
 CAPTION = 0.5  # what a word in an image's caption counts, of a word said
-CITING = 0.3  # what a word counts, and what is left of the score, in a turn that cites memory: it only quotes
 SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
@@ -51,7 +51,9 @@ class RankedCorpus(Protocol):
     @property
     def flags(self) -> bytes | bytearray: ...
     @property
-    def citing(self) -> Set[int]: ...  # passages of people that quote memory
+    def voices(self) -> bytes: ...  # by passage who says it and how, as places in `Query.voices`; or empty
+    @property
+    def hollow(self) -> frozenset[int]: ...  # passages that only ask, or quote memory
     def concept(self, stem: str) -> list[str]: ...
     def frequency(self, token: str) -> int: ...
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
@@ -79,7 +81,11 @@ def idf(corpus: RankedCorpus, frequency: int) -> float:
 
 def _term(corpus: RankedCorpus, word: int, itself: bool, stem: str, weight: float) -> Term:
     tokens = corpus.concept(stem)
-    return Term(word, itself, weight, tokens, min(corpus.count, sum(map(corpus.frequency, tokens))))
+    frequency = min(corpus.count, sum(map(corpus.frequency, tokens)))
+    if frequency and corpus.hollow:  # a word is no more common for being asked for
+        asked = (corpus.hollow.intersection(numbers) for token in tokens for numbers, _ in corpus.postings(token))
+        frequency = max(1, frequency - sum(map(len, asked)))
+    return Term(word, itself, weight, tokens, frequency)
 
 
 def _by_name(corpus: RankedCorpus, place: int, word: Word) -> Term | None:
@@ -178,8 +184,8 @@ def _take_in(known: _Values, more: _Values) -> None:
 def _values(corpus: RankedCorpus, term: Term, asked: bytes | None) -> _Values:
     """What a term counts, by passage number."""
     counts = _counts(corpus, term, asked)
-    for number in corpus.citing & counts.keys() if corpus.citing else ():
-        counts[number] *= CITING
+    for number in corpus.hollow & counts.keys() if corpus.hollow else ():
+        counts[number] *= HOLLOW
     weight, lengths, shares = term.weight, corpus.lengths, _saturation(corpus.mean_length)
     return {number: weight * shares[count][lengths[number]] for number, count in counts.items()}
 

@@ -91,6 +91,19 @@ class Word(NamedTuple):
     is_context_word: bool
 
 
+# The assistant is the subject, of something past: "what did you suggest", "you told me", "your advice"; 你 that begins a clause.
+_OF_ASSISTANT = re.compile(
+    r"\b(?:did|had|have|were|was) you\b(?! (?:know|remember))"
+    r"|\byou (?:(?:just|once|first|last|also) )?(?:\w+ed|said|told|gave|wrote|made|put|came|drew|chose)\b"
+    r"|\byour (?:\w+ ){0,2}(?:advice|suggestions?|recommendations?|ideas?|tips?|answers?|words|drafts?|lists?|plans?)\b"
+    r"|(?:^|[，,。；;：:、？?\s])(?:当时|那时|上次|之前|刚才|昨天|后来|以前)?[你您](?!还?(?:知道|记得|能|可以|会|认识|有没有|觉得|帮))",
+    re.IGNORECASE,
+)
+# What a passage counts by `Corpus.voices`: one of an assistant less, as do a question put to it and a quotation of memory.
+VOICES = (1.0, 0.4, 0.3, 0.3)
+IF_ASKED = (1.0, 1.0, *VOICES[2:])  # where the question is about what the assistant said
+
+
 class Query(NamedTuple):
     """A question, parsed: whom it is `about` and who else it names, as places of speakers; `spans` are days that it names, as
     ordinals of the first and the last.
@@ -110,6 +123,7 @@ class Query(NamedTuple):
     past: bool = False
     lists: bool = False
     state: bool = False
+    voices: tuple[float, ...] = VOICES
 
     @property
     def content_words(self) -> int:
@@ -162,6 +176,7 @@ def parse(
         _PAST.search(question) is not None,
         _LIST.search(question) is not None,
         any(asked.search(terms.fold(question)) for asked in (_COUNT, _PRESENT)),
+        IF_ASKED if _OF_ASSISTANT.search(question) else VOICES,
     )
 
 

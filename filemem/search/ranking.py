@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.search import evidence, lookup, nearby, signs
-from filemem.search.lookup import CITING, RankedCorpus, RankedFile, Term
+from filemem.search.lookup import RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
 
@@ -192,7 +192,7 @@ class _Scorer:
     def _promising_files(self, rough: dict[int, float]) -> list[_File]:
         """The files of the PROMISING passages, and of those that are level with the last, that promise most by the `rough`
         weights of words, their neighbours' and what marks them."""
-        files = list(self._likely_files(rough))
+        files, corpus = list(self._likely_files(rough)), self.corpus
         for file in files:
             file.totals = [rough.get(number, 0.0) for number in file.numbers]
         found: list[list[float]] = []
@@ -202,6 +202,9 @@ class _Scorer:
             dated, worth, mass = sum(share for _, share in file.dated), file.worth, self.mass
             shares = zip(totals, file.shares, strict=True)
             promises = [worth * (total + mass * (share + dated)) for total, share in shares]
+            if corpus.voices:
+                voices = corpus.voices[file.numbers.start : file.numbers.stop]
+                promises = [promise * self.query.voices[voice] for promise, voice in zip(promises, voices, strict=True)]
             if self._speakers is not None:
                 spoken = map(self._speakers.__contains__, self.corpus.speakers[file.numbers.start : file.numbers.stop])
                 promises = list(itertools.compress(promises, spoken))
@@ -218,6 +221,8 @@ class _Scorer:
             named[speaker] = self.mass * (signs.ASKED if speaker in query.about else signs.ASKED / 2)
         speakers = corpus.speakers
         promise = {number: value + named[speakers[number]] for number, value in rough.items()}
+        if voices := corpus.voices:
+            promise = {number: value * query.voices[voices[number]] for number, value in promise.items()}
         # By the first passage; those alive differ in path.
         found: dict[int, tuple[float, int, str, RankedFile, float]] = {}
         for first, last in query.spans:
@@ -335,11 +340,10 @@ class _Scorer:
 
     def own(self, file: _File, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
-        flags = self.corpus.flags[number]
-        if not flags & (terms.CITES | terms.IS_QUESTION) or not self.corpus.speakers[number]:
+        if self.corpus.voices and (voice := self.corpus.voices[number]):
+            return self.query.voices[voice]
+        if not self.corpus.flags[number] & terms.IS_QUESTION or not self.corpus.speakers[number]:
             return 1.0
-        if flags & terms.CITES:
-            return CITING
         words = len(self.query.words)
         asked = len(file.held[number - file.entry.first])
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0

@@ -65,6 +65,7 @@ def search_files(
     asked = filters.asked(index.folder, corpus, path, speaker, filters.bounds(after, before, today))
     named = days.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
+    parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
     most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _meaning(index, corpus, query)
     reader = Reader(index, corpus, parsed, today, current)
     hits = _hits(reader, parsed, asked, most, meaning)

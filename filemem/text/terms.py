@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 
 from filemem.text import tables
 
-HAS_NUMBER, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
+ASKS_ONLY, HAS_TIME_WORD, IS_QUESTION, FIRST_PERSON, HAS_NAME, CITES = 1, 2, 4, 16, 32, 64
 APART, IS_DERIVED = 8, 128
 """No matter of the text alone, whoever knows the file adds them: it does not lean on what stands before it, as it comes after
 a pause, or continues a long passage; other passages are told over again."""
@@ -36,10 +36,9 @@ _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
 _COURTESIES = frozenset(_WORDS["courtesies"])
-_NUMBER_WORDS, _TIME_WORDS, _OWN_WORDS = _WORDS["number"], _WORDS["time"], _WORDS["own"]
-_FLAGGED = [(HAS_NUMBER, _NUMBER_WORDS), (HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
+_TIME_WORDS, _OWN_WORDS = _WORDS["time"], _WORDS["own"]
+_FLAGGED = [(HAS_TIME_WORD, _TIME_WORDS), (FIRST_PERSON, _OWN_WORDS)]
 _WORD_FLAGS = {word: sum(flag for flag, known in _FLAGGED if word in known) for _, words in _FLAGGED for word in words}
-_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b|[两三四五六七八九十百千万几]", re.IGNORECASE)
 _TIME_WORD = re.compile(
     rf"\b(?:{'|'.join(_TIME_WORDS)}|\d{{4}})\b"
     r"|昨|今[天早晚年]|明[天早年]|前天|后天|上周|上个|下周|下个|去年|年前|天前|月|周|星期|礼拜|最近|刚|小时|\d[日号]",
@@ -48,6 +47,7 @@ _TIME_WORD = re.compile(
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_OWN_WORDS)})\b|[我咱]", re.IGNORECASE)
 _DIGITS = b"0123456789"
 _QUESTION = re.compile(r"[?？][^.!。！?？]{0,25}$|[吗呢][。~～\s]*$")
+_STATES = re.compile(r"[.:;!](?=\s+\S)|[。：；！\n](?=.)")  # a sentence that does not ask, before one that does
 _NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")  # begins with what is quickly looked for
 _CITES = re.compile(r"\.(?<=[\w)]\.)(?:md|txt|ya?ml):\d")  # likewise
 _FOUND_NOTHING = ("\nNowhere in memory:", "\n记忆里没有：")
@@ -140,11 +140,11 @@ def is_courtesy(text: str, names: Collection[str] = ()) -> bool:
     return bool(text.strip()) and all(token in _COURTESIES or token in STOP or token in names for token in found)
 
 
-_OF_WORDS = ((HAS_NUMBER, _NUMBER), (HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
+_OF_WORDS = ((HAS_TIME_WORD, _TIME_WORD), (FIRST_PERSON, _FIRST_PERSON))
 
 
 def flags(text: str, found: Iterable[str] | None = None) -> int:
-    """What kind of passage it is, as the sum of HAS_NUMBER … CITES; captions count for nothing.
+    """What kind of passage it is, as the sum of ASKS_ONLY … CITES; captions count for nothing.
 
     `found` are the tokens of its speech, where the caller has them.
     """
@@ -156,12 +156,11 @@ def flags(text: str, found: Iterable[str] | None = None) -> int:
         for word in filter(_WORD_FLAGS.__contains__, said):
             bits |= _WORD_FLAGS[word]
         if len(speech.encode().translate(None, _DIGITS)) < len(speech):
-            year = any(len(word) == 4 and word.isdigit() for word in said)
-            bits |= HAS_NUMBER | (HAS_TIME_WORD if year else 0)
+            bits |= HAS_TIME_WORD if any(len(word) == 4 and word.isdigit() for word in said) else 0
     else:
         bits |= sum(flag for flag, pattern in _OF_WORDS if pattern.search(speech))
     if _QUESTION.search(speech[-30:]) if plain and "?" in speech else not plain and _QUESTION.search(speech):
-        bits |= IS_QUESTION
+        bits |= IS_QUESTION | (0 if _STATES.search(speech) else ASKS_ONLY)
     if _CITES.search(text) or any(words in f"\n{text}" for words in _FOUND_NOTHING):
         bits |= CITES
     return bits | (HAS_NAME if _NAME.search(speech) or (not plain and "《" in speech) else 0)
