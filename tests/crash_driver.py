@@ -1,11 +1,10 @@
 """Runs one job again and again, each time killed at the next system call that changes something; run by test_crash_points.
 
-    python crash_driver.py STORE FOLDER JOB [links]
+    python crash_driver.py STORE FOLDER JOB
 
 Copies STORE to FOLDER/1, FOLDER/2, … and does JOB on each in a child process, which ends without a word (os._exit, as
 kill -9 would) right before its first, second, … write, rename, link, unlink, mkdir, truncation, fsync or creating open. The
-first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed. With
-`links` the system cannot rename without overwriting, nor exchange two files: it can only link and unlink.
+first child that comes to its end is the last; its store is FOLDER/undisturbed. Prints the number of those that were killed.
 """
 
 import datetime as dt
@@ -14,7 +13,6 @@ import shutil
 import sys
 
 from filemem import Store
-from filemem.files import disk
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.remembering import consolidation
@@ -70,7 +68,6 @@ def arm(limit: int, then=end):
     _counted.update(made=0, limit=limit, then=then)
     for name in CHANGES:
         setattr(os, name, counted_calls(getattr(os, name)))
-    disk._renameat2 = counted_calls(disk._renameat2)
     plain = os.open
 
     def opened(path, flags, *more, **named):
@@ -81,10 +78,8 @@ def arm(limit: int, then=end):
     return lambda: _counted["made"]
 
 
-def main(store: str, folder: str, name: str, *how: str) -> None:
+def main(store: str, folder: str, name: str) -> None:
     limit, status = 0, 1
-    if "links" in how:
-        disk._renameat2 = lambda *_: False
     rehearsal = os.path.join(folder, "rehearsal")  # patterns compiled and modules imported here are so in every child
     shutil.copytree(store, rehearsal)
     JOBS[name](Store(rehearsal).user("ann").folder)

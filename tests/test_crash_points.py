@@ -54,19 +54,17 @@ def tree(root):
     return found | {name: set(place.read_bytes().splitlines()) for name, place in logs.items() if place.exists()}
 
 
-@pytest.mark.parametrize(
-    "how", [["sweep"], ["compact"], ["restore"], ["sweep", "links"], ["restore", "links"]], ids=" ".join
-)
+@pytest.mark.parametrize("how", ["sweep", "compact", "restore"])
 def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(store, place, how):
     before = tree(os.path.dirname(store))
     folder = place / "killed"
     folder.mkdir()
-    told = filemem("-c", DRIVER, os.path.dirname(store), folder, *how)
+    told = filemem("-c", DRIVER, os.path.dirname(store), folder, how)
     assert told.returncode == 0, told.stderr
     wanted = tree(folder / "undisturbed")
     assert wanted != before, "the job has something to do"
     kills = int(told.stdout)
-    assert kills > 15
+    assert kills >= 10
     for number in range(1, kills + 1):
         killed = tree(folder / str(number))
         for path, data in before.items():
@@ -77,7 +75,7 @@ def test_a_job_killed_anywhere_loses_nothing_and_is_finished_by_the_next_run(sto
             assert copies and all(copy == data for copy in copies), (number, path)
         for path in set(killed) - set(before) - set(BOOKS):
             assert path.startswith("summaries/") or killed[path] in before.values(), (number, path)
-        JOBS[how[0]](Store(folder / str(number)).user("ann").folder)
+        JOBS[how](Store(folder / str(number)).user("ann").folder)
         assert tree(folder / str(number)) == wanted, number
 
 

@@ -17,14 +17,14 @@ from programs import COLD, clean, filemem
 from repositories import copied, git, plain_git, store  # noqa: F401
 from test_forget_killed import WORD, made, saying
 
-CALLS = ("vfork", "write", "fsync", "rename", "renameat2", "unlink", "flock", "mkdir", "symlink")
+CALLS = ("vfork", "write", "fsync", "rename", "link", "unlink", "flock", "mkdir", "symlink")
 JOBS = {
     "remember": ["remember", "Has sold the bicycle."],
     "chat": ["chat", "-m", "I live in Ghent now."],
     "maintain": ["maintain", "--today", "2027-06-01"],
 }
 KILLS = int(os.environ.get("KILLS", "0"))
-TRIED = {"vfork": 2, "write": 1, "renameat2": 1, "unlink": 1}  # of each kind of call, where not all are tried
+TRIED = {"vfork": 2, "write": 1, "link": 1, "unlink": 1}  # of each kind of call, where not all are tried
 
 pytestmark = pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 

@@ -17,7 +17,7 @@ from filemem.files import config, places
 from filemem.files.places import Place
 from filemem.overview import check
 
-GB = 1 << 30
+GB, TB = 1 << 30, 1 << 40
 DRIVER = """\
 import json, resource, sys
 from click.testing import CliRunner
@@ -162,13 +162,20 @@ def test_settings_out_of_measure_are_one_sentence_at_once(store: Path, make: Cal
     assert said["grep"][0] == said["list"][0] == said["users"][0] == 0
 
 
-@pytest.mark.parametrize("name", ["recalls.log", "compacted.log", "consolidated.jsonl", "imports.jsonl"])
+@pytest.mark.parametrize("name", ["recalls.log", "compacted.log", "consolidated.jsonl", "imports.jsonl", "said.jsonl"])
 def test_a_record_out_of_measure_stops_no_reading(store: Path, name: str) -> None:
-    sparse(store / "mara/.filemem" / name)
-    said = run(store, [*READING, ["sweep"], ["maintain"]])
+    sparse(store / "mara/.filemem" / name, TB)
+    said = run(store, [*READING, ["chat", "-m", "What tea?"], ["sweep"], ["maintain"]])
     assert said["grep"][0] == said["search"][0] == said["list"][0] == said["prompt"][0] == 0
     for code, text in said.values():
         assert code != 2 or (name in text and "too large to be read; make it smaller" in text), text
+
+
+def test_a_memory_of_a_terabyte_hangs_neither_chat_nor_jobs(store: Path) -> None:
+    sparse(store / "mara/sessions/2026/2026-11-21-0930-big.md", TB)
+    sparse(store / "mara/notes/big", TB)
+    said = run(store, [*READING, *CHANGING[:-1]])
+    assert said["remember"][0] == said["maintain"][0] == said["chat"][0] == 0, said
 
 
 # -- imports ---------------------------------------------------------------------------------------------------------

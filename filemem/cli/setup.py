@@ -12,7 +12,7 @@ from filemem.cli.everyone import for_each, many, order
 from filemem.cli.options import chosen, json_option, many_options, store_path
 from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
-from filemem.files import config, disk, locks, trust
+from filemem.files import config, disk, safe, trust
 from filemem.files.store import StoreFolder
 from filemem.history import set_up, weaving
 from filemem.text.plain import counted
@@ -108,7 +108,7 @@ def check_command() -> int:
 def _disks(store: StoreFolder) -> list[Problem]:
     """What is wrong with the disks on which users lie."""
     shards = [one for one in store.shards.all() if one.there()]
-    found = [problem for one in shards if os.path.isdir(one.place) for problem in locks.problems(one.place)]
+    found = [problem for one in shards if os.path.isdir(one.place) for problem in safe.lock_problems(one.place)]
     return [*found, *(store.shards.problems(store.homes()) if store.shards else [])]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from filemem.errors import Busy, FilememError, NotFound
 from filemem.files import disk, recalls
-from filemem.files.folder import Folder
+from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import Memory
 from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
@@ -36,6 +36,10 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
             held.enter_context(disk.lock(folder.bookkeeping("job.lock"), wait))
         except Busy:
             raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
+        left = disk.cut_off(folder.place, BOOKKEEPING)
+        with folder.locked() if left else contextlib.nullcontext(), contextlib.suppress(FilememError, OSError):
+            for path in left:
+                disk.delete(path)
         yield
 
 
