@@ -6,12 +6,10 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from scripted_server import ScriptedServer, calls, say
 
 from filemem import Store
 from filemem.chat.conversation import Conversation, ToolCalled
-from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.models import OpenAIModel
@@ -75,13 +73,6 @@ def test_nothing_of_a_folder_that_the_person_did_not_begin_here_counts(ann: Fold
     assert "keep it short" not in stranger and "No lists" not in stranger
 
 
-def test_a_folder_begun_here_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    words = ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", "From now on, answer in one sentence."]
-    CliRunner().invoke(cli, words)
-    assert "answer in one sentence" in instructions(Store(tmp_path / "store").user("ann").folder)
-
-
 def test_what_stands_is_read_once_a_message_and_anew_for_the_next(ann: Folder) -> None:
     """A lesson that is written while the tools work counts from the next message on."""
     opened = calls(("open", {"path": TALK}))
@@ -91,50 +82,6 @@ def test_what_stands_is_read_once_a_message_and_anew_for_the_next(ann: Folder) -
         talk.say("And now?")
         asked = [request.body["messages"][0]["content"] for request in server.requests]
     assert ["No lists." in text.partition("<memory path=")[0] for text in asked] == [False, False, True]
-
-
-SPOKEN = """
-    my summaries are too long
-    talk to me like Sam
-    Talk to me the way Sam does.
-    You're too formal with me.
-    Please answer me in Chinese.
-    Be more concise.
-    From now on my summaries should be short.
-    请用中文回答我
-    跟我说话像老朋友一样
-    用小王的口气跟我说话
-    你太啰嗦了
-    总结写得太长了
-    从现在开始，回答都要简短
-    以后总结不要超过三句
-"""
-
-
-@pytest.mark.parametrize("said", [line.strip() for line in SPOKEN.strip().split("\n")])
-def test_what_is_said_once_in_a_chat_stands_from_then_on(
-    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    words = ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", said]
-    CliRunner().invoke(cli, words)
-    assert f"- {said}\n" in f"{instructions(Store(tmp_path / 'store').user('ann').folder)}\n"
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "From now on I use the bus.",
-        "You are too kind.",
-        "From now on the office opens at nine.",
-        "他跟我说话像老师一样",
-    ],
-)
-def test_what_is_told_of_life_is_no_wish(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    CliRunner().invoke(cli, ["--store", str(tmp_path / "store"), "--user", "ann", "chat", "-m", said])
-    folder = Store(tmp_path / "store").user("ann").folder
-    assert not [path for path in folder.paths() if path.startswith("lessons/")]
 
 
 def test_a_wish_can_forge_no_mark_and_no_line(ann: Folder) -> None:

@@ -7,20 +7,21 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem.chat import recalling
+from filemem.chat import quoting, recalling, requests
 from filemem.chat.seen import PromptRecorder
 from filemem.chat.standing import CoreMemory, core_memory
 from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
 from filemem.files import config, pending_deletion, recalls, running
+from filemem.files.facts import set_front
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
 from filemem.forgetting import asking
-from filemem.forgetting.wording import Wording
-from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, prompt
+from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel
+from filemem.remembering import remembering
 from filemem.text import tokens
 from filemem.text.plain import one_line
 from filemem.text.redaction import kinds, redact
@@ -28,6 +29,7 @@ from filemem.tools.toolbox import Toolbox
 
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again, and that the trace keeps
+LONGEST_KEPT = 200  # characters of a fact that are said again
 UNUSED = 2  # answers without any call, after which a model gets passages as well
 _WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
 _ARGUED = {"arguments", "parameters"}
@@ -81,7 +83,8 @@ class Conversation:
         self.transcript = transcript or Transcript(user)
         self.tools = Toolbox(user, now)
         self.ask_from_now_on(model)
-        self.forgotten: Wording | None = None  # what the last message had deleted
+        self.written: list[str] = []  # memories that the program wrote on request
+        self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
@@ -97,8 +100,6 @@ class Conversation:
     def ask_from_now_on(self, model: Model) -> None:
         """Go on with a model."""
         self.model = model
-        if isinstance(model, OfflineModel):
-            model.at_hand(self.user, self.tools, self.now)
         self._unused = 0
 
     def say(self, text: str, listen: Listener = lambda event: None) -> str:
@@ -111,15 +112,24 @@ class Conversation:
         return self.answer(listen)
 
     def hear(self, text: str, listen: Listener = lambda event: None) -> None:
-        """Keep what the person said."""
+        """Keep what the person said, unless it begins by asking that it be not."""
+        if self.kept and requests.unrecorded(text):
+            self._paused = self.transcript
+            self.go_off_the_record()
         line = self.keep(self.user.name, text, listen)
         self._note("turn", text=f"{self.transcript.path}:{line}")
 
     def answer(self, listen: Listener = lambda event: None) -> str:
         """Answer what was said last, keep the answer and return it; raises as `say` does."""
+        try:
+            return self._answered(listen)
+        finally:
+            if self._paused is not None:
+                self.transcript, self._paused, self.tools.noting = self._paused, None, True
+
+    def _answered(self, listen: Listener) -> str:
         self._recalled.clear()
-        if self.kept and (forgetting := self._asked_to_forget(listen)):
-            return forgetting
+        done = self._do(self.transcript.turns())
         said: list[str] = []
 
         def hear(event: Event) -> None:
@@ -128,7 +138,7 @@ class Conversation:
             listen(event)
 
         try:
-            answer = self._answer(hear)
+            answer = self._quoted(done, hear) if self.model.name == OfflineModel.name else self._answer(hear)
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
             self._keep("".join(said), error)
             raise
@@ -139,21 +149,43 @@ class Conversation:
             self._note_citations(answer)
         return answer
 
-    def _asked_to_forget(self, listen: Listener) -> str:
-        """What the program does of itself about a request to forget, and how it says so; empty where a model answers."""
-        heard = asking.answer(self.user, self.transcript.path, self.transcript.turns(), self.now())
-        if heard is None:
-            return ""
-        self.transcript.path = heard.moved.get(self.transcript.path, self.transcript.path)
-        if heard.gone is None and self.model.name != OfflineModel.name:
-            listen(Notice(heard.text))
-            return ""
-        self.forgotten = heard.gone
-        listen(Text(heard.text))
-        line = self.keep(ASSISTANT, heard.text)
-        if heard.gone is None:  # it names the places, which tell what is kept back
-            asking.keep_back(self.user, self.transcript.path, self.transcript.turns(), line, self.now())
-        return heard.text
+    def _do(self, turns: list[Passage]) -> list[str]:
+        """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it."""
+        said, chinese = turns[-1].text, offline.in_chinese(turns[-1].text)
+        if words := requests.to_remember(said):
+            return [self._remember(words, turns[-1].line, chinese=chinese)]
+        if requests.to_forget(said):
+            places = asking.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
+            if not places:
+                return [offline.NOTHING_SAID[chinese]]
+            told = [f"- {place}" for place in places]
+            return ["\n".join([offline.TAKEN_BACK[chinese], *told, offline.DELETE[chinese].format(places[0])])]
+        return []
+
+    def _remember(self, words: str, line: int, *, chinese: bool) -> str:
+        """Keep one fact in the person's words, unless nothing of this is kept; a sentence on it."""
+        if not self.kept:
+            return offline.UNRECORDED[chinese]
+        try:
+            done = remembering.remember(self.user, words, self.now())
+            if "source" not in done.memory.front:
+                place = f"{self.transcript.path}:{line}"
+                self.user.edit(done.memory.path, lambda data: set_front(done.memory.path, data, "source", place))
+        except FilememError as error:
+            return offline.NOT_KEPT[chinese].format(error)
+        self.written += [done.memory.path, *done.paths]
+        kept = offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), done.memory.path)
+        return "\n".join([kept, *done.notes])
+
+    def _quoted(self, done: list[str], listen: Listener) -> str:
+        """The answer without a model: what the program did, or else the best quotes."""
+        turns = self.transcript.turns()
+        said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
+        path = self.transcript.path
+        current = CurrentConversation(path, turns[-1].line) if path else None
+        answer = "\n".join(done) or quoting.reply(self.user, said, self.now().date(), current, kept=self.kept)
+        listen(Text(answer))
+        return answer
 
     def _keep(self, partial: str, error: BaseException) -> None:
         """Keep an interrupted answer, marked; note the error in the trace."""

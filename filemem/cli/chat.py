@@ -209,8 +209,6 @@ class Chat:
         with progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             answer = self._talk.say(message, self._hear)
-        if self._talk.forgotten:
-            _forget_typed(self._talk.forgotten)
         self._line_end()
         tell({"event": "answer", "text": answer, "session": self._talk.transcript.path})
 

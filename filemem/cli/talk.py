@@ -72,14 +72,15 @@ def chat_command(message: str | None, model: str | None, resume: str | None, off
         conversation.go_off_the_record()
     _settle_wishes(conversation)
     talk = Chat(conversation, lambda name: the_model(user, name))
+    once = message is not None or not sys.stdin.isatty()
     with _recorded(conversation):
-        if message is None and sys.stdin.isatty():
+        if not once:
             code = talk.run()
         else:
             if message in (None, "-"):
                 message = sys.stdin.buffer.read().decode(errors="replace")
             code = talk.once(message or "")
-    if code == 0:  # what was cut off is remembered when the next chat ends
+    if code == 0 and not once and conversation.model.name != OfflineModel.name:
         after_talk(conversation)
     return code
 
@@ -111,8 +112,9 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
             if config.of(conversation.user).consolidate:
                 with contextlib.suppress(FilememError, OSError):  # its end is kept whatever becomes of that
                     episodes.sum_up(conversation.user, path)
+            paths = list(dict.fromkeys([path, *conversation.written]))
             subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
-            say_aside(history.record(subject, [path], {"Job": "chat", "Session": path}, clock(), before).note)
+            say_aside(history.record(subject, paths, {"Job": "chat", "Session": path}, clock(), before).note)
 
 
 @click.command("prompt")

@@ -18,7 +18,7 @@ from filemem.files.memory import Memory
 from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, prompt
-from filemem.models.responder.wording import OPENINGS
+from filemem.models.offline import only_quotes
 from filemem.text import bounded, dates, redaction, terms
 from filemem.text.bounded import DatedText
 from filemem.text.own_patterns import OwnPatterns
@@ -134,7 +134,7 @@ def weighted_turns(
 
 def quotes(turn: Utterance) -> bool:
     """Is this an answer that holds nothing but lines of the memories?"""
-    return turn.speaker.casefold() == ASSISTANT and turn.text.startswith(OPENINGS)
+    return turn.speaker.casefold() == ASSISTANT and only_quotes(turn.text)
 
 
 def turn_features(

@@ -12,7 +12,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory, encoding_of, is_archived
 from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.transcript import ASSISTANT, EVENTS
-from filemem.models.responder.wording import OURS
+from filemem.models.offline import program_says
 from filemem.remembering import injection
 from filemem.remembering.ledger import Ledger, digest, turn_digest
 from filemem.remembering.rules import SECRET
@@ -80,7 +80,7 @@ def quoted(session: Session) -> Episode:
 
 def _talks(said: SessionTurn) -> bool:
     """Is this a person, or an assistant that does more than to quote what is remembered?"""
-    return not said.is_foreign or (said.speaker == ASSISTANT and not OURS.match(said.text))
+    return not said.is_foreign or (said.speaker == ASSISTANT and not program_says(said.text))
 
 
 def _sentences(said: SessionTurn) -> Iterator[Sentence]:

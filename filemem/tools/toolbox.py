@@ -12,7 +12,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import config, recalls
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.grep import example, grep
-from filemem.search import Found, search_files
+from filemem.search import search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 
@@ -47,7 +47,6 @@ class Toolbox:
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
         self.strength: float | None = None  # of the best of them, 0 to 1, where it was search_files
-        self.found: list[Found] = []  # what the last two searches found, for a responder that quotes passages
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
@@ -78,7 +77,7 @@ class Toolbox:
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
-        self.hits, self.found = len(found.hits), [*self.found[-1:], found]
+        self.hits = len(found.hits)
         self.strength = max((hit.strength for hit in found.hits), default=None)
         return answers.searched(found, {"query": query, **filters})
 
