@@ -46,11 +46,12 @@ PIECE = 5  # characters of a delta where a step leaves it open
 
 
 class Request(NamedTuple):
-    """What a client sent: the path, the headers by lower-case name, the JSON body."""
+    """What a client sent: the path, the headers by lower-case name, the JSON body; and from where."""
 
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    port: int = 0  # of the connection
 
 
 class Step(NamedTuple):
@@ -207,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.requests.append(Request(self.path, headers, body))
+        self.server.requests.append(Request(self.path, headers, body, self.client_address[1]))
         if self.path == "/v1/embeddings" and (vector := self.server.vector):
             found = [{"index": n, "embedding": vector(text)} for n, text in enumerate(body["input"])]
             self._send(200, json.dumps({"data": found}).encode(), {})

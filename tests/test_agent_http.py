@@ -466,7 +466,7 @@ FAILURES: list[tuple[list[Answer], str]] = [
     ([fail(404, "The model `gpt-x` does not exist", code="model_not_found")], "no such model (404"),
     ([fail(429, "slow down", retry_after=3600)], "too many requests (429"),
     ([fail(429, "slow down", retry_after=0)] * 3, "too many requests (429"),
-    ([fail(429, "quota", code="insufficient_quota")], "quota is used up"),
+    ([fail(429, "quota", code="insufficient_quota")] * 3, "quota is used up"),
     ([fail(500, "boom", retry_after=0)] * 3, "the endpoint failed (500"),
     ([fail(503, "busy", retry_after=3600)], "the endpoint failed (503"),
     ([hang()], "nothing came for 0.3 s"),
@@ -535,12 +535,6 @@ def test_ctrl_c_keeps_what_had_come(talk: Talk, server: ScriptedServer) -> None:
         talk.conversation.say("Tell me.", stop)
     assert talk.kept.startswith("- **ann** 09:30: Tell me.\n- **assistant** 09:30: Half [interrupted]\n")
     assert talk.say("Go on.") == "Fine."
-
-
-def test_a_pause_that_the_endpoint_asks_for_is_told_and_kept(talk: Talk, server: ScriptedServer) -> None:
-    server.script(fail(429, "slow down", retry_after=0.6), say("Now."))
-    assert talk.say("Hello.") == "Now."
-    assert next(event.text for event in talk.events if isinstance(event, Notice)).endswith("trying again in 0.6 s.")
 
 
 def test_an_endpoint_without_streaming_answers_in_one_piece(talk: Talk, server: ScriptedServer) -> None:

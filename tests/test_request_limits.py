@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from scripted_server import ScriptedServer, calls, fail, say
+from scripted_server import ScriptedServer, calls
 from test_many_users import AT, OLD, TALK
 
-from filemem import ModelError, Store
-from filemem.endpoint import OpenAIModel, RequestLimits
+from filemem import Store
+from filemem.endpoint import RequestLimits
 from filemem.files.trust import Trust
 from filemem.jobs.pools import Here
 from filemem.jobs.running import outcomes
@@ -47,22 +47,6 @@ def test_a_minute_s_tokens_are_shared_and_come_back_with_time(tmp_path: Path) ->
     start = time.time()
     with RequestLimits(str(tmp_path), tokens_per_minute=rate).turn(ASK):
         assert time.time() - start > 1.2
-
-
-def test_where_there_is_no_room_all_wait_and_nobody_gives_up_soon(tmp_path: Path) -> None:
-    with ScriptedServer(*[fail(429, "slow down", retry_after=0.1)] * 5, say("Oolong.")) as server:
-        model = OpenAIModel("test", server.base_url, limits=RequestLimits(str(tmp_path)))
-        assert model.ask([{"role": "user", "content": "Tea?"}], [], lambda text: None).text == "Oolong."
-        assert len(server.requests) == 6
-    with ScriptedServer(fail(429, "none left", code="insufficient_quota")) as server:
-        model = OpenAIModel("test", server.base_url, limits=RequestLimits(str(tmp_path)))
-        with pytest.raises(ModelError, match="quota is used up"):
-            model.ask([{"role": "user", "content": "Tea?"}], [], lambda text: None)
-    other, start = RequestLimits(str(tmp_path)), time.time()
-    kept = json.loads((tmp_path / ".filemem/limits/left.json").read_text())
-    (tmp_path / ".filemem/limits/left.json").write_text(json.dumps(kept | {"until": start + 0.3}))
-    with other.turn(ASK):
-        assert time.time() >= start + 0.3
 
 
 def test_what_a_model_would_be_asked_is_counted_and_nobody_asked(

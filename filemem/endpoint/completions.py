@@ -1,20 +1,36 @@
-"""The model that answers: what an agent asks of one, and the one behind any OpenAI-compatible endpoint."""
+"""The models: what an agent asks of one, the one behind any OpenAI-compatible endpoint, and the one there that makes vectors."""
 
 import copy
 import json
+import math
 import re
-import time
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from filemem.endpoint.connection import LONGEST_ANSWER, SILENCE, Connection, ModelError, PromptTooLong, Wire
-from filemem.endpoint.failures import FIRST_PAUSE, Failure, span
+from filemem.endpoint.connection import (
+    LONGEST_ANSWER,
+    RETRIES,
+    SILENCE,
+    Connection,
+    Failure,
+    ModelError,
+    PromptTooLong,
+)
 from filemem.endpoint.limits import RequestLimits
-from filemem.endpoint.reply import MOST_CALLS, Draft, Reply
+from filemem.endpoint.reply import Draft, Reply
 
-NO_STREAM = r"\bstream(ing|ed)?\b"
-NO_TOOLS = r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b"
+# What an endpoint that does not take a part of a request says in words only, under many codes: "property 'stream_options' is
+# unsupported" (400, Groq), "No endpoints found that support tool use" (404, OpenRouter), "tools param requires --jinja flag"
+# (500, llama.cpp).
+_REFUSALS = {
+    "stream_options": r"stream_options|include_usage",
+    "stream": r"\bstream(ing|ed)?\b",
+    "tools": r"\b(tools?|tool_choice|functions?|function_call(ing)?)\b",
+}
+BATCH = 64  # texts of a request: Gemini's endpoint takes 100, a small machine embeds so many in some seconds
+WIDEST = 20_000  # numbers of a vector; the largest models in use have 8,192
 
 
 class Model(Protocol):
@@ -42,11 +58,10 @@ class OpenAIModel(Connection):
 
     Only OpenAI itself needs an `api_key`; other endpoints say so where they do.
 
-    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line
-    whenever an answer comes otherwise than it was asked for: after a pause, without streaming, cut at a limit.
-    With `limits` a request waits for its turn among those of other processes.
-    `on_thought` gets what the model thinks, which is no part of its answer. A Ctrl-C while the model answers closes
-    the connection and goes on up; what had streamed by then was handed to `on_text`.
+    `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
+    answer comes otherwise than it was asked for: without streaming, cut at a limit. With `limits` a request waits for its turn
+    among those of other processes. `on_thought` gets what the model thinks, which is no part of its answer. A Ctrl-C while the
+    model answers closes the connection and goes on up; what had streamed by then was handed to `on_text`.
     """
 
     def __init__(
@@ -64,19 +79,15 @@ class OpenAIModel(Connection):
         self.on_notice = on_notice
         self.on_thought: Callable[[str], None] = _unheard
         self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
-        self._accepts = _Accepts(tools=True, stream=True, usage=True)
-        self._tools_refused = False  # by the last request, which may have failed for another reason
+        self._refused: set[str] = set()  # the parts of a request that the endpoint does not take
+        self._doubted = False  # whether tools were refused last, which counts once an answer comes without them
 
     def apart(self) -> "OpenAIModel":
-        """The same model with a connection of its own, which says nothing besides its answers."""
+        """The same model for another conversation at the same time; it says nothing besides its answers."""
         other = copy.copy(self)
         other.on_notice = other.on_thought = _unheard
-        other._wire, other._client = Wire(self._longest), None
+        other._client, other.options, other._refused = None, {}, set(self._refused)
         return other
-
-    def hang_up(self) -> None:
-        """End the answer under way, from another thread; whoever waits for it gets a ModelError."""
-        self._wire.hang_up()
 
     def ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], on_text: Callable[[str], None]) -> Reply:
         """The answer to `messages`; raises ModelError with one sentence that says what to do.
@@ -84,106 +95,59 @@ class OpenAIModel(Connection):
         PromptTooLong and ToolsRefused are told apart. An error that only mentions tools costs one request and not the
         tools of a whole session: that there are none is taken for granted once an answer came without them.
         """
-        messages, accepts, retries = _sendable(messages), self._accepts, 0
-        if tools and not accepts.tools:
-            raise self._refused()
+        refusal = ToolsRefused(f"{self._who}: takes no tools; ask without them.")
+        if tools and "tools" in self._refused:
+            raise refusal
         while True:
-            request = self.options | accepts.request(self.name, messages, tools)
+            request = self._request(_sendable(messages), tools)
             draft = Draft(on_text, self.on_thought)
             try:
                 reply = self._answer(request, draft)
             except Failure as failure:
-                simpler = accepts.without(request, failure)
-                pause = None if draft.text else (self._limits or Failure).pause(failure, retries)
-                if simpler is not None:
-                    if not simpler.tools:
-                        self._tools_refused = True
-                        raise self._refused() from None
-                    if accepts.stream and not simpler.stream:
-                        self._announce("does not stream, so the answer comes in one piece")
-                    accepts = simpler
-                elif pause is not None:
-                    retries += 1
-                    if failure.after and pause > FIRST_PAUSE:
-                        self._announce(f"asks for a pause ({failure.status}), trying again in {span(pause)}")
-                    time.sleep(pause)
-                else:
-                    self._tools_refused = False
+                part = None if draft.text else _refused(request, failure)
+                self._doubted = part == "tools"
+                if self._doubted:
+                    raise refusal from None
+                if not part:
                     raise self._explained(failure, draft.text) from None
-            else:
-                self._accepts = (
-                    accepts._replace(tools=accepts.tools and not self._tools_refused) if not tools else accepts
-                )
-                self._tools_refused = False
-                self._tell_limits(reply, draft)
-                return reply
+                self._refused.add(part)
+                if part == "stream":
+                    self.on_notice(f"{self._who}: does not stream, so the answer comes in one piece.")
+                continue
+            if self._doubted and not tools:
+                self._refused.add("tools")
+            self._doubted = False
+            if reply.finish == "length":
+                self.on_notice(f"{self._who}: the answer was cut at the endpoint's limit on length.")
+            return reply
+
+    def _request(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
+        """The body to send; an empty list of tools is left out, since vLLM refuses it."""
+        body = {**self.options, "model": self.name, "messages": messages}
+        body |= {"tools": tools} if tools else {}
+        if "stream" not in self._refused:
+            usage = {"stream_options": {"include_usage": True}} if "stream_options" not in self._refused else {}
+            body |= {"stream": True, **usage}
+        return body
 
     def _answer(self, request: dict[str, Any], draft: Draft) -> Reply:
         """One request and its whole answer; raises Failure."""
-        self._check()
-        with self._limits.turn(request) if self._limits else nullcontext(), self._wire.bounded():
-            try:
-                with closing(self._events("/chat/completions", request)) as events:
-                    for event in events:
-                        draft.take(event)
-                        if draft.full:
-                            break
-                reply = draft.reply(prefix=f"call_{len(request['messages'])}_")
-                if self._limits:
-                    self._limits.spend(reply.usage.tokens_out)
-                return reply
-            except Failure:
-                if self._wire.over:
-                    raise Failure("endless") from None
-                raise
-
-    def _announce(self, notice: str) -> None:
-        self.on_notice(f"{self._who}: {notice}.")
-
-    def _refused(self) -> ToolsRefused:
-        return ToolsRefused(f"{self._who}: takes no tools; ask without them.")
-
-    def _tell_limits(self, reply: Reply, draft: Draft) -> None:
-        if reply.finish == "length":
-            self._announce("the answer was cut at the endpoint's limit on length")
-        if draft.full:
-            self._announce(f"called more than {MOST_CALLS} tools at once; the first {MOST_CALLS} are answered")
+        with self._limits.turn(request) if self._limits else nullcontext():
+            with closing(self._answers("/chat/completions", request, RETRIES)) as events:
+                for event in events:
+                    draft.take(event)
+            reply = draft.reply(prefix=f"call_{len(request['messages'])}_")
+            if self._limits:
+                self._limits.spend(reply.usage.tokens_out)
+            return reply
 
 
-class _Accepts(NamedTuple):
-    """What an endpoint takes, as far as it has shown."""
-
-    tools: bool
-    stream: bool
-    usage: bool  # token counts at the end of a stream
-
-    def request(self, model: str, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> dict[str, Any]:
-        """The body to send; an empty list of tools is left out, since vLLM refuses it."""
-        body: dict[str, Any] = {"model": model, "messages": messages}
-        if tools and self.tools:
-            body["tools"] = tools
-        if self.stream:
-            body["stream"] = True
-        if self.stream and self.usage:
-            body["stream_options"] = {"include_usage": True}
-        return body
-
-    def without(self, request: dict[str, Any], failure: "Failure") -> "_Accepts | None":
-        """What is left when `failure` blames a part of `request`, else None.
-
-        Endpoints say so in words only, under many codes: "property 'stream_options' is unsupported" (400, Groq), "No
-        endpoints found that support tool use" (404, OpenRouter), "tools param requires --jinja flag" (500, llama.cpp).
-        """
-        if failure.status not in (400, 404, 422, 500, 501) or failure.too_long or failure.code == "tool_use_failed":
-            return None
-        blame = str(failure.body).lower()
-        if "stream_options" in request and ("stream_options" in blame or "include_usage" in blame):
-            return self._replace(usage=False)
-        if "stream" in request and re.search(NO_STREAM, blame):
-            return self._replace(stream=False)
-        if "tools" in request and re.search(NO_TOOLS, blame):
-            return self._replace(tools=False)
+def _refused(request: dict[str, Any], failure: Failure) -> str | None:
+    """The part of a request that a failure blames."""
+    if failure.status not in (400, 404, 422, 500, 501) or failure.too_long or failure.code == "tool_use_failed":
         return None
+    blame = str(failure.body).lower()
+    return next((part for part, words in _REFUSALS.items() if part in request and re.search(words, blame)), None)
 
 
 class FailFastModel:
@@ -211,3 +175,40 @@ def _sendable(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The messages with "?" for each lone surrogate, which a file in another encoding may hold and UTF-8 cannot."""
     sent: list[dict[str, Any]] = json.loads(json.dumps(messages, ensure_ascii=False).encode("utf-8", "replace"))
     return sent
+
+
+class Embedder(Connection):
+    """A model that makes vectors; no request is tried again, as what calls it goes on without, and says so."""
+
+    def embed(self, texts: Sequence[str]) -> list["array[float]"]:
+        """A vector of length 1 for each text, in batches of BATCH; raises ModelError with one sentence."""
+        return [one for at in range(0, len(texts), BATCH) for one in self._batch(texts[at : at + BATCH])]
+
+    def _batch(self, texts: Sequence[str]) -> list["array[float]"]:
+        sent = [text.encode("utf-8", "replace").decode() for text in texts]
+        request = {"model": self.name, "input": sent, "encoding_format": "float"}
+        try:
+            with closing(self._answers("/embeddings", request, 0)) as answers:
+                return _vectors(next(answers), len(texts))
+        except Failure as failure:
+            told = str(self._explained(failure))
+            where = told.replace("OPENAI_BASE_URL", "the endpoint of embeddings in filemem.yaml")
+            raise ModelError(where.replace("chat completion", "embedding")) from None
+
+
+def _vectors(answer: Any, count: int) -> list["array[float]"]:
+    """The vectors in an endpoint's answer, in the order of the texts; raises Failure for anything else."""
+    try:
+        found = [array("f", one["embedding"]) for one in sorted(answer["data"], key=lambda one: int(one["index"]))]
+        if len(found) != count or not 0 < len(found[0]) <= WIDEST or len({len(one) for one in found}) > 1:
+            raise ValueError
+        return [array("f", (value / length for value in one)) for one in found if (length := _length(one))]
+    except (TypeError, KeyError, ValueError, OverflowError):
+        raise Failure("garbled") from None
+
+
+def _length(vector: "array[float]") -> float:
+    length = math.sqrt(sum(value * value for value in vector))
+    if not 0 < length < math.inf:
+        raise ValueError
+    return length

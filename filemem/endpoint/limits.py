@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from filemem.endpoint.failures import FIRST_PAUSE, Failure
 from filemem.errors import Busy, NotFound
 from filemem.files import disk
 from filemem.files.folder import BOOKKEEPING
@@ -74,17 +73,6 @@ class RequestLimits:
         with self._state() as state:
             state["left"] -= count
             state["refused"] = 0
-
-    def pause(self, failure: Failure, retries: int) -> float | None:
-        """Seconds to wait before another try after `retries`, None where none would help. Where the endpoint had no room
-        nothing is left to wait: the next turn does, and that of everybody."""
-        if failure.status != 429 or not failure.passing or retries >= PATIENCE:
-            return failure.pause(retries)
-        with self._state() as state:
-            state["refused"] += 1
-            pause = failure.seconds or min(LONGEST, FIRST_PAUSE * 2 ** state["refused"])
-            state["until"] = max(state["until"], time.time() + pause * random.uniform(1, 1.2))
-        return 0.0
 
     @contextlib.contextmanager
     def _state(self) -> Iterator[dict[str, float]]:

@@ -5,10 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem.endpoint.failures import Failure
+from filemem.endpoint.connection import Failure
 
-# Characters that are taken of one reply, thoughts and arguments with them: some 250,000 tokens.
-LONGEST_REPLY = 1_000_000
 MOST_CALLS = 32  # tool calls that are taken of one reply
 LONGEST_NAME = 200  # characters of a call's name or id
 
@@ -37,18 +35,6 @@ class Reply(NamedTuple):
     finish: str
 
 
-class _Call:
-    """A tool call in the making."""
-
-    __slots__ = ("arguments", "id", "index", "name")
-
-    def __init__(self, index: object, id: str) -> None:
-        self.index = index
-        self.id = id
-        self.name = ""
-        self.arguments: list[str] = []
-
-
 class Draft:
     """A reply in the making, from the events of a stream or from one whole completion."""
 
@@ -58,24 +44,18 @@ class Draft:
         self._thinking = Thinking()
         self._pieces: list[str] = []
         self._half = ""
-        self._calls: list[_Call] = []
+        self._calls: list[tuple[object, dict[str, str]]] = []  # each with its index
         self._usage = Usage(0, 0)
         self._finish = ""
         self._chosen = False
-        self._size = 0
 
     @property
     def text(self) -> str:
         """What has been handed to `on_text` so far, without what turned out to be thoughts."""
         return "".join(self._pieces)
 
-    @property
-    def full(self) -> bool:
-        """Whether there are more calls than are taken, so that nothing more needs to come."""
-        return len(self._calls) > MOST_CALLS
-
     def take(self, event: object) -> None:
-        """Add one event, a chunk of a stream or a completion; raises Failure for what is none, and for too much."""
+        """Add one event, a chunk of a stream or a completion; raises Failure for what is none."""
         if not isinstance(event, dict):
             raise Failure("garbled")
         if event.get("error"):
@@ -93,54 +73,35 @@ class Draft:
 
     def reply(self, prefix: str) -> Reply:
         """The whole reply; raises Failure where it is not whole. Calls without an id get one that starts as told."""
-        if not self._chosen:
-            raise Failure("empty")
-        if self._finish == "content_filter":
-            raise Failure("filtered")
-        if not self._finish and not self.full:
-            raise Failure("cut")
+        problem = "" if self._finish else "cut" if self._chosen else "empty"
+        if problem or self._finish == "content_filter":
+            raise Failure(problem or "filtered")
         self._sort(self._thinking.end())
         calls: list[ToolCall] = []
-        for number, call in enumerate(self._calls[:MOST_CALLS], 1):
-            fresh = call.id and call.id not in [made.id for made in calls]
-            id = call.id if fresh else f"{prefix}{number}"
-            calls.append(ToolCall(id, call.name[:LONGEST_NAME], "".join(call.arguments)))
-        return Reply(self.text, tuple(calls), self._usage, self._finish or "tool_calls")
+        for number, (_, call) in enumerate(self._calls[:MOST_CALLS], 1):
+            fresh = call["id"] and call["id"] not in [made.id for made in calls]
+            id = call["id"][:LONGEST_NAME] if fresh else f"{prefix}{number}"
+            calls.append(ToolCall(id, call["name"][:LONGEST_NAME], call["arguments"]))
+        return Reply(self.text, tuple(calls), self._usage, self._finish)
 
     def _add(self, part: dict[str, Any]) -> None:
         for key in ("reasoning_content", "reasoning"):  # DeepSeek, llama.cpp, vLLM; OpenRouter, Groq
-            self._think(_text(part.get(key)))
-        self._say(_text(part.get("content")))
-        self._say(_text(part.get("refusal")))  # the model's own words, where it will not answer
+            if thought := _text(part.get(key)):
+                self._on_thought(_writable(thought))
+        self._say(_text(part.get("content")) + _text(part.get("refusal")))  # its own words, where it will not answer
         for delta in _mappings(part.get("tool_calls")):
-            if self.full:
-                return
             function = delta.get("function")
             function = function if isinstance(function, dict) else {}
             name, arguments = _text(function.get("name")), function.get("arguments")
-            call = self._call(delta.get("index"), _text(delta.get("id"))[:LONGEST_NAME], name)
-            call.name += name if name != call.name else ""
-            call.arguments.append(_spelt(arguments) if isinstance(arguments, dict) else _text(arguments))
-            self._measure(name + call.arguments[-1])
-
-    def _measure(self, text: str) -> None:
-        self._size += len(text)
-        if self._size > LONGEST_REPLY:
-            raise Failure("endless")
+            call = self._call(delta.get("index"), _text(delta.get("id")), name)
+            call["name"] += name if name != call["name"] else ""
+            call["arguments"] += _spelt(arguments) if isinstance(arguments, dict) else _text(arguments)
 
     def _say(self, text: str) -> None:
         # An endpoint may cut between the two halves of an emoji's surrogate pair; half of one cannot be written.
-        self._measure(text)
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        text = _writable(text[: len(text) - len(self._half)])
-        if text:
-            self._sort(self._thinking.feed(text))
-
-    def _think(self, text: str) -> None:
-        self._measure(text)
-        if text:
-            self._on_thought(_writable(text))
+        self._sort(self._thinking.feed(_writable(text[: len(text) - len(self._half)])))
 
     def _sort(self, parts: list[tuple[str, str]]) -> None:
         """Hand on what was said and what was thought."""
@@ -153,17 +114,17 @@ class Draft:
             else:
                 self._pieces.clear()
 
-    def _call(self, index: object, id: str, name: str) -> _Call:
+    def _call(self, index: object, id: str, name: str) -> dict[str, str]:
         """The call that a delta goes on with, or a new one.
 
         Some endpoints leave the index out or send 0 for every call (ollama#7881, ollama#15457): there a name under
         another id, or under none, opens the next call.
         """
-        known = [call for call in self._calls if index is None or call.index == index]
-        if known and not (name and known[-1].name and (id != known[-1].id if id else index is None)):
+        known = [call for at, call in self._calls if index is None or at == index]
+        if known and not (name and known[-1]["name"] and (id != known[-1]["id"] if id else index is None)):
             return known[-1]
-        self._calls.append(_Call(index, id))
-        return self._calls[-1]
+        self._calls.append((index, {"id": id, "name": "", "arguments": ""}))
+        return self._calls[-1][1]
 
 
 def _spelt(arguments: dict[str, Any]) -> str:
@@ -195,18 +156,18 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-# -- thoughts --------------------------------------------------------------------------------------------------------
-
-_TAG = re.compile(r"<(/?)(think|thinking|thought)>", re.IGNORECASE)
-_LONGEST = len("</thinking>")
-
-
 class Thinking:
     """Tells what a model thinks from what it says: text between `<think>` and `</think>`, in pieces cut anywhere.
 
-    What stands in code, behind an odd number of backticks, is no tag."""
+    What stands in code, behind an odd number of backticks, is no tag. A part is SAID or THOUGHT; WAS_THOUGHT means that all
+    before was thought: a closing tag without its opening one, as from models whose prompt ends in `<think>`.
+    """
 
     SAID, THOUGHT, WAS_THOUGHT = "said", "thought", "was thought"
+    _TAG = re.compile(r"<(/?)(?:think|thinking|thought)>", re.IGNORECASE)
+    _BEGUN = re.compile(
+        r"</?(?:t|th|tho|thou|thoug|though|thought|thi|thin|think|thinki|thinkin|thinking)?\Z", re.IGNORECASE
+    )
 
     def __init__(self) -> None:
         self._held = ""  # the end of what came, which may be the beginning of a tag
@@ -214,53 +175,29 @@ class Thinking:
         self._ticks = 0
         self._opened = False  # was there an opening tag?
 
-    def feed(self, text: str) -> list[tuple[str, str]]:
-        """What can be told of the text so far.
-
-        A part is SAID, or THOUGHT. WAS_THOUGHT means that all before was thought: a closing tag without its opening
-        one, as from models whose prompt ends in `<think>`.
-        """
-        return self._sorted(self._held + text, end=False)
+    def feed(self, text: str, *, end: bool = False) -> list[tuple[str, str]]:
+        """What can be told of the text so far; at its `end` nothing is held back."""
+        text, at = self._held + text, 0
+        parts: list[tuple[str, str]] = []
+        for tag in self._TAG.finditer(text):
+            before, closing = text[at : tag.start()], bool(tag[1])
+            in_code = (self._ticks + before.count("`")) % 2 == 1
+            if closing if self._inside else not in_code and not (closing and self._opened):
+                parts.append(self._part(before))
+                parts += [(self.WAS_THOUGHT, "")] if closing and not self._inside else []
+                self._opened, self._inside, at = True, not closing, tag.end()
+        begun = None if end else self._BEGUN.search(text, at)
+        cut = begun.start() if begun else len(text)
+        self._held = text[cut:]
+        parts.append(self._part(text[at:cut]))
+        return [part for part in parts if part[1] or part[0] == self.WAS_THOUGHT]
 
     def end(self) -> list[tuple[str, str]]:
         """What was still held, once nothing more comes."""
-        return self._sorted(self._held, end=True)
-
-    def _sorted(self, text: str, *, end: bool) -> list[tuple[str, str]]:
-        parts: list[tuple[str, str]] = []
-        at = 0
-        for tag in _TAG.finditer(text):
-            before = text[at : tag.start()]
-            closing = bool(tag[1])
-            if not self._counts(before, closing=closing):
-                continue
-            parts.append(self._part(before))
-            if closing and not self._inside:
-                parts.append((self.WAS_THOUGHT, ""))
-            self._opened, self._inside, at = True, not closing, tag.end()
-        rest = text[at:]
-        cut = len(rest) if end else _tag_may_begin(rest)
-        self._held = rest[cut:]
-        parts.append(self._part(rest[:cut]))
-        return [part for part in parts if part[1] or part[0] == self.WAS_THOUGHT]
-
-    def _counts(self, before: str, *, closing: bool) -> bool:
-        """Does a tag behind this text open or close anything?"""
-        if self._inside:
-            return closing
-        in_code = (self._ticks + before.count("`")) % 2 == 1
-        return not in_code and not (closing and self._opened)
+        return self.feed("", end=True)
 
     def _part(self, text: str) -> tuple[str, str]:
         if self._inside:
             return self.THOUGHT, text
         self._ticks += text.count("`")
         return self.SAID, text
-
-
-def _tag_may_begin(text: str) -> int:
-    """Where at the end of `text` a tag may have begun, its length where none has."""
-    at = text.rfind("<", -_LONGEST)
-    known = ("<think>", "<thinking>", "<thought>", "</think>", "</thinking>", "</thought>")
-    begun = at >= 0 and any(tag.startswith(text[at:].lower()) for tag in known)
-    return at if begun else len(text)

@@ -14,8 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 
-from filemem.endpoint import Embedder, ModelError
-from filemem.endpoint.embeddings import BATCH
+from filemem.endpoint import BATCH, Embedder, ModelError
 from filemem.errors import FilememError
 from filemem.files import config, disk, globs, pending_deletion
 from filemem.files.folder import Folder
