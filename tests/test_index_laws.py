@@ -146,7 +146,6 @@ def said_by_index(corpus: Corpus, tokens: set[str]) -> dict[str, dict[Place, int
             ((corpus.file(number).path, number - corpus.file(number).first), count)
             for numbers, counts in corpus.postings(token)
             for number, count in zip(numbers, counts, strict=True)
-            if corpus.alive(number)
         ]
         assert len(places) == len(dict(places))
         if places:
@@ -165,7 +164,7 @@ def check(corpus: Corpus, folder: Folder) -> None:
     known = {}
     for entry in corpus.entries():
         for number in range(entry.first, entry.first + entry.count):
-            assert corpus.file(number).path == entry.path and corpus.alive(number)
+            assert corpus.file(number).path == entry.path
             speaker = corpus.speaker_names[corpus.speakers[number]]
             said = f"{corpus.line(number)} {speaker}"
             known[entry.path, number - entry.first] = (corpus.lengths[number], corpus.flags[number], said)
@@ -301,7 +300,7 @@ _DAMAGES: list[Callable[[Path, random.Random], object]] = [
     _flip,
     lambda file, chance: os.truncate(file, chance.randrange(file.stat().st_size + 1)),
     lambda file, chance: file.unlink(),
-    lambda file, chance: file.write_bytes(b"filemem segment 0\n" + chance.randbytes(64)),
+    lambda file, chance: file.write_bytes(b"filemem index 0\n" + chance.randbytes(64)),
     lambda file, chance: file.write_bytes(file.read_bytes().replace(b'"version":"', b'"version":"9')),
 ]
 

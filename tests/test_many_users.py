@@ -197,7 +197,7 @@ def test_a_folder_of_exports_has_one_for_each_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["sweep", "--workers", "2"], ["index", "--resume"], ["check", "--scheduler", "tcp://x"]]
+    "words", [["sweep", "--workers", "2"], ["compact", "--resume"], ["check", "--scheduler", "tcp://x"]]
 )
 def test_what_is_for_many_users_is_refused_for_one(store: Path, words: list[str]) -> None:
     run(store, *words, code=2)

@@ -38,7 +38,6 @@ COMMANDS = {
     "users": ("users", "List the users of the store, or move one to another of its disks."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
-    "index": ("jobs", "Bring the index up to date ahead of the next question."),
     "report": ("overviews", "Write a page to read: profile, facts by topic, timeline, what faded and why."),
     "why": ("jobs", "Say why a memory is where it is, and when it will fade."),
     "restore": ("jobs", "Bring memories back from the archive."),

@@ -107,17 +107,6 @@ def why_command(path: str) -> None:
     say(*fading.why(user, split_line(user, path)[0], now().date()))
 
 
-@click.command("index")
-@many_options
-@json_option
-def index_command() -> int:
-    """Bring the index up to date ahead of the next question, which does it otherwise; with vectors where the settings want some.
-
-    Example: filemem index --all-users
-    """
-    return run_job("index", "indexing")
-
-
 @click.command("status")
 @many_options
 @json_option

@@ -311,11 +311,6 @@ def _tidy(folder: Folder, progress: Progress) -> JobDone:
     return JobDone("tidy", said, {**built.facts, "recalls_folded": folded}, [], "")
 
 
-def build(folder: Folder, progress: Progress = no_progress) -> list[JobDone]:
-    """Bring the index up to date ahead of the next question, with the vectors where the settings want some."""
-    return [_index(folder, progress), *([_embed(folder, progress)] if config.of(folder).embeddings else [])]
-
-
 def _index(folder: Folder, progress: Progress) -> JobDone:
     corpus = index.of(folder).corpus(progress)
     said = f"The index holds {corpus.count:,} passages of {corpus.files:,} files."

@@ -191,7 +191,6 @@ JOBS: dict[str, Callable[[Work], list[Told]]] = {
     "consolidate": _consolidate,
     "compact": _compact,
     "sweep": lambda work: _told([maintenance.sweep(work.folder, work.at, work.show, dry=work.dry)]),
-    "index": lambda work: _told(maintenance.build(work.folder, work.show)),
     "check": _check,
     "status": _status,
     "import": _import,

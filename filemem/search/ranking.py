@@ -250,7 +250,7 @@ class _Scorer:
     def _asked(self, entry: RankedFile) -> float:
         """What a file counts; nothing where it is not asked for, or none of those asked for speaks in it."""
         first, corpus = entry.first, self.corpus
-        if not entry.count or not corpus.alive(first):
+        if not entry.count:
             return 0.0
         if self._speakers is not None and self._speakers.isdisjoint(corpus.speakers[first : first + entry.count]):
             return 0.0

@@ -9,13 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import re
-from array import array
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from filemem.files import episode
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, FileDate, Memory, is_archived, when_of
 from filemem.files.passages import DAY_HEADING, WHOLE, pauses, turn_days, turns, windows
-from filemem.index.segments import ARCHIVED, UNFILTERED, UNREAD, Builder
+from filemem.index.snapshot import ARCHIVED, UNFILTERED, UNREAD, Builder, Stats
 from filemem.text import terms
 from filemem.text.plain import LINK
 
@@ -47,33 +47,30 @@ class _Head(NamedTuple):
 _NOBODY = _Head(0, None, "", (), 0)
 
 
-class Gatherer:
+class Tokenizer:
     """Reads files into a `Builder`. `speakers` are the folded names met so far, by number."""
 
-    def __init__(self) -> None:
-        self.speakers = [""]
-        self._numbers = {"": 0}
+    def __init__(self, speakers: Sequence[str] = ("",)) -> None:
+        self.speakers = list(speakers)
+        self._numbers = {name: number for number, name in enumerate(self.speakers)}
         self._heads: dict[str, _Head] = {}
 
-    def add(
-        self, builder: Builder, folder: str, name: str, stats: array[int], data: bytes | None, marks: int = 0
-    ) -> None:
-        """Put a file into the segment; `data` is None where it could not be read."""
-        path = folder + name
-        marks |= ARCHIVED if is_archived(path) else 0
-        if folder.startswith(("sessions/", "archive/sessions/")) and data and len(data) <= LARGEST:
-            when, text = when_of(name), _plain_text(data)
-            if when and text and self._plain(builder, text, folder, name, stats, when, marks):
+    def tokenize_file(self, builder: Builder, path: str, stats: Stats, data: bytes | None) -> None:
+        """Put a file into the builder; `data` is None where it could not be read."""
+        marks = ARCHIVED if is_archived(path) else 0
+        if path.startswith(("sessions/", "archive/sessions/")) and data and len(data) <= LARGEST:
+            when, text = when_of(path), _plain_text(data)
+            if when and text and self._plain(builder, text, path, stats, when, marks):
                 return
         memory = Memory(path, data or b"")
         if data is None or len(data) > LARGEST or memory.binary:
-            when = when_of(name)
+            when = when_of(path)
             marks |= UNFILTERED if data is not None else UNFILTERED | UNREAD
-            builder.file(folder, name, stats, when.date.toordinal() if when else 0, marks, {})
+            builder.file(path, stats, when.date.toordinal() if when else 0, marks, {})
             return
         date = memory.date
         particulars = _particulars(memory) | _days([memory.passages[place].day for place, *_ in memory.windows])
-        builder.file(folder, name, stats, date.toordinal() if date else 0, marks, particulars)
+        builder.file(path, stats, date.toordinal() if date else 0, marks, particulars)
         source = str(particulars.get("source", ""))
         seen: set[str] = set()
         paused = pauses([passage.time for passage in memory.passages])
@@ -99,10 +96,8 @@ class Gatherer:
 
     # -- the shorter way -----------------------------------------------------------------------------------------
 
-    def _plain(
-        self, builder: Builder, text: str, folder: str, name: str, stats: array[int], when: FileDate, marks: int
-    ) -> bool:
-        """Put a transcript into the segment; False, and nothing is put in, where it is not as filemem writes them: other front
+    def _plain(self, builder: Builder, text: str, path: str, stats: Stats, when: FileDate, marks: int) -> bool:
+        """Put a transcript into the builder; False, and nothing is put in, where it is not as filemem writes them: other front
         matter, links, turns of another day, lines that are no part of a turn."""
         front = _PLAIN_FRONT.match(text)
         summed = episode.read((front and front[episode.KEY]) or "{}")
@@ -114,7 +109,7 @@ class Gatherer:
         days = turn_days(heads, None if when.month else when.date)
         if summed is None or not found or any(map(DAY_HEADING.match, above)) or any(days):
             return False
-        builder.file(folder, name, stats, when.date.toordinal(), marks, {})
+        builder.file(path, stats, when.date.toordinal(), marks, {})
         words = _words_of(text, lines)
         context = terms.tokens("\n".join(above))
         rest = {token for _, head in found for token in head.tokens}.union(*words[:start])
