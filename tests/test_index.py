@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from passages import indexed
 
 from filemem import Store, User
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.passages import Passage, pauses
@@ -161,7 +161,7 @@ def test_files_without_passages_are_counted(folder: Folder) -> None:
 
 def test_another_process_that_holds_the_lock_delays_nobody_for_long(folder: Folder) -> None:
     Index(folder).corpus()
-    with disk.lock(folder.bookkeeping("index/lock")):
+    with safe.lock(folder.bookkeeping("index/lock")):
         (Path(folder.root) / "facts/2026-05-06-new.md").write_text("A zebra.\n")
         index = Index(folder)
         assert places(index.corpus(), "zebra")

@@ -129,7 +129,9 @@ class Corpus:
     def _particular_files(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """The files whose front matter says anything, and what."""
         more = self._tables.particulars
-        return ((file, more[path]) for file, path in enumerate(self._tables.paths) if path in more) if more else iter(())
+        return (
+            ((file, more[path]) for file, path in enumerate(self._tables.paths) if path in more) if more else iter(())
+        )
 
     def listing(self) -> Iterator[Stat]:
         """Every file, in no order, as `Folder.files` lists it."""
@@ -153,7 +155,9 @@ class Corpus:
         """By passage 0 for what a person states or nobody says, BY_ASSISTANT, ONLY_ASKING (a person, an assistant) or QUOTING
         (memory); empty where all is 0."""
         found = bytearray(len(self.flags))
-        for number in _places(self.speakers, self.speaker_names.index(ASSISTANT)) if ASSISTANT in self.speaker_names else ():
+        for number in (
+            _places(self.speakers, self.speaker_names.index(ASSISTANT)) if ASSISTANT in self.speaker_names else ()
+        ):
             found[number] = BY_ASSISTANT
         imported = [more.get("assistant") and self._entry(file) for file, more in self._particular_files()]
         for entry in filter(None, imported):
