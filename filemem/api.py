@@ -232,13 +232,8 @@ class Store:
         return self._folder.root
 
     def users(self) -> list[str]:
-        """The names of everyone who has a folder here, or in a shard that is mounted."""
+        """The names of everyone who has a folder here."""
         return self._folder.users()
-
-    @property
-    def absent(self) -> list[str]:
-        """The shards that are not mounted: `users` leaves out whoever lies there, and `user` raises FilememError for them."""
-        return [shard.place for shard in self._folder.shards.absent()]
 
     def user(self, name: str) -> User:
         """One user, the same object each time; raises Refused for a name that could lead elsewhere. Nothing is created."""

@@ -81,7 +81,7 @@ EXTRAS = {
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
-    "filemem.jobs.cluster": {"dask", "distributed"},
+    "filemem.jobs.running": {"distributed"},
     "filemem.search.vector_files": {"numpy"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},

@@ -32,7 +32,7 @@ MORE: dict[str, dict[str, Any]] = {
     "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
     **{
         key: {"default": [], "items": {"type": "string", "minLength": 1}}
-        for key in ("redact_also", "redact_never", "prices", "stores")
+        for key in ("redact_also", "redact_never", "prices")
     },
     "embeddings": {
         "required": ["model"],
@@ -41,12 +41,6 @@ MORE: dict[str, dict[str, Any]] = {
             if key == "except"
             else {"type": "string", "minLength": 1, "description": said}
             for key, said in config.EMBEDDINGS.items()
-        },
-        "additionalProperties": False,
-    },
-    "limits": {
-        "properties": {
-            key: {"type": "integer", "exclusiveMinimum": 0, "description": said} for key, said in config.LIMITS.items()
         },
         "additionalProperties": False,
     },

@@ -35,7 +35,7 @@ COMMANDS = {
     "hook": ("clients", "Print what has another program's sessions taken in as they end."),
     "mcp": ("clients", "Serve the memories to an agent that speaks MCP, or tell a client of it."),
     "call": ("searching", "Call one of the four tools as an agent does."),
-    "users": ("users", "List the users of the store, or move one to another of its disks."),
+    "users": ("users", "List the users of the store."),
     "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
     "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
     "report": ("overviews", "Write a page to read: profile, facts by topic, timeline, what faded and why."),

@@ -44,16 +44,6 @@ def the_store() -> StoreFolder:
     store = StoreFolder(store_path(chosen("store")), the_trust())
     if os.path.lexists(store.root) and not os.path.isdir(store.root):
         raise FilememError(f"{store.root} is no folder; name the store's folder with --store or FILEMEM_STORE.")
-    whole: StoreFolder = kept("whole store", lambda: _whole(store))
-    return whole
-
-
-def _whole(store: StoreFolder) -> StoreFolder:
-    """The store; after the person was asked about its shards, those that are not mounted are named on standard error."""
-    if (store.trust.ask or store.trust.given) and store.shards.mentioned:
-        settled(store)
-    for one in () if chosen("user") else store.shards.absent():
-        put(f"filemem: {escape_controls(str(one.absent()))} Its users are left out.", err=True)
     return store
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import click
 
-from filemem.cli.common import complete_path, now, split_line, the_store, the_user
+from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import chosen, json_option
 from filemem.cli.screen import ask, confirmed, for_script, progress, say, say_aside, say_json, say_working, tell
 from filemem.errors import FilememError, NotFound
@@ -171,8 +171,6 @@ def _do(folder: Folder, job: DeletionJob, before: UncommittedChanges | None) -> 
         said += ["The same command with --purge-history rewrites this repository's own history."] if said else []
     still = erasure.files_still_saying(folder, wording)
     (erasure.end_user if job.all else erasure.end)(folder)
-    if job.all:
-        the_store().shards.register(folder.name)  # whose line in the registry goes
     _report(done, still, said, held)
     say_aside(done.note)
     return 1 if done.stayed or (held and held.own) else 0

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from filemem.cli.all_users import for_all, many, order
 from filemem.cli.common import a_user, now, settled, the_store, welcome
-from filemem.cli.everyone import for_all, many, order
 from filemem.cli.options import json_option_that, many_options, new_user_option
 from filemem.cli.screen import for_script, progress, say_aside, say_dim, tell
 from filemem.errors import FilememError

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from filemem.cli.all_users import run_job
 from filemem.cli.common import complete_path, now, split_line, the_user
-from filemem.cli.everyone import run_job
 from filemem.cli.options import json_option, many_options, model_option
 from filemem.cli.screen import say
 from filemem.files import said

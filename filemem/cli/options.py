@@ -108,14 +108,12 @@ after_option = click.option("--after", metavar="DATE", help="Only from this day 
 before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
 _MANY = (
     _kept("--all-users", is_flag=True, default=None, help="Every user of the store."),
-    _kept("--workers", type=click.IntRange(1, 1024), metavar="N", help="Of all users, so many at a time [1]."),
-    _kept("--scheduler", metavar="URL", help="On the workers of this Dask cluster, such as tcp://10.0.0.5:8786."),
-    _kept("--resume", is_flag=True, default=None, help="Leave out those whom the same command is done with today."),
+    _kept("--scheduler", metavar="URL", help="All users on this Dask cluster, such as tcp://10.0.0.5:8786."),
 )
 
 
 def many_options(command: F) -> F:
-    """--all-users, and how a job goes for them: --workers, --scheduler, --resume."""
+    """--all-users, and where a job goes for them: --scheduler."""
     return functools.reduce(lambda made, option: option(made), reversed(_MANY), command)
 
 

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
+from filemem.cli.all_users import run_job
 from filemem.cli.common import a_user, now, the_user, welcome
-from filemem.cli.everyone import run_job
 from filemem.cli.options import (
     json_option,
     json_option_that,

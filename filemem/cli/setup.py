@@ -7,8 +7,8 @@ from importlib import resources
 
 import click
 
+from filemem.cli.all_users import for_each, many, order
 from filemem.cli.common import now, the_store, the_trust, the_user
-from filemem.cli.everyone import for_each, many, order
 from filemem.cli.options import chosen, json_option, many_options, store_path
 from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
@@ -44,11 +44,9 @@ def init_command(folder: str | None, with_git: bool) -> None:
 
 
 def _homes(store: StoreFolder) -> list[str]:
-    """The folders to set up for git: users' folders that are repositories of their own; of the store, or of its shards, each that
-    is one, or all where no user's is."""
-    tops = [shard.place for shard in store.shards.listed() if shard.there()] or [store.root]
+    """The folders to set up for git: users' own repositories; the store where it is one, or no user's is."""
     own = [root for root in (store.folder(name).root for name in store.users()) if _is_repository(root)]
-    return [*own, *(top for top in tops if not own or _is_repository(top))]
+    return [*own, *([store.root] if not own or _is_repository(store.root) else [])]
 
 
 def _is_repository(folder: str) -> bool:
@@ -95,7 +93,7 @@ def check_command() -> int:
     store = the_store()
     named = not many() and (chosen("user") or os.environ.get("FILEMEM_USER"))
     names = [the_user().name] if named else store.users()
-    found = [*_settings_problems(store), *_disks(store)]
+    found = [*_settings_problems(store), *(safe.lock_problems(store.root) if os.path.isdir(store.root) else [])]
     for problem in found:
         tell({"user": "", **problem._asdict()}, str(problem))
     failed, counts = for_each(order("check", {}), "checking", dict.fromkeys(names, ""), brief=False)
@@ -103,13 +101,6 @@ def check_command() -> int:
     if not for_script():
         say(f"{counted(counts['files'], 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}.")
     return 1 if failed or problems else 0
-
-
-def _disks(store: StoreFolder) -> list[Problem]:
-    """What is wrong with the disks on which users lie."""
-    shards = [one for one in store.shards.all() if one.there()]
-    found = [problem for one in shards if os.path.isdir(one.place) for problem in safe.lock_problems(one.place)]
-    return [*found, *(store.shards.problems(store.homes()) if store.shards else [])]
 
 
 def _settings_problems(store: StoreFolder) -> list[Problem]:

@@ -2,7 +2,6 @@
 
 from filemem.endpoint.completions import BATCH, Embedder, FailFastModel, Model, OpenAIModel, ToolsRefused
 from filemem.endpoint.connection import ModelError, PromptTooLong
-from filemem.endpoint.limits import RequestLimits
 from filemem.endpoint.reply import Reply, ToolCall, Usage
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "OpenAIModel",
     "PromptTooLong",
     "Reply",
-    "RequestLimits",
     "ToolCall",
     "ToolsRefused",
     "Usage",

@@ -6,7 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from typing import Any, Protocol
 
 from filemem.endpoint.connection import (
@@ -18,7 +18,6 @@ from filemem.endpoint.connection import (
     ModelError,
     PromptTooLong,
 )
-from filemem.endpoint.limits import RequestLimits
 from filemem.endpoint.reply import Draft, Reply
 
 # What an endpoint that does not take a part of a request says in words only, under many codes: "property 'stream_options' is
@@ -59,9 +58,9 @@ class OpenAIModel(Connection):
     Only OpenAI itself needs an `api_key`; other endpoints say so where they do.
 
     `timeout` is the longest silence in seconds, `longest` what an answer may take in all. `on_notice` gets one line whenever an
-    answer comes otherwise than it was asked for: without streaming, cut at a limit. With `limits` a request waits for its turn
-    among those of other processes. `on_thought` gets what the model thinks, which is no part of its answer. A Ctrl-C while the
-    model answers closes the connection and goes on up; what had streamed by then was handed to `on_text`.
+    answer comes otherwise than it was asked for: without streaming, cut at a limit. `on_thought` gets what the model thinks,
+    which is no part of its answer. A Ctrl-C while the model answers closes the connection and goes on up; what had streamed by
+    then was handed to `on_text`.
     """
 
     def __init__(
@@ -72,10 +71,8 @@ class OpenAIModel(Connection):
         timeout: float = SILENCE,
         on_notice: Callable[[str], None] = _unheard,
         longest: float = LONGEST_ANSWER,
-        limits: RequestLimits | None = None,
     ) -> None:
         super().__init__(name, base_url, api_key, timeout, longest)
-        self._limits = limits
         self.on_notice = on_notice
         self.on_thought: Callable[[str], None] = _unheard
         self.options: dict[str, Any] = {}  # what else a request says, such as a temperature
@@ -132,14 +129,10 @@ class OpenAIModel(Connection):
 
     def _answer(self, request: dict[str, Any], draft: Draft) -> Reply:
         """One request and its whole answer; raises Failure."""
-        with self._limits.turn(request) if self._limits else nullcontext():
-            with closing(self._answers("/chat/completions", request, RETRIES)) as events:
-                for event in events:
-                    draft.take(event)
-            reply = draft.reply(prefix=f"call_{len(request['messages'])}_")
-            if self._limits:
-                self._limits.spend(reply.usage.tokens_out)
-            return reply
+        with closing(self._answers("/chat/completions", request, RETRIES)) as events:
+            for event in events:
+                draft.take(event)
+        return draft.reply(prefix=f"call_{len(request['messages'])}_")
 
 
 def _refused(request: dict[str, Any], failure: Failure) -> str | None:

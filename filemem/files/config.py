@@ -40,7 +40,6 @@ PERSONS = {
     "redact_also": "what it matches is not kept of what you say",
     "redact_never": "what it matches is kept, a secret or not",
     "imports": "filemem maintain reads what lies there, and keeps it",
-    "stores": "users' memories lie there, and are kept there",
     "embeddings": "every memory and every question goes to this model, with the key in OPENAI_API_KEY",
 }
 
@@ -52,11 +51,6 @@ EMBEDDINGS = {
     "except": "a list of globs of what stays here",
     "query_prefix": "what the model wants before a question",
     "passage_prefix": "and before what is found",
-}
-# The keys of that setting.
-LIMITS = {
-    "concurrent": "requests under way at once",
-    "tokens_per_minute": "tokens of questions and answers in a minute",
 }
 PLAINLY = "write one `key: value` a line"
 
@@ -106,9 +100,7 @@ class Config:
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
     embeddings: Mapping[str, Any] | None = None  # a model, endpoint of vectors to search by as well; see docs/search.md
-    limits: Mapping[str, int] | None = None  # of all jobs together at the endpoint: concurrent, tokens_per_minute
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
-    stores: Sequence[str] = ()  # folders in which users lie, a disk or mount each; see docs/scale.md
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
     @property
@@ -267,16 +259,6 @@ def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
     return value
 
 
-def _stores(value: Any, wrong: Wrong) -> list[str]:
-    """Folders, each once, a line of the registry each; raises ConfigError for anything else."""
-    texts: list[Any] = value if isinstance(value, list) else [None]
-    if not all(isinstance(one, str) and one.strip() == one != "" and "\n" not in one for one in texts):
-        raise wrong("stores is a list of folders", "write each on a line of its own: `- /mnt/first`")
-    if len({*texts}) != len(texts):
-        raise wrong("stores names a folder twice", "take one of them out")
-    return texts
-
-
 def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     """The list of what to import; raises ConfigError where an entry is not one format with its path, and a user or none."""
     for entry in value if isinstance(value, list) else [value]:
@@ -286,16 +268,6 @@ def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
     if not isinstance(value, list):
         raise wrong("imports is a list", "put a hyphen before each entry: `- claude-code: ~/.claude/projects`")
     return value
-
-
-def _limits(value: Any, wrong: Wrong) -> dict[str, int]:
-    """What the jobs' requests keep to; raises ConfigError for anything else than LIMITS with whole numbers above 0."""
-    given = value if isinstance(value, dict) else {"": 0}
-    if not {*given} <= {*LIMITS} or not all(type(number) is int and number > 0 for number in given.values()):
-        raise wrong(
-            "limits takes whole numbers above 0", "write `concurrent: 8` or `tokens_per_minute: 200000` below it"
-        )
-    return given
 
 
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
@@ -312,4 +284,4 @@ def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
 
 _PRICE = re.compile(r"\S+(?: \d{1,6}(?:\.\d{1,6})?){2}", re.ASCII)
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-_STRUCTURED = {"prices": _prices, "stores": _stores, "imports": _entries, "embeddings": _embeddings, "limits": _limits}
+_STRUCTURED = {"prices": _prices, "imports": _entries, "embeddings": _embeddings}

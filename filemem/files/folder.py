@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import disk
 from filemem.files.memory import LARGEST, Memory, counterpart
-from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, remove, too_far
+from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
-MOVING = f"{disk.TEMPORARY}digests-"  # and a user's name: a file beside the folder of one who is moved to another shard
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
 MOST_NOTED = 1_000_000  # bytes of it
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -55,37 +54,25 @@ class CurrentConversation(NamedTuple):
 class Folder:
     """The memories under one folder. `name` is the user's, `trust` has the person's answers on what data may decide."""
 
-    def __init__(
-        self, root: str, name: str, trust: Trust | None = None, store: str = "", home: Callable[[], str] | None = None
-    ) -> None:
-        """The folder at `root` in the folder of a store, or in another of `store`, of which `home` says where it lies now."""
-        self._root = root
+    def __init__(self, root: str, name: str, trust: Trust | None = None, store: str = "") -> None:
+        """The folder at `root`, in the folder of a store, or with the settings of the store at `store`."""
+        self.root = root
         self.name = name
         self.trust = trust or Trust()
         self._store = store
-        self._home = home
         self._thread_lock = threading.RLock()
         self._depth = 0
-        self._placed: tuple[str, Place] | None = None
+        self._placed: Place | None = None
         # what others keep of it for as long as it lives: a table of theirs would hold it
         self.cached: dict[str, Any] = {}
 
     def apart(self) -> "Folder":
         """The same folder, for another thread to hold the lock of."""
-        return Folder(self._root, self.name, self.trust, self._store, self._home)
-
-    @property
-    def root(self) -> str:
-        """Where the folder lies: who was moved from shard to shard is followed."""
-        if self._home:
-            above, name = os.path.split(self._root)
-            if not os.path.isdir(self._root) or os.path.lexists(f"{above}/{MOVING}{name}"):
-                self._root = self._home()
-        return self._root
+        return Folder(self.root, self.name, self.trust, self._store)
 
     @property
     def above(self) -> str:
-        """The folder in which this one lies: the store's, or that of a shard."""
+        """The folder in which this one lies."""
         return os.path.dirname(self.root)
 
     @property
@@ -140,10 +127,10 @@ class Folder:
     @property
     def place(self) -> Place:
         """Where the folder itself lies, whatever links lead to the store; it may be none."""
-        if self._placed is None or (self._home and self._placed[0] != self.root):
+        if self._placed is None:
             above, name = os.path.split(os.path.abspath(self.root))
-            self._placed = self._root, Place(os.path.join(os.path.realpath(above), name))
-        return self._placed[1]
+            self._placed = Place(os.path.join(os.path.realpath(above), name))
+        return self._placed
 
     def absolute(self, path: str) -> Place:
         """The place of `path` on disk; raises Refused where it would lead out of the folder or into its bookkeeping."""
@@ -205,12 +192,9 @@ class Folder:
 
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
-        place = self.place
         try:
             return disk.read(self._named(path), limit)
         except (NotFound, Refused) as error:
-            if self.place != place:  # in another shard since
-                return self.read(path, limit)
             raise self._in_words(path, error) from None
 
     def _in_words(self, path: str, error: FilememError) -> FilememError:
@@ -236,33 +220,13 @@ class Folder:
         """Hold this user's writing lock; nests within a thread. Raises Busy after `wait` seconds."""
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
-                held.enter_context(self._alone(wait))
+                self.make()
+                held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
             self._depth += 1
             try:
                 yield
             finally:
                 self._depth -= 1
-
-    def _alone(self, wait: float) -> contextlib.ExitStack:
-        """The lock, taken where the folder lies: one that is moved while another process holds it is followed."""
-        while True:
-            self.make()
-            with contextlib.ExitStack() as held:
-                try:
-                    held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
-                    home = self._home() if self._home else self._root
-                except NotFound:
-                    if self._home and not os.path.isdir(self._root):
-                        continue
-                    raise
-                if home == self._root:
-                    return held.pop_all()
-                # What the lock alone has made anew of a folder that was moved away: nobody who waits for it there stays.
-                stub = Place(self._root)
-                with contextlib.suppress(OSError, FilememError):
-                    if os.listdir(stub) == [BOOKKEEPING] and os.listdir(stub / BOOKKEEPING) == ["lock"]:
-                        remove(stub)
-                self._root = home
 
     def create(self, path: str, text: str) -> str:
         """Write a new memory; where the name is taken, the next free one with -2, -3, … Returns the path."""

@@ -1,4 +1,4 @@
-"""The folder of a store: its users, which names they may have, and each one's folder, in it or in a shard."""
+"""The folder of a store: its users, which names they may have, and each one's folder."""
 
 import os
 import unicodedata
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from filemem.errors import Refused
 from filemem.files.folder import Folder
-from filemem.files.shards import REGISTRY, SETTINGS, Shard, Shards
 from filemem.files.trust import Trust
 from filemem.text.plain import one_line
 
@@ -78,7 +77,7 @@ def wrong_name(name: str) -> str:
         return f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(bad[0]))}"
     if len(name.encode()) > LONGEST:
         return f"it is longer than {LONGEST} bytes"
-    if name.lower().partition(".")[0] in _RESERVED or name.lower() in (SETTINGS, REGISTRY):
+    if name.lower().partition(".")[0] in _RESERVED or name.lower() == "filemem.yaml":
         return "that name is reserved"
     return "" if unicodedata.normalize("NFC", name) == name else "it is not in Unicode's normal form NFC"
 
@@ -89,31 +88,12 @@ class StoreFolder:
     def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
         self.root = os.path.abspath(os.path.expanduser(root))
         self.trust = trust or Trust()
-        self.shards = Shards(self.root, self.trust)
 
     def users(self) -> list[str]:
-        """The names of everyone who has a folder here, or in a shard that is mounted."""
-        return sorted(self.homes()) if self.shards else users(self.root)
-
-    def homes(self) -> dict[str, list[Shard]]:
-        """The shards in which each user has a folder: mostly one."""
-        found: dict[str, list[Shard]] = {}
-        for one in self.shards.all():
-            for name in users(one.place) if one.there() else ():
-                if one.entry or not self.shards.holds(name):
-                    found.setdefault(name, []).append(one)
-        return found
+        """The names of everyone who has a folder here."""
+        return users(self.root)
 
     def folder(self, name: str) -> Folder:
-        """One user's folder; raises Refused for a name that could lead elsewhere, FilememError where its shard is not mounted.
-
-        Nothing is created.
-        """
+        """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""
         place, name = user_folder(self.root, name)
-        if not self.shards:
-            return Folder(place, name, self.trust)
-
-        def home() -> str:
-            return user_folder(self.shards.home(name).place, name)[0]
-
-        return Folder(home(), name, self.trust, self.root, home)
+        return Folder(place, name, self.trust)

@@ -69,12 +69,6 @@ class Trust:
                 text = json.dumps({**_kept(), path: self._answers[path]}, ensure_ascii=False, indent=1)
                 disk.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
 
-    def moved(self, old: str, new: str) -> None:
-        """Keep the answers about what lies in a folder, a real path, for that to which the person moves it."""
-        for path, answer in {**_kept(), **self._answers}.items():
-            if path.startswith(old + os.sep):
-                self.keep(new + path[len(old) :], answer["content"], trusted=bool(answer["trusted"]))
-
 
 WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
 

@@ -111,7 +111,7 @@ class History:
         return path.removeprefix(self.inside + "/") if self.inside else path
 
     def everyone(self) -> list[History]:
-        """The users whose memories the repository holds: the one, or everyone in the store or shard."""
+        """The users whose memories the repository holds: the one, or everyone in the store."""
         if self.home == self.folder.root:
             return [self]
         store = StoreFolder(self.folder.store, self.folder.trust)

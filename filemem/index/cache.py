@@ -69,10 +69,8 @@ def listing(root: Place) -> dict[str, Stats]:
 
 
 def of(folder: Folder) -> Index:
-    """The index of a user's folder, the same one for as long as the folder object lives and the folder lies where it does."""
+    """The index of a user's folder, the same one for as long as the folder object lives."""
     found: Index = folder.cached.get("index") or folder.cached.setdefault("index", Index(folder))
-    if found.place != folder.place:  # in another shard now
-        found = folder.cached["index"] = Index(folder)
     return found
 
 

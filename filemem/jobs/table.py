@@ -2,14 +2,15 @@
 
 import datetime as dt
 import functools
+import os
+import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from filemem.endpoint import RequestLimits
 from filemem.endpoint.completions import FailFastModel
 from filemem.endpoint.traced import traced
-from filemem.errors import Busy, Changed, FilememError, Refused, in_words
+from filemem.errors import FilememError, Refused, in_words
 from filemem.files import archive, config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
@@ -19,7 +20,6 @@ from filemem.forgetting import maintenance
 from filemem.forgetting.maintenance import JobDone
 from filemem.history import History
 from filemem.importers import import_file
-from filemem.jobs import costs
 from filemem.jobs.telling import (
     Told,
     as_json,
@@ -42,7 +42,7 @@ from filemem.remembering.extraction import listener
 class Order(NamedTuple):
     """What is to be done for users of a store: a job of the table, with its options, at a time. Plain values, as it travels.
 
-    `trusted`: the person trusts the store's settings and repository. `run` tells one command's run from another's.
+    `trusted`: the person trusts the store's settings and repository.
     """
 
     job: str
@@ -50,7 +50,6 @@ class Order(NamedTuple):
     at: dt.datetime
     options: dict[str, Any]
     trusted: bool = False
-    run: str = ""
 
 
 class Work(NamedTuple):
@@ -90,8 +89,7 @@ class Work(NamedTuple):
 
     @property
     def model(self) -> Model | None:
-        """That model, None where none is asked; raises Refused where this machine would ask another endpoint than the
-        person's. Before many users' work what would be asked is counted, and nobody asked."""
+        """That model, None where none is asked; raises Refused where it would be at another endpoint than the person's."""
         if not self.named or (self.dry and self.many):
             return None
         held = config.withheld(self.folder.store, trust=self.folder.trust)
@@ -99,14 +97,13 @@ class Work(NamedTuple):
             raise Refused(
                 f"base_url of {config.place(self.folder.store)} is not agreed to on this machine; {trust.REMEDY}."
             )
-        return _model(self.folder.store, self.store.root, self.named, self.order.run)
+        return _model(self.folder.store, self.named)
 
 
 @functools.lru_cache(maxsize=2)
-def _model(settled: str, store: str, name: str, run: str) -> Model | None:
-    """One model for all users of a run, so that one that has failed is not asked for each; it asks within the store's limits."""
-    settings = config.load(settled, trust=Trust(given=True))
-    found = chosen_model(settings, name, RequestLimits(store, **(settings.limits or {})))
+def _model(settled: str, name: str) -> Model | None:
+    """One model for all users of a run, so that one that has failed is not asked for each."""
+    found = chosen_model(config.load(settled, trust=Trust(given=True)), name)
     return FailFastModel(found) if found else None
 
 
@@ -120,27 +117,17 @@ def _told(done: Iterable[JobDone]) -> list[Told]:
 
 
 def _maintain(work: Work) -> list[Told]:
-    _count(work, costs.consolidating, costs.compacting)
     how = {"dry": work.dry, "reflecting": bool(work.options.get("reflect"))}
     return _told(maintenance.maintain(work.folder, work.at, work.model, _finer(work.show), **how))
 
 
 def _compact(work: Work) -> list[Told]:
     age = work.options.get("older_than")
-    _count(work, functools.partial(costs.compacting, older_than=age))
     return _told([maintenance.compact(work.folder, work.at, work.model, age, _finer(work.show), dry=work.dry)])
-
-
-def _count(work: Work, *countings: Callable[..., None]) -> None:
-    """Count what a model would be asked, where many users would have it asked and nobody does."""
-    if work.dry and work.many and work.named:
-        for counting in countings:
-            counting(work.folder, work.at, work.named, work.counts)
 
 
 def _consolidate(work: Work) -> list[Told]:
     """Make memories of what was said; each decision is told by itself."""
-    _count(work, costs.consolidating)
     notes: list[str] = []
     listen = listener(traced(work.model, work.folder, lambda: work.at, "consolidation"), notes.append)
     if work.dry:
@@ -198,25 +185,27 @@ JOBS: dict[str, Callable[[Work], list[Told]]] = {
 
 
 class Outcome(NamedTuple):
-    """What became of a job for one user: what it tells and counts, or why it failed, and whether that may pass."""
+    """What became of a job for one user: what it tells and counts, or why it failed."""
 
     user: str
     told: list[Told]
     counts: dict[str, int]
     error: str = ""
-    passing: bool = False
 
 
 def work(order: Order, user: str, given: str = "", trust: Trust | None = None) -> Outcome:
     """Do a job for one user; what their files or the system refuse is told in the outcome. `given` is what is theirs alone."""
     counts = Counter[str]()
     try:
+        if not os.path.isdir(order.store):
+            raise FilememError(
+                f"{socket.gethostname()} does not see {order.store}; mount it there under the same name."
+            )
         store = StoreFolder(order.store, trust) if trust else _store(order.store, order.trusted)
         told = JOBS[order.job](Work(order, store, store.folder(user), counts, given, many=True))
         return Outcome(user, told, dict(counts))
     except (FilememError, OSError) as error:
-        reason = in_words(error) if isinstance(error, OSError) else str(error)
-        return Outcome(user, [], {}, reason, isinstance(error, Busy | Changed))
+        return Outcome(user, [], {}, in_words(error) if isinstance(error, OSError) else str(error))
 
 
 @functools.lru_cache(maxsize=2)

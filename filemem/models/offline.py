@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from filemem.endpoint import ModelError, OpenAIModel, Reply, RequestLimits
+from filemem.endpoint import ModelError, OpenAIModel, Reply
 from filemem.files.config import Config
 
 NOTICE = (
@@ -55,13 +55,13 @@ class OfflineModel:
         raise ModelError("no model is configured; name one with --model, FILEMEM_MODEL or `model:` in filemem.yaml.")
 
 
-def chosen_model(settings: Config, name: str | None, limits: RequestLimits | None = None) -> OpenAIModel | None:
+def chosen_model(settings: Config, name: str | None) -> OpenAIModel | None:
     """The model called `name`, else as the settings have it; None where none is meant."""
     chosen = name or settings.model
     if not chosen or chosen == OfflineModel.name:
         return None
     key = os.environ.get("OPENAI_API_KEY")
-    return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout, limits=limits)
+    return OpenAIModel(chosen, settings.base_url or None, key, settings.timeout)
 
 
 def in_chinese(message: str) -> bool:

@@ -39,25 +39,20 @@ def maintain(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"FILEMEM_TRUST": ""})
 
 
-def test_a_cluster_and_processes_of_dask_s_end_as_this_process_does(
-    scheduler: str, store: Path, tmp_path: Path
-) -> None:
+def test_a_cluster_ends_as_this_process_does_and_names_who_failed(scheduler: str, store: Path, tmp_path: Path) -> None:
     broken(store, "bad")
-    stores = [store, tmp_path / "on-cluster", tmp_path / "in-processes"]
-    for other in stores[1:]:
-        subprocess.run(["cp", "-r", store, other], check=True)
-    ways = [[], ["--scheduler", scheduler], ["--workers", "2"]]
-    for place, words in zip(stores, ways, strict=True):
+    subprocess.run(["cp", "-r", store, tmp_path / "on-cluster"], check=True)
+    for place, words in ((store, []), (tmp_path / "on-cluster", ["--scheduler", scheduler])):
         told = maintain(place, *words)
         lines = [json.loads(line) for line in told.stdout.splitlines()]
         assert (told.returncode, told.stderr) == (1, ""), words
-        assert [line["user"] for line in lines if "error" in line] == ["bad"]
+        assert "error" in lines[-1] and [line["user"] for line in lines if "error" in line] == ["bad"]
         assert {str(line["user"]) for line in lines if line.get("job") == "sweep"} == set(TOWNS)
-    assert tree(stores[1]) == tree(stores[2]) == tree(store)
+    assert tree(tmp_path / "on-cluster") == tree(store)
 
 
 def test_a_scheduler_that_is_not_there_is_one_sentence(store: Path) -> None:
     told = maintain(store, "--scheduler", "tcp://127.0.0.1:9")
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
-    assert "tcp://127.0.0.1:9 has no worker to give work to" in told.stderr
+    assert "tcp://127.0.0.1:9 does not answer" in told.stderr
