@@ -23,17 +23,15 @@ from filemem.forgetting.maintenance import JobDone
 from filemem.grep import Match, matches
 from filemem.history import asof
 from filemem.importers import intake
-from filemem.models import Model
+from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.remembering import consolidation, remembering
-from filemem.remembering.consolidation import Applied
-from filemem.remembering.extraction import listener
 from filemem.search import Hit, search_files
 from filemem.tools.toolbox import Toolbox
 
 
 class Change(NamedTuple):
-    """What consolidation did about one statement: `action` is ADD, UPDATE, SUPERSEDE, LATE, NOOP or DROP.
+    """What consolidation did about one statement: `action` is ADD, UPDATE, SUPERSEDE, NOOP or DROP.
 
     `path` is the memory that holds it now, empty where none does; `replaces` are those that it superseded.
     """
@@ -99,16 +97,17 @@ class User:
         return remembering.remember(self.folder, text, at, importance, pinned, tags, with_secrets).memory
 
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
-        """Make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
+        """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
 
-        Without a model they are quotations. Raises Busy while another job works on these memories.
+        Without a model what was said waits. Raises Busy while another job works on these memories, ModelError where the model
+        read no further; what it had read by then stands.
         """
-        listen = listener(
-            traced(self._model(model), self.folder, lambda: _local(at), "consolidation"), lambda notice: None
-        )
-        done: list[Applied] = []
+        reader = traced(self._model(model), self.folder, lambda: _local(at), "consolidation")
         with archive.job_lock(self.folder):
-            done += [applied for _, applied in consolidation.run(self.folder, _local(at), listen)]
+            done = list(consolidation.run(self.folder, _local(at), reader))
+        failed = next((one.error for one in done if one.error), "")
+        if failed:
+            raise ModelError(failed)
         return [
             Change(one.action, one.path, one.claim.text, one.replaces, one.reason)
             for applied in done
@@ -169,15 +168,12 @@ class User:
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
-    def maintain(
-        self, today: dt.date | None = None, *, model: Model | str | None = None, reflect: bool = False
-    ) -> list[JobDone]:
+    def maintain(self, today: dt.date | None = None, *, model: Model | str | None = None) -> list[JobDone]:
         """Consolidate, summarise what is old, archive what has faded; returns what each job did.
 
-        `reflect`: a model also proposes what several sessions tell together. Raises Busy while another job works on these
-        memories.
+        Raises Busy while another job works on these memories.
         """
-        return maintenance.maintain(self.folder, self._at(today), self._model(model), reflecting=reflect)
+        return maintenance.maintain(self.folder, self._at(today), self._model(model))
 
     def forget(self, path: str = "", *, about: str = "") -> list[str]:
         """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.

@@ -1,13 +1,15 @@
-"""Conversations for tests of remembering: a person and the assistant in turn, consolidated by the rules."""
+"""Conversations for tests of remembering: a person and the assistant in turn, read by a scripted model."""
 
 import datetime as dt
 from collections.abc import Iterable
+
+from reader import Reader
 
 from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Decision
+from filemem.remembering.supersession import Decision
 
 
 def day(month: int, number: int) -> dt.datetime:
@@ -21,9 +23,9 @@ def talk(user: Folder, at: dt.datetime, *said: str, speakers: Iterable[str] = ()
     return transcript.create(user, "talk", at, turns)
 
 
-def remembered(user: Folder, at: dt.datetime) -> list[Decision]:
-    """Consolidate all that is new; what was decided."""
-    return [one for _, done in consolidation.run(user, at) for one in done.decisions]
+def remembered(user: Folder, at: dt.datetime, reader: Reader | None = None) -> list[Decision]:
+    """Consolidate all that is new, each turn of a person as a fact where no other reader is given; what was decided."""
+    return [one for done in consolidation.run(user, at, reader or Reader(echo=True)) for one in done.decisions]
 
 
 def tree(user: Folder) -> dict[str, str]:

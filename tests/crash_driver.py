@@ -12,12 +12,21 @@ import os
 import shutil
 import sys
 
+from reader import Reader, note
+
 from filemem import Store
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 3, 0)
+READER = Reader(
+    note("Ann's favourite tea is oolong.", "tea is oolong", section="likes"),
+    note("Ann's favourite tea is sencha.", "tea is sencha", supersede="oolong"),
+    note("Ann lives in Bruges.", "in Bruges", section="home"),
+    note("Ann likes oolong, and sencha more.", "tea is sencha", update="Bruges"),
+    conversations=[{"number": 1, "title": "tea"}],
+)
 CHANGES = ("write", "replace", "rename", "link", "unlink", "mkdir", "ftruncate", "fsync", "utime", "chmod")
 
 
@@ -35,7 +44,7 @@ def _restored(user: Folder) -> None:
 
 
 JOBS = {  # as the command line does them
-    "consolidate": lambda user: list(consolidation.run(user, AT)),
+    "consolidate": lambda user: list(consolidation.run(user, AT, READER)),
     "compact": lambda user: maintenance.compact(user, AT, None),
     "sweep": lambda user: maintenance.sweep(user, AT),
     "restore": _restored,

@@ -3,15 +3,16 @@
 from pathlib import Path
 
 import pytest
-from crash_driver import AT, JOBS
+from crash_driver import AT, JOBS, READER
 from programs import filemem
 
 from filemem import Store, index
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
-from filemem.remembering.ledger import NAME, Ledger
+from filemem.remembering.consolidation_log import NAME, ConsolidationLog
 
-DRIVER = Path(__file__).with_name("crash_driver.py").read_text()
+PLACE = Path(__file__).with_name("crash_driver.py")
+DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
 TALKS = {
     "sessions/2026/2026-09-03-0930-tea.md": ["My favourite tea is oolong."],
     "sessions/2026/2026-10-03-0930-move.md": [
@@ -27,26 +28,28 @@ OLD = "facts/2026/2026-01-05-is-a-nurse.md"
 def store(place: Path) -> Path:
     """Two conversations: what the second tells supersedes and confirms; and what a person has written by hand."""
     user = Store(place / "store").user("ann").folder
-    files = {
-        path: "".join(f"- **Ann** 09:30: {text}\n" for text in said)
-        for path, text_ in TALKS.items()
-        for said in [text_]
-    }
-    files |= {OLD: "Ann is a nurse.\r\n", "profile.md": "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"}
+    files = {OLD: "Ann is a nurse.\r\n", "profile.md": "# Ann\n\n## Likes\n\n- Ann likes rain. <!-- mine -->\n"}
     for path, text in files.items():
-        where = Path(user.root, path)
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(text.encode())
+        write(user.root, path, text)
+    for path, said in TALKS.items():
+        assert list(consolidation.run(user, AT, READER)) or path == min(TALKS)
+        write(user.root, path, "".join(f"- **Ann** 09:30: {text}\n" for text in said))
     list(index.of(user).corpus().entries())
     return place / "store"
+
+
+def write(root: str, path: str, text: str) -> None:
+    where = Path(root, path)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_bytes(text.encode())
 
 
 def tree(root: Path) -> dict[str, object]:
     """Every memory with its bytes, and what the ledger says: a step that is done again may be noted in other words."""
     user = Store(root).user("ann").folder
-    book = Ledger(user)
+    log = ConsolidationLog(user)
     found: dict[str, object] = {path: Path(user.root, path).read_bytes() for path in user.paths()}
-    return found | {NAME: (book.read, book.sizes, book.written, book.lines, book.made)}
+    return found | {NAME: (log.read, log.sizes, log.written, log.lines, log.made)}
 
 
 def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(store: Path, place: Path) -> None:
@@ -63,7 +66,11 @@ def test_killed_anywhere_and_run_again_the_tree_is_that_of_an_undisturbed_run(st
         killed = tree(folder / str(number))
         for path, data in before.items():
             if path not in (NAME, "profile.md"):
-                assert killed[path] == data, (number, path)
+                last = data.splitlines()[-1:]  # what was superseded is marked, and lies in the archive
+                assert any(text.splitlines()[-1:] == last for text in killed.values() if isinstance(text, bytes)), (
+                    number,
+                    path,
+                )
         user = Store(folder / str(number)).user("ann").folder
         JOBS["consolidate"](user)
         assert tree(folder / str(number)) == wanted, number
@@ -77,7 +84,7 @@ def test_run_twice_nothing_changes_not_even_a_file_of_bookkeeping(store: Path) -
     before = {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()
     }
-    assert [found for _, found in consolidation.run(user, AT)] == []
+    assert list(consolidation.run(user, AT, None)) == []
     after = {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(user.root).rglob("*") if path.is_file()
     }

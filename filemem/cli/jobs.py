@@ -60,9 +60,6 @@ def sweep_command(**options: Any) -> int:
 
 
 @click.command("maintain")
-@click.option(
-    "--reflect", is_flag=True, help="Have the model look for what several sessions tell together; proposed only."
-)
 @model_option
 @many_options
 @_dry
@@ -70,7 +67,7 @@ def sweep_command(**options: Any) -> int:
 def maintain_command(**options: Any) -> int:
     """Do all that keeps a memory in order: consolidate, compact, sweep, index. Safe at any time, from cron or a git hook.
 
-    What imports: in filemem.yaml lists is taken in first, as far as it is new. What --reflect finds waits for filemem review.
+    What imports: in filemem.yaml lists is taken in first, as far as it is new.
 
     Example: filemem maintain --all-users --dry-run
     """

@@ -25,7 +25,7 @@ from filemem.overview.clusters import NameCluster
 from filemem.overview.graph import Edge, EntityMention, Graph
 from filemem.overview.report import page
 from filemem.overview.timeline import Event
-from filemem.remembering.comparison import display
+from filemem.remembering.supersession import display
 from filemem.text import terms
 from filemem.text.dates import parse_bound
 from filemem.text.plain import counted, escape_controls, nearest, one_line

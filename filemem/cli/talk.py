@@ -16,13 +16,11 @@ from filemem.cli.common import a_user, clock, now, settled, the_store, the_user,
 from filemem.cli.options import as_of_option, json_option_that, model_option, new_user_option
 from filemem.cli.screen import for_script, say, say_aside, say_json, tell
 from filemem.cli.telling import after_talk
-from filemem.errors import FilememError
 from filemem.files import config, trace, transcript, trust
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel, chosen_model
-from filemem.remembering import episodes
 from filemem.text import tokens
 from filemem.text.plain import one_line
 
@@ -109,9 +107,6 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
     finally:
         path, turns = kept.path, kept.turns()
         if path and turns:
-            if config.of(conversation.user).consolidate:
-                with contextlib.suppress(FilememError, OSError):  # its end is kept whatever becomes of that
-                    episodes.sum_up(conversation.user, path)
             paths = list(dict.fromkeys([path, *conversation.written]))
             subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
             say_aside(history.record(subject, paths, {"Job": "chat", "Session": path}, clock(), before).note)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from filemem.files.front import quoted, replaced
 from filemem.files.memory import Memory, encoding_of, slug
 from filemem.text.plain import LINK, printable
-from filemem.text.statements.sentences import is_chinese
-from filemem.text.terms import LETTER
+from filemem.text.terms import LETTER, is_chinese
 
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
 _TURN_HEAD = re.compile(r"^(- \*\*.+?\*\*):", re.MULTILINE)  # of a turn without a date

@@ -23,13 +23,12 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
 from filemem.forgetting import condensing
-from filemem.forgetting.condensing import SourceTurn
+from filemem.forgetting.condensing import Said, SourceTurn
 from filemem.models import Model
 from filemem.search import search_files
 from filemem.text import bounded, tokens
 from filemem.text.bounded import DatedText
 from filemem.text.own_patterns import OwnPatterns
-from filemem.text.statements.sentences import Utterance
 
 FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
@@ -271,12 +270,12 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
     )
 
 
-def _told(memory: Memory, own: OwnPatterns) -> list[tuple[Utterance, Bullet]]:
+def _told(memory: Memory, own: OwnPatterns) -> list[tuple[Said, Bullet]]:
     """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
     if memory.kind == "sessions":
         return condensing.bullets_of(memory, own)
     parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
-    return [(Utterance(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
+    return [(Said(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
 
 def _rarity(folder: Folder) -> Callable[[str], float]:

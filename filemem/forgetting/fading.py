@@ -98,7 +98,7 @@ def known(folder: Folder, today: dt.date) -> References:
     except FilememError:
         lines = []
     return References(
-        frozenset(mark[1] for mark in map(SOURCE_MARK.search, lines) if mark),
+        frozenset(path for mark in map(SOURCE_MARK.search, lines) if mark for path in mark[1].split(" ")),
         frozenset(path for path, entry in logged if entry.state == sections.DONE),
         today.isoformat(),
     )

@@ -21,17 +21,14 @@ from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
 from filemem.history import History
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation, reflection, remembering
-from filemem.remembering.comparison import ADD, DOUBT, LATE, SUPERSEDE, UPDATE
-from filemem.remembering.consolidation import Decision
-from filemem.remembering.extraction import listener
+from filemem.remembering import consolidation, remembering
+from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE
 from filemem.search import vectors
 from filemem.text.plain import counted, first_few
 
 NAMED = 100  # details that a summary lacks, in words
 PROPOSE = "PROPOSE"  # of a fact that waits for review
-SAID = dict.fromkeys((ADD, SUPERSEDE, LATE), "Remembered") | {UPDATE: "Updated", DOUBT: "Doubted", PROPOSE: "Proposed"}
-WOULD = dict.fromkeys((ADD, SUPERSEDE, LATE), "Would remember") | {UPDATE: "Would update", DOUBT: "Would doubt"}
+SAID = {ADD: "Remembered", SUPERSEDE: "Remembered", UPDATE: "Updated", PROPOSE: "Proposed"}
 NONE_OLD = "Nothing is old enough to be compacted."
 
 
@@ -83,25 +80,18 @@ def maintain(
     progress: Progress = no_progress,
     *,
     dry: bool = False,
-    reflecting: bool = False,
 ) -> list[JobDone]:
-    """Every job, in the order in which each finds what the one before has left; `reflecting`: then what several sessions tell
-    together is proposed, for which a model is needed.
+    """Every job, in the order in which each finds what the one before has left.
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
     if dry:
-        done = [
+        return [
             *_imports(folder, progress, dry=True),
             _consolidate(folder, at, model, progress, dry=True),
             _plan_compact(folder, at, None, progress),
             _plan_sweep(folder, at, progress),
         ]
-        if reflecting and reflection.needs(model):
-            count = len(reflection.sessions_to_reflect_on(folder))
-            said = f"Would look over {counted(count, 'session')}."
-            done.append(JobDone("reflect", [said], {"sessions": count}, [], ""))
-        return done
     jobs: list[Job] = [
         lambda: _consolidate(folder, at, model, progress),
         lambda: _compact(folder, at, model, None, progress),
@@ -109,8 +99,6 @@ def maintain(
         lambda: _tidy(folder, progress),
         *([lambda: _embed(folder, progress)] if config.of(folder).embeddings else []),
     ]
-    if reflecting:
-        jobs.append(lambda: _reflect(folder, at, reflection.needs(model)))
     with archive.job_lock(folder):
         taken = [_recorded(folder, at, lambda done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
         return [*taken, *(_recorded(folder, at, job) for job in jobs)]
@@ -161,46 +149,22 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[J
 def _consolidate(
     folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
 ) -> JobDone:
-    """Make facts of what was said since the last time."""
-    notes: list[str] = []
-    paths: list[str] = []
-    made: list[tuple[Decision, str]] = []
-    listen = listener(traced(model, folder, lambda: at, "consolidation"), notes.append)
-    if dry:
-        for found in consolidation.plan(folder, at, listen, None, progress):
-            made += [(one, one.action) for one in found.decisions]
-            paths += [one.path for one in found.decisions if one.path]
-            notes += found.notes
-    else:
-        for _, done in consolidation.run(folder, at, listen, None, progress):
-            made += [(one, PROPOSE if done.staged else one.action) for one in done.decisions]
-            paths += done.paths
-            notes += done.notes
-    words = WOULD if dry else SAID
+    """Have the model read what was said since the last time; without one it waits."""
+    cost = consolidation.cost(folder)
+    if dry or model is None:
+        waits = " It waits for a model." if model is None and cost.conversations else ""
+        return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")
+    done = list(consolidation.run(folder, at, traced(model, folder, lambda: at, "consolidation"), None, progress))
+    notes = [note for one in done for note in (*one.notes, *filter(None, [one.error]))]
+    made = [(one, PROPOSE if each.staged else one.action) for each in done for one in each.decisions]
+    paths = [path for one in done for path in one.paths]
     facts = [{"action": action, "path": one.path} for one, action in made if one.path]
-    said = notes + [f"{words[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in words]
-    said = said or ["Nothing new was said."]
+    said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
     subject = remembering.subject([one for one, _ in made], paths)
-    return JobDone("consolidate", said, {"facts": facts, "notes": notes}, list(dict.fromkeys(paths)), subject)
-
-
-# -- reflect -----------------------------------------------------------------------------------------------------
-
-
-def _reflect(folder: Folder, at: dt.datetime, model: Model) -> JobDone:
-    """Propose what several sessions tell together."""
-    try:
-        done = reflection.reflect(folder, traced(model, folder, lambda: at, "reflection") or model, at)
-    except ModelError as error:
-        return JobDone("reflect", [f"Nothing was looked over: {error}"], {"notes": [str(error)]}, [], "")
-    said = [f"Proposed: {claim.text} ({first_few(claim.sources)})" for claim in done.proposed]
-    said += [f"Dropped: {one.text} ({one.reason})" for one in done.dropped]
-    said += ["What is proposed waits for your word; see: filemem review"] if done.proposed else []
-    facts = {"proposed": [claim.text for claim in done.proposed], "dropped": [one._asdict() for one in done.dropped]}
-    none = (
-        f"Nothing to propose of {counted(done.sessions, 'session')}." if done.sessions else "Nothing new to look over."
+    facts_and_notes = {"facts": facts, "notes": notes}
+    return JobDone(
+        "consolidate", said or ["Nothing new to remember."], facts_and_notes, list(dict.fromkeys(paths)), subject
     )
-    return JobDone("reflect", said or [none], facts, [], "")
 
 
 # -- compact -----------------------------------------------------------------------------------------------------

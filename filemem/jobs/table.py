@@ -31,12 +31,10 @@ from filemem.jobs.telling import (
     notice,
     taken_in,
 )
-from filemem.models import Model
+from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
 from filemem.remembering import consolidation
-from filemem.remembering.consolidation import Applied
-from filemem.remembering.extraction import listener
 
 
 class Order(NamedTuple):
@@ -117,8 +115,7 @@ def _told(done: Iterable[JobDone]) -> list[Told]:
 
 
 def _maintain(work: Work) -> list[Told]:
-    how = {"dry": work.dry, "reflecting": bool(work.options.get("reflect"))}
-    return _told(maintenance.maintain(work.folder, work.at, work.model, _finer(work.show), **how))
+    return _told(maintenance.maintain(work.folder, work.at, work.model, _finer(work.show), dry=work.dry))
 
 
 def _compact(work: Work) -> list[Told]:
@@ -127,22 +124,24 @@ def _compact(work: Work) -> list[Told]:
 
 
 def _consolidate(work: Work) -> list[Told]:
-    """Make memories of what was said; each decision is told by itself."""
-    notes: list[str] = []
-    listen = listener(traced(work.model, work.folder, lambda: work.at, "consolidation"), notes.append)
-    if work.dry:
-        plans = consolidation.plan(work.folder, work.at, listen, None, work.show)
-        found = [(Applied(list(plan.decisions), [], list(plan.notes)), "") for plan in plans]
-    else:
-        with archive.job_lock(work.folder):
-            review = bool(work.options.get("review"))
-            found = list(consolidated(work.folder, work.at, listen, None, work.show, review=review))
+    """Have the model read what waits; each decision is told by itself. Without a model what waits is told."""
+    cost = consolidation.cost(work.folder)
+    if work.dry or not work.named:
+        waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
+        said = cost.text + waits + (" Nothing was written." if work.dry else "")
+        return [Told({"event": "cost", **cost._asdict()}, [said])]
+    model = traced(work.model, work.folder, lambda: work.at, "consolidation")
+    with archive.job_lock(work.folder):
+        review = bool(work.options.get("review"))
+        found = list(consolidated(work.folder, work.at, model, None, work.show, review=review))
     decided = [(one, done.staged) for done, _ in found for one in done.decisions]
+    failed = [done.error for done, _ in found if done.error]
+    if failed and not decided:
+        raise ModelError(failed[0])
     told = [Told(as_json(one, staged=staged), [*lines(one, whole=True, staged=staged)]) for one, staged in decided]
-    told += [notice(note) for note in [*notes, *(note for done, _ in found for note in done.notes)]]
+    told += [notice(note) for note in [*(note for done, _ in found for note in done.notes), *failed]]
     told += [notice(f"git: {git}") for _, git in found if git]
-    said = in_sum([done for done, _ in found]) + (" Nothing was written." if work.dry else "")
-    return [*told, Told({}, [said])]
+    return [*told, Told({}, [in_sum([done for done, _ in found])])]
 
 
 def _check(work: Work) -> list[Told]:

@@ -10,12 +10,11 @@ from filemem.files.store import StoreFolder
 from filemem.history import History, UncommittedChanges
 from filemem.importers import ImportReport
 from filemem.remembering import consolidation, remembering
-from filemem.remembering.comparison import ADD, DOUBT, DROP, LATE, NOOP, SUPERSEDE, UPDATE
-from filemem.remembering.consolidation import Applied, Decision
+from filemem.remembering.consolidation import Applied
+from filemem.remembering.supersession import ADD, DROP, NOOP, SUPERSEDE, UPDATE, Decision
 from filemem.text.plain import counted, one_line
 
-_WORDS = dict.fromkeys((ADD, SUPERSEDE, LATE), "remembered")
-_WORDS |= {UPDATE: "updated", DOUBT: "doubted", NOOP: "knew", DROP: "dropped"}
+_WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
 SHOWN = 10  # lines of each list in the report of an import
 
 
@@ -40,7 +39,7 @@ def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterat
     text = one_line(one.claim.text, 160)
     if staged:
         yield f"proposed: {text}"
-    elif one.action in (ADD, SUPERSEDE, UPDATE, LATE, DOUBT):
+    elif one.action in (ADD, SUPERSEDE, UPDATE):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
         yield f"{_WORDS[one.action]} {one.path}: {text}{reason}"
         if one.action == SUPERSEDE:
@@ -88,12 +87,11 @@ def in_sum(done: Sequence[Applied]) -> str:
     made = [one for each in done for one in each.decisions if not each.staged]
     proposed = sum(len(each.decisions) for each in done if each.staged)
     counts = [
-        (sum(one.action in (ADD, SUPERSEDE, LATE) for one in made), "new"),
+        (sum(one.action in (ADD, SUPERSEDE) for one in made), "new"),
         (sum(len(one.replaces) for one in made if one.action == SUPERSEDE), "superseded"),
-        (sum(one.action == UPDATE for one in made), "told again"),
-        (sum(one.action == DOUBT for one in made), "doubted"),
+        (sum(one.action == UPDATE for one in made), "updated"),
         (sum(one.action == NOOP for one in made), "known"),
-        (sum(one.action == DROP for one in made), "dropped"),
+        (sum(one.action == DROP for one in made), "left out"),
     ]
     told = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     said = [f"{told[:1].upper()}{told[1:]}." if told else "Nothing new was said."] if made or not proposed else []
@@ -101,23 +99,21 @@ def in_sum(done: Sequence[Applied]) -> str:
 
 
 def committed(
-    folder: Folder, done: Applied, session: str, before: UncommittedChanges, at: dt.datetime, job: str = "consolidate"
+    folder: Folder, done: Applied, before: UncommittedChanges, at: dt.datetime, job: str = "consolidate"
 ) -> str:
     """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood. What git says of it."""
     if not done.paths:
         return ""
-    trailers = {"Job": job, "Session": session} if session else {"Job": job}
-    return (
-        History(folder).record(remembering.subject(done.decisions, done.paths), done.paths, trailers, at, before).note
-    )
+    subject = remembering.subject(done.decisions, done.paths)
+    return History(folder).record(subject, done.paths, {"Job": job}, at, before).note
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, review: bool = False) -> Iterator[tuple[Applied, str]]:
     """Consolidate sessions, as `consolidation.run` is told to, and commit what becomes of each; with what git says of it."""
     history = History(folder)
     before = history.before(at)
-    for session, done in consolidation.run(folder, at, *given, review=review):
-        yield done, committed(folder, done, session, before, at)
+    for done in consolidation.run(folder, at, *given, review=review):
+        yield done, committed(folder, done, before, at)
         before = history.before(at)
 
 

@@ -24,7 +24,7 @@ from filemem.mcp import resources, writing
 from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing
 from filemem.models import prompt
-from filemem.remembering.comparison import display
+from filemem.remembering.supersession import display
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
 

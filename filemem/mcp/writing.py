@@ -1,7 +1,7 @@
 """The tools that write, offered only where the person has said so: remember, and forget, which takes two calls.
 
-A client's model is not the person. What it keeps is a fact, never a wish, a lesson or a line of the profile; a plain order to
-an assistant is refused, one in the third person is text like any other. What is to be forgotten is shown first, with a token
+A client's model is not the person. What it keeps is a fact, never a wish, a lesson or a line of the profile: an order in it is
+text like any other, and steers nobody. What is to be forgotten is shown first, with a token
 that the second call must bring.
 """
 
@@ -9,15 +9,13 @@ import datetime as dt
 import secrets
 from typing import Any
 
-from filemem.errors import FilememError, NotFound, Refused
+from filemem.errors import FilememError, NotFound
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, erasure
 from filemem.history import History
 from filemem.jobs import telling
-from filemem.remembering.comparison import display
-from filemem.remembering.injection import suspicious
+from filemem.remembering.supersession import display
 from filemem.text.plain import one_line
-from filemem.text.statements import remember_request
 from filemem.tools.toolbox import checked
 
 WAITS = dt.timedelta(minutes=10)  # for the second call
@@ -74,14 +72,8 @@ class Writing:
 
     def _remember(self, arguments: dict[str, Any], at: dt.datetime) -> str:
         known = checked("remember", arguments, TOOLS["remember"][1])
-        text, name = known["text"], display(self._folder.name)
-        if why := suspicious(text):
-            raise Refused(f"that is not kept: {why}.")
-        if remember_request(text, name).kind.name == "instruction":
-            told = f"only {name} may, with filemem remember or in filemem chat"
-            raise Refused(f"that is not kept, as it tells an assistant how to behave: {told}.")
         how = {"importance": known.get("importance"), "tags": [TAG]}
-        lines, note = telling.remembered(self._folder, text, at, {"Source": TAG}, **how)
+        lines, note = telling.remembered(self._folder, known["text"], at, {"Source": TAG}, **how)
         return "\n".join([*lines, *filter(None, [note])])
 
     def _forget(self, arguments: dict[str, Any], at: dt.datetime) -> str:

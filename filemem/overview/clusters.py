@@ -13,9 +13,8 @@ from filemem.files.folder import Folder
 from filemem.models import Model, prompt
 from filemem.models.offline import OfflineModel
 from filemem.overview.graph import Graph
-from filemem.remembering.episodes import line_borne_out
+from filemem.remembering.extraction import whole
 from filemem.remembering.structured import filled, objects, request, tool
-from filemem.remembering.verification import whole
 from filemem.text.bounded import DatedText
 from filemem.text.plain import digest, one_line
 from filemem.text.redaction import redact
@@ -75,8 +74,7 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
     for entry in objects(reply, "clusters") or []:
         number = whole(entry.get("number"))
         one = asked[number - 1] if 0 < number <= len(asked) else None
-        sources = [*one.lines, DatedText(", ".join(one.names), None)] if one else []
-        text = line_borne_out(str(entry.get("text") or ""), sources, config.of(folder).own, LONGEST)
+        text = one_line(redact(str(entry.get("text") or ""), config.of(folder).own)[0], LONGEST)
         if one and text:
             said[one.digest] = one._replace(summary=text)
     by = one_line(model.name, 80)  # named for one without a sentence that holds, too, so that it is not asked for again

@@ -1,224 +1,383 @@
-"""With a model: from a session to claims. It is asked for facts, asked once more what it missed, and asked how they stand to
-what is known; its answers are checked by code. Where it fails, the offline rules take its place.
+"""What a model makes of what was said: one request reads as many conversations as fit, beside the memories that are like them.
+
+Understanding is the model's; code checks form. Every fact cites turns that were shown and quotes a few of their words; secrets
+are out before and after; a wish on how the assistant should behave counts only in the person's own talk.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from filemem.files import running
-from filemem.files.episode import NONE
+from filemem.files.episode import Episode, of
+from filemem.files.facts import plain
+from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, prompt
-from filemem.models.offline import OfflineModel
-from filemem.remembering import episodes, sessions, verification
-from filemem.remembering.comparison import ADD, NOOP, SUPERSEDE, UPDATE, Claim, Fact, FactIndex, adds_detail, compare
-from filemem.remembering.consolidation import Extractor
-from filemem.remembering.rules import DroppedClaim, Extracted, extract
+from filemem.remembering.consolidation_log import digest
+from filemem.remembering.profile import HEADINGS
 from filemem.remembering.sessions import Session, SessionTurn
 from filemem.remembering.structured import filled, objects, request, tool
-from filemem.text import tokens
-from filemem.text.plain import one_line
+from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories, KnownMemory
+from filemem.text import dates, terms, tokens
+from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
+from filemem.text.plain import LINK, one_line
 from filemem.text.redaction import redact
-from filemem.text.statements import may_tell
-from filemem.text.statements.sentences import own_sentences
 
-BEFORE = 10  # turns before the new ones that a model sees, as in Mem0
-MOST = 4000  # tokens of new turns in one request
-SIMILAR = 10  # memories beside which a new fact is put, as in Mem0
-_ACTIONS = (ADD, UPDATE, SUPERSEDE, NOOP)
+MOST = 4_000  # tokens of turns in one request; with rules, profile and memories it comes to some 6,000
+ALIKE = 100  # memories that a request holds at most
+BEFORE = 4  # turns before the unread ones, to be understood by
+LONGEST = 600  # characters of a fact
+# Confidence: borne out; with a name or a number that was shown nowhere; in a machine's words.
+SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
+SECRET = "[redacted:"
+TITLE, SENTENCE = 80, 240  # characters of what is said of a conversation
+_ACTIONS = {"add": ADD, "update": UPDATE, "supersede": SUPERSEDE}
+_TEXT, _LABELS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 _FACT = {
     "type": "object",
     "properties": {
-        "text": {"type": "string", "description": "One sentence that stands alone."},
-        "lines": {"type": "array", "items": {"type": "integer"}, "description": "Numbers of the turns that say it."},
-        "kind": {"type": "string", "enum": ["fact", "lesson"]},
+        "action": {"type": "string", "enum": [*_ACTIONS]},
+        "memory": {"type": "string", "description": "for update and supersede: the memory's label, such as M3"},
+        "text": _TEXT,
+        "lines": _LABELS | {"description": "labels of all turns that it leans on"},
+        "quote": {"type": "string", "description": "a few words of one of these turns, letter by letter"},
+        "kind": {"type": "string", "enum": ["fact", "event", "lesson"]},
+        "day": {"type": "string", "description": "of an event: YYYY-MM-DD"},
+        "section": {"type": "string", "enum": [*HEADINGS, ""]},
         "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-        "valid_from": {"type": "string", "description": "YYYY-MM-DD, where it was said."},
-        "valid_until": {"type": "string", "description": "YYYY-MM-DD, where it was said."},
+        "valid_from": {"type": "string", "description": "YYYY-MM-DD"},
+        "valid_until": {"type": "string", "description": "YYYY-MM-DD"},
     },
-    "required": ["text", "lines"],
+    "required": ["action", "text", "lines", "quote", "kind"],
 }
-_DECISION = {
+_CONVERSATION = {
     "type": "object",
-    "properties": {
-        "fact": {"type": "integer"},
-        "action": {"type": "string", "enum": list(_ACTIONS)},
-        "memory": {"type": "string", "description": "M and its number."},
-        "text": {"type": "string", "description": "For UPDATE: the memory with what is new, in one or two sentences."},
-    },
-    "required": ["fact", "action"],
+    "properties": {"number": {"type": "integer"}, "title": _TEXT, "outcome": _TEXT, "open": _LABELS},
+    "required": ["number", "title"],
 }
+_FORGET = {
+    "type": "object",
+    "properties": {"asked": _TEXT, "lines": _LABELS, "memories": _LABELS},
+    "required": ["asked", "lines"],
+}
+FORM = tool(
+    "keep",
+    "Keep what is worth knowing of these conversations.",
+    "facts",
+    _FACT,
+    conversations={"type": "array", "items": _CONVERSATION},
+    forget={"type": "array", "items": _FORGET},
+)
 
 
-def listener(model: Model | None, tell: Callable[[str], None]) -> Extractor | None:
-    """The function that makes claims of a session with `model` and reports problems in sentences; None for the offline rules."""
-    if model is None or model.name == OfflineModel.name:
-        return None
+class UnreadPart(NamedTuple):
+    """Some unread turns of a session that one request holds, by their places."""
 
-    def listen(session: Session, unread: Sequence[int], known: FactIndex) -> Extracted:
-        if not any(map(_tells, (session.turns[place] for place in unread))):
-            return Extracted([], [], [])
-        try:
-            return _SessionReading(model, session, unread, known).extracted()
-        except ModelError as error:
-            tell(f"{session.path} was read by the offline rules: {error}")
-            return extract(session, unread)
-
-    return listen
+    session: Session
+    places: tuple[int, ...]
 
 
-def _tells(said: SessionTurn) -> bool:
-    """Does a person tell anything in this turn, so that it is worth a request?"""
-    return not said.is_foreign and any(map(may_tell, own_sentences(said.text)))
+class Dropped(NamedTuple):
+    """What a model noted and form forbids, as far as it is a claim, and why."""
+
+    claim: Claim
+    reason: str
 
 
-class _SessionReading:
-    """One session read by a model."""
+class ForgetRequest(NamedTuple):
+    """What a person asked to be forgotten or not kept: their turn, and the turns and memories that are meant."""
 
-    def __init__(self, model: Model, session: Session, unread: Sequence[int], known: FactIndex) -> None:
-        self.model = model
-        self.session = session
-        self.unread = unread
-        self.known = known
-        self.dropped: list[DroppedClaim] = []
-        self.notes: list[str] = []
-        self.episode = NONE
+    asked: str
+    turns: tuple[str, ...]
+    memories: tuple[str, ...]
 
-    def extracted(self) -> Extracted:
-        """The claims of the unread turns; raises ModelError where the model gave no answer that could be read."""
-        claims: list[Claim] = []
-        for part in self._parts():
-            claims += self._claims(part)
-        return Extracted(self._compared(claims), self.dropped, self.notes, self.episode)
 
-    def _parts(self) -> Iterator[list[int]]:
-        """The unread turns in pieces that a request holds."""
-        part: list[int] = []
-        spent = 0
-        for place in self.unread:
-            size = tokens.count(self.session.turns[place].text)
-            if part and spent + size > MOST:
-                yield part
-                part, spent = [], 0
-            part.append(place)
+class Extracted(NamedTuple):
+    """What a request came to; `episodes` are by the sessions' paths."""
+
+    claims: list[Claim]
+    dropped: list[Dropped]
+    episodes: dict[str, Episode]
+    forget: list[ForgetRequest]
+    notes: list[str]
+
+
+Batch = list[UnreadPart]
+
+
+def batches(sessions: Iterable[Session]) -> Iterator[Batch]:
+    """The unread turns of some sessions in requests of at most MOST tokens each, in their order."""
+    batch, spent = list[UnreadPart](), 0
+    for session in sessions:
+        places: list[int] = []
+        for place in session.waiting:
+            size = tokens.count(session.turns[place].shown)
+            if spent and spent + size > MOST:
+                yield [*batch, *([UnreadPart(session, tuple(places))] if places else [])]
+                batch, places, spent = [], [], 0
+            places.append(place)
             spent += size
-        if part:
-            yield part
+        if places or not session.waiting:
+            batch.append(UnreadPart(session, tuple(places)))
+    if batch:
+        yield batch
 
-    def _claims(self, part: list[int]) -> list[Claim]:
-        """What the model notes of some turns, asked twice."""
-        keep = tool("keep", "Keep what is worth knowing of a conversation.", "facts", _FACT, episode=episodes.FORM)
-        asked = request("consolidate", self._told(part))
-        reply = filled(self.model, asked, keep)
+
+class OnePass:
+    """A model that reads for consolidation; what it noted and form forbade is told to it with the next request."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.spent = 0  # tokens asked and answered
+        self.requests = 0
+        self._refused: list[str] = []
+
+    def __call__(self, batch: Batch, known: KnownMemories, today: dt.date) -> Extracted:
+        """What the model makes of a batch; raises ModelError, with nothing taken for read."""
+        waiting = [part for part in batch if part.places]
+        if not waiting:
+            return Extracted([], [], {}, [], [])
+        asked = Request(waiting, known, today, self._refused)
+        reply = filled(self.model, request("consolidate", asked.text), FORM)
+        self.requests, self.spent = self.requests + 1, self.spent + reply.usage.tokens_in + reply.usage.tokens_out
+        if reply.finish == "length" and len(halves := _halves(waiting)) == 2:
+            return _joined([self(half, known, today) for half in halves])
+        found = asked.taken(reply, self.model.name)
+        self._refused = [f"{one.claim.text} ({one.reason})" for one in found.dropped]
+        return found
+
+
+def _halves(batch: Batch) -> list[Batch]:
+    """A batch as two, by conversations, else by turns; as it is where it is one turn."""
+    if len(batch) > 1:
+        return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+    part, middle = batch[0], len(batch[0].places) // 2
+    pieces = [part._replace(places=part.places[:middle]), part._replace(places=part.places[middle:])]
+    return [[piece] for piece in pieces if piece.places]
+
+
+def _joined(found: list[Extracted]) -> Extracted:
+    """Several answers as one."""
+    return Extracted(
+        [claim for one in found for claim in one.claims],
+        [dropped for one in found for dropped in one.dropped],
+        {path: told for one in found for path, told in one.episodes.items()},
+        [wish for one in found for wish in one.forget],
+        [note for one in found for note in one.notes],
+    )
+
+
+class Request:
+    """One request: the text that a model reads, and what its labels mean."""
+
+    def __init__(self, batch: Batch, known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
+        self.sessions = [part.session for part in batch]
+        self.turns: dict[str, tuple[Session, SessionTurn]] = {}
+        self.known: dict[str, KnownMemory] = {}
+        said = [one.text for part in batch for one in (part.session.turns[place] for place in part.places)]
+        for number, memory in enumerate(known.like(said, ALIKE), 1):
+            self.known[f"M{number}"] = memory
+        lines = [f"Today is {_day(today)}. The memories are {self.sessions[0].user}'s."]
+        if profile := _profile(known):
+            lines += ["The profile:", prompt.data(PROFILE, profile)]
+        if self.known:
+            noted = "\n".join(f"{label} ({one.since}): {one.text}" for label, one in self.known.items())
+            lines += ["The memories, each with the day of its last word:", prompt.data("memories", noted)]
+        if refused:
+            lines += ["Noted before and refused for its form:", prompt.data("refused", "\n".join(refused))]
+        for number, part in enumerate(batch, 1):
+            lines += self._conversation(number, part)
+        self.text = redact("\n".join(lines))[0]
+        shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
+        self._words = terms.vocabulary(shown)
+        self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
+
+    def _conversation(self, number: int, part: UnreadPart) -> Iterator[str]:
+        """A conversation's unread turns with a few before them, each under the day on which it was said."""
+        session, first = part.session, part.places[0]
+        machine = " They come from another program." if session.imported else ""
+        yield f"Conversation {number}. Who speaks: {', '.join(session.speakers)}.{machine}"
+        lines, day = list[str](), None
+        for place in [*range(max(0, first - BEFORE), first), *part.places]:
+            one = session.turns[place]
+            if not one.text.strip():
+                continue
+            if one.day != day:
+                clock = f", {session.memory.when.time}" if session.memory.when and day is None else ""
+                lines.append(f"{_day(one.day)}{clock}:")
+                day = one.day
+            label = f"{number}:{one.line}"
+            self.turns[label] = (session, one)
+            before = "" if place in part.places else "(read before) "
+            lines.append(f"[{label}] {before}{one.speaker}: {' '.join(dates.annotate(one.shown, one.day).split())}")
+        yield prompt.data(session.path, "\n".join(lines))
+
+    # -- the answer ----------------------------------------------------------------------------------------------
+
+    def taken(self, reply: Reply, by: str) -> Extracted:
+        """The facts of an answer that have their form, as claims, and the rest of it; raises ModelError for no answer."""
         answered = objects(reply, "facts")
         if answered is None:
             said = one_line(reply.text, 80)
-            raise ModelError(f"{self.model.name} answered with no facts that can be read: {said or 'nothing'}")
-        self._cut(reply)
-        for entry in (objects(reply, "episode") or [])[:1]:
-            self.episode = episodes.borne_out(entry, self.session, self.model.name)
-        claims = self._checked(answered, part)
-        noted = "\n".join(f"- {claim.text}" for claim in claims) or "(none)"
-        again = prompt.template("reflect").strip().replace("{facts}", noted)
-        asked += [{"role": "assistant", "content": noted}, {"role": "user", "content": again}]
-        try:
-            reply = filled(self.model, asked, keep)
-        except ModelError as error:
-            self.notes.append(f"nothing was asked for twice: {error}")
-            return claims
-        self._cut(reply)
-        texts = {claim.text for claim in claims}
-        more = self._checked(objects(reply, "facts") or [], part)
-        return claims + [claim for claim in more if claim.text not in texts]
-
-    def _cut(self, reply: Reply) -> None:
+            raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
+        found = Extracted([], [], {}, [], [])
         if reply.finish == "length":
-            self.notes.append(f"{self.model.name} was cut off; what it had said whole by then is kept")
-
-    def _told(self, part: list[int]) -> str:
-        """The turns as the model reads them, with those before."""
-        first = self.session.turns[part[0]]
-        before = self.session.turns[max(0, part[0] - BEFORE) : part[0]]
-        lines = [f"The conversation of {first.day:%A %d %B %Y}. Who speaks: {', '.join(self.session.speakers)}."]
-        summary = running.read(self.known.user, self.session.path, sessions.passages(self.session.memory))
-        if summary.turns and summary.turns <= part[0]:
-            lines += ["What was said before, in short:", prompt.data("summary", redact(summary.text)[0])]
-        before_this = self.session.memory.episode
-        if so_far := self.episode.text or (before_this.text if before_this.by else ""):
-            lines += ["The episode so far:", prompt.data("episode", redact(so_far, self.session.own)[0])]
-        if before:
-            lines += ["Turns before:", prompt.data(self.session.path, "\n".join(map(_line, before)))]
-        new = "\n".join(_line(self.session.turns[place]) for place in part)
-        return "\n".join([*lines, "New turns:", prompt.data(self.session.path, new)])
-
-    def _checked(self, answered: list[dict[str, Any]], part: Collection[int]) -> list[Claim]:
-        """The facts that the turns bear out, as claims; the others are dropped with a reason."""
-        claims = []
+            found.notes.append(f"{by} was cut off; what it had said whole by then is kept")
         for entry in answered:
-            found = verification.verify(entry, self.session, part)
-            if isinstance(found, Claim):
-                claims.append(found._replace(states=self.known.states(found.text), retold_by=self.model.name))
+            claim, reason = self._claim(entry, by)
+            if reason:
+                found.dropped.append(Dropped(claim, reason))
             else:
-                self.dropped.append(found)
-        return claims
-
-    # -- beside what is known ------------------------------------------------------------------------------------
-
-    def _compared(self, claims: list[Claim]) -> list[Claim]:
-        """The claims with the model's word on those that code cannot decide and that have something like them."""
-        open_ones: list[int] = []
-        memories: dict[str, Fact] = {}
-        for number, claim in enumerate(claims):
-            alike = [fact for _, fact in self.known.similar(claim.text, SIMILAR)]
-            verdict = compare(claim, self.known) if alike else None
-            grows = verdict and verdict.action == UPDATE and adds_detail(verdict.facts[0], claim)
-            if verdict and (grows or verdict.action == ADD):
-                open_ones.append(number)
-                memories.update((fact.path, fact) for fact in alike)
-        if not open_ones:
-            return claims
-        facts = list(memories.values())
-        for number, (action, path, text) in self._decisions([claims[number] for number in open_ones], facts).items():
-            claim = claims[open_ones[number]]
-            merged = (
-                verification.merged(text, memories[path], claim, self.session.own) if text and action == UPDATE else ""
-            )
-            claims[open_ones[number]] = claim._replace(meant=(action, path), merged=merged)
-        return claims
-
-    def _decisions(self, claims: list[Claim], facts: list[Fact]) -> dict[int, tuple[str, str, str]]:
-        """What the model means by the claim's place: an action, a memory's path, its new text; nothing where it fails."""
-        new = "\n".join(f"{number}. {claim.text}" for number, claim in enumerate(claims, 1))
-        old = "\n".join(f"M{number} ({fact.since}): {fact.text}" for number, fact in enumerate(facts, 1))
-        old = redact(old, self.session.own)[0]
-        asked = request("compare", f"New facts:\n{prompt.data('new', new)}\nMemories:\n{prompt.data('known', old)}")
-        decide = tool("decide", "Say what is to be done about each new fact.", "decisions", _DECISION)
-        try:
-            answered = objects(filled(self.model, asked, decide), "decisions")
-        except ModelError as error:
-            self.notes.append(f"compared by the offline rules: {error}")
-            return {}
-        if answered is None:
-            self.notes.append(f"compared by the offline rules: {self.model.name} gave no decisions that can be read")
-        found: dict[int, tuple[str, str, str]] = {}
-        for entry in answered or []:
-            self._take(entry, len(claims), facts, found)
+                found.claims.append(claim)
+        for entry in objects(reply, "conversations") or []:
+            number = whole(entry.get("number"))
+            if 1 <= number <= len(self.sessions):
+                session = self.sessions[number - 1]
+                found.episodes[session.path] = _episode(entry, session, by)
+        for entry in objects(reply, "forget") or []:
+            found.forget.extend(self._forget(entry))
         return found
 
-    def _take(
-        self, entry: dict[str, Any], claims: int, facts: list[Fact], found: dict[int, tuple[str, str, str]]
-    ) -> None:
-        """Apply one decision, where the fact and the memory that it names exist."""
-        place, action = verification.whole(entry.get("fact")), str(entry.get("action", "")).upper()
-        memory = verification.whole(str(entry.get("memory") or "").lstrip("mM"))
-        if not 1 <= place <= claims or action not in _ACTIONS:
-            self.notes.append(f"a decision of {self.model.name} makes no sense: {one_line(str(entry), 80)}")
-        elif action == ADD:
-            found[place - 1] = (ADD, "", "")
-        elif 1 <= memory <= len(facts):
-            found[place - 1] = (action, facts[memory - 1].path, str(entry.get("text") or ""))
-        else:
-            self.notes.append(f"{self.model.name} names a memory that it was not shown: {one_line(str(entry), 80)}")
+    def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
+        """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""
+        lines = entry.get("lines", entry.get("line"))
+        named = [str(label).strip("[] ") for label in (lines if isinstance(lines, list) else [lines])]
+        cited = [self.turns[label] for label in dict.fromkeys(named) if label in self.turns]
+        clean, secret = redact(str(entry.get("text") or ""))
+        text = " ".join(clean.split())
+        claim = self._as_claim(entry, text, cited, by)
+        if not text:
+            return claim, "it has no text"
+        if len(text) > LONGEST:
+            return claim, f"it is longer than {LONGEST} characters"
+        if secret or SECRET in text:
+            return claim, "it is about a secret"
+        if invented := [label for label in named if label not in self.turns]:
+            return claim, f"it cites {', '.join(map(str, invented[:3]))}, which is no turn that was shown"
+        quote = str(entry.get("quote") or "")
+        if not any(stands_in(quote, one.text) for _, one in cited):
+            return claim, f"its quote {one_line(quote, 60)!r} stands in no turn that it cites"
+        if not _same_script(text, [one for _, one in cited]):
+            return claim, "it is not in its speaker's language"
+        target = str(entry.get("memory") or "").strip("[] ").upper()
+        if claim.action != ADD and target not in self.known:
+            return claim, f"it names the memory {target or '(none)'}, which was not shown"
+        return claim, self._may_steer(claim, quote, cited)
+
+    def _as_claim(self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], by: str) -> Claim:
+        section = str(entry.get("section") or "")
+        lesson = entry.get("kind") == "lesson" or section == "talk"
+        event = entry.get("kind") == "event" and not lesson
+        target = self.known.get(str(entry.get("memory") or "").strip("[] ").upper())
+        machine = bool(cited) and all(one.is_foreign for _, one in cited)
+        certain = SURE if self._borne_out(text) else UNSURE
+        day = max((one.day for _, one in cited), default=dt.date.min)
+        return Claim(
+            text=text,
+            day=day,
+            kind="lessons" if lesson else "facts",
+            action=_ACTIONS.get(str(entry.get("action") or "add").lower(), ADD),
+            target=target.path if target else "",
+            sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
+            origins=tuple((one.digest, digest(plain(text))) for _, one in cited) or (("", digest(plain(text))),),
+            importance=max(1, min(10, whole(entry.get("importance")) or 5)),
+            confidence=OF_ASSISTANT if machine else certain,
+            valid_from=_iso(entry.get("valid_from")),
+            valid_until=_iso(entry.get("valid_until")),
+            said_by=ASSISTANT if machine else "",
+            nature="event" if event else "",
+            when=_iso(entry.get("day")) if event else None,
+            heading="" if machine or event else "talk" if lesson else section if section in HEADINGS else "",
+            retold_by=by,
+            waits=lesson and any(session.imported for session, _ in cited),
+        )
+
+    def _may_steer(self, claim: Claim, quote: str, cited: list[tuple[Session, SessionTurn]]) -> str:
+        """Why a wish on the assistant's behaviour does not count: only the person's own talk makes one, told by structure."""
+        if claim.kind != "lessons" or claim.said_by:  # what an agent learnt at work steers nobody
+            return ""
+        for session, one in cited:
+            own = own_part(one.text, session.user)
+            if one.speaker == session.user and stands_in(quote, one.text) and _mostly_in(quote, own):
+                return ""
+        return "it steers the assistant, and its words are not the person's own talk"
+
+    def _borne_out(self, text: str) -> bool:
+        """Do its numbers and its names stand somewhere in what was shown?"""
+        counted = re.findall(r"\d+", one_form_of_numbers(plain(text)))
+        names = [name for name, _ in LINK.findall(text)]
+        names += re.findall(r"(?<=[a-z,;:] )[A-Z][\w’'-]+", plain(text))
+        words = (word for name in names for word in terms.vocabulary(re.sub("['’]s$", "", name)))
+        return all(
+            one in self._numbers or one.lstrip("0") in self._numbers for one in counted
+        ) and self._words.issuperset(words)
+
+    def _forget(self, entry: dict[str, Any]) -> Iterator[ForgetRequest]:
+        """A wish to forget, where the turn that asks is the person's own."""
+        session, one = self.turns.get(str(entry.get("asked") or "").strip("[] "), (None, None))
+        if session is None or one is None or one.speaker != session.user or session.imported:
+            return
+        labels = [str(label).strip("[] ") for label in _list(entry.get("lines"))]
+        turns = [self.turns[label] for label in labels if label in self.turns]
+        memories = [self.known[label] for label in map(str.upper, _list(entry.get("memories"))) if label in self.known]
+        asked = f"{session.path}:{one.line}"
+        places = (f"{other.path}:{said.line}" for other, said in turns)
+        yield ForgetRequest(asked, tuple(dict.fromkeys([*places, asked])), tuple(known.path for known in memories))
 
 
-def _line(said: SessionTurn) -> str:
-    return f"[{said.line}] {said.speaker}: {' '.join(said.text.split())}"
+def _mostly_in(quote: str, own: str) -> bool:
+    """Does most of a quote stand in what is a person's own of its turn? What they quote in a wish may be missing."""
+    pieces = [comparable(piece) for piece in re.split(r"[\"“”「」『』…]+|\.{3,}", quote)]
+    found = comparable(own)
+    return 2 * sum(len(piece) for piece in pieces if piece in found) > sum(map(len, pieces))
+
+
+def _same_script(text: str, cited: list[SessionTurn]) -> bool:
+    """Is a fact in a script that its turns are in?"""
+    chinese = terms.is_chinese(plain(text))
+    said = " ".join(one.text for one in cited)
+    return chinese == terms.is_chinese(said) or (any(map(terms.is_cjk, said)) and bool(re.search(r"[A-Za-z]{2}", said)))
+
+
+def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
+    """What a model says of a conversation, without secrets, on one line each."""
+
+    def clean(text: object, longest: int) -> str:
+        return one_line(redact(str(text), session.own)[0], longest)
+
+    told = {key: clean(entry[key], SENTENCE) for key in ("outcome",) if isinstance(entry.get(key), str)}
+    title = clean(entry.get("title") or "", TITLE)
+    left = tuple(clean(text, SENTENCE) for text in _list(entry.get("open"))[:5])
+    return of({**told, "title": title, "open": list(left), "by": one_line(by, TITLE)})
+
+
+def _profile(known: KnownMemories) -> str:
+    """The profile's text without the marks of what its lines rest on."""
+    if PROFILE not in known.paths:
+        return ""
+    lines = known.folder.read(PROFILE).decode(errors="replace").split("\n")
+    return "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
+
+
+def _day(day: dt.date) -> str:
+    return f"{day:%A} {day.day} {day:%B %Y} ({day})"
+
+
+def _iso(value: Any) -> dt.date | None:
+    try:
+        return dt.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None
+
+
+def _list(value: Any) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)] if value else []
+
+
+def whole(value: Any) -> int:
+    """A whole number from what a model wrote for one, 0 for anything else."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 0

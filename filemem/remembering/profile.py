@@ -1,17 +1,28 @@
-"""The program's own lines of profile.md, each with the memory that it rests on: `- Mara lives in Porto. <!-- facts/….md -->`.
+"""The program's own lines of profile.md, each with the memories that it rests on: `- Mara lives in Porto. <!-- facts/….md -->`.
 
-A line without such a mark, or with one that a person has changed, is never touched. Pure functions.
+A line without such a mark, or with one that a person has changed, is never touched. The successor of a memory takes over its
+line. Where the lines have grown beyond the budget, a model says them in fewer words; none is cut.
 """
 
+import contextlib
+import datetime as dt
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from filemem.files.memory import SOURCE_MARK
-from filemem.text import tokens
-from filemem.text.statements.sentences import is_chinese
+from filemem.errors import FilememError, NotFound
+from filemem.files import archive, config
+from filemem.files.archive import live
+from filemem.files.folder import Folder
+from filemem.files.memory import PROFILE
+from filemem.models import Model, ModelError, prompt
+from filemem.remembering.consolidation_log import ConsolidationLog, digest
+from filemem.remembering.structured import filled, objects, request, tool
+from filemem.remembering.supersession import Decision, display, said_in
+from filemem.text import terms, tokens
+from filemem.text.redaction import redact
 
-HEADINGS = {  # of the sections as `statements` names them, in the order of what stays longest where room is short
+HEADINGS = {  # of the sections, as they stand in the file
     "who": ("Who this is", "基本情况"),
     "health": ("Health", "健康"),
     "home": ("Home", "住处"),
@@ -20,152 +31,253 @@ HEADINGS = {  # of the sections as `statements` names them, in the order of what
     "family": ("Family", "家人"),
     "likes": ("Likes", "喜好"),
 }
-_MARK = re.compile(f"[-*+] .*{SOURCE_MARK.pattern}")
+_PATHS = r"(?:facts|lessons)/\S+(?: (?:facts|lessons)/\S+)*"
+MARK = re.compile(rf"[-*+] .*<!-- (?P<paths>{_PATHS}) -->\s*$")
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
 _ROOMY = 200  # characters of a line
 
 
-IN_PLACE = "in place"  # of another line, and nowhere else
+class ProfileSync(NamedTuple):
+    """What was done to the profile: lines for the log, whether the file changed, sentences for the person."""
+
+    entries: list[dict[str, Any]]
+    changed: bool
+    notes: list[str]
 
 
-class ProfileChange(NamedTuple):
-    """A memory that is new: its line goes under `heading` (empty: it gets none), in the place of those of `replaces`."""
-
-    path: str
-    heading: str
-    line: str
-    replaces: tuple[str, ...]
+UNCHANGED = ProfileSync([], False, [])
+Own = Callable[[Sequence[str], str], bool]
 
 
-Revised = tuple[str, list[str]]  # the new text, and what the program leaves to the person, as sentences
-
-
-def line(text: str, path: str, *, quoted: bool) -> str:
-    """The profile's line about a memory: its words, in quotation marks where they are somebody's own, and the mark."""
+def line(text: str, paths: Iterable[str]) -> str:
+    """The profile's line about some memories: the words, and the mark."""
     said = " ".join(text.split())
     said = said if len(said) <= _ROOMY else said[: _ROOMY - 1] + "…"
-    if quoted:
-        said = f"“{said}”" if is_chinese(said) else f'"{said}"'
-    return f"- {said} <!-- {path} -->"
+    return f"- {said} <!-- {' '.join(paths)} -->"
 
 
-def revised(text: str, changes: Iterable[ProfileChange], own: Callable[[str, str], bool], budget: int) -> Revised:
-    """The profile with the lines of new memories, within `budget` tokens; `own` says of a path and a line whether the
-    program wrote that line so. Done twice, it changes nothing more.
-    """
-    end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
-    lines = text.split("\n")
-    notes: list[str] = []
-    changes = list(changes)
-    gone = {path for change in changes for path in change.replaces}
-    for change in changes:
-        wanted = change._replace(heading="") if change.path in gone else change
-        _put(lines, wanted, own, notes, end.removesuffix("\n"))
-    dropped = _shortened(lines, own, budget)
-    if dropped:
-        notes.append(f"the profile has no room for {dropped} more line{'s' * (dropped > 1)}")
-    return "\n".join(lines), notes
-
-
-def followed(text: str, own: Callable[[str, str], bool], now: Callable[[str, str], str | None]) -> Revised:
-    """The profile with each of the program's lines replaced by what `now` gives for its path and line, or left out for None."""
-    lines, notes = text.split("\n"), list[str]()
-    for number, path, said in reversed(marked(text)):
-        wanted = now(path, said) if own(path, said) else said
-        if wanted is None:
-            del lines[number - 1]
-            notes.insert(0, f"{path} is gone or holds no more, and so its line of profile.md goes")
-        elif wanted != said:
-            lines[number - 1] = lines[number - 1].replace(said, wanted)
-            notes.insert(0, f"profile.md says what {path} says now")
-    return "\n".join(lines), notes
-
-
-def marked(text: str) -> list[tuple[int, str, str]]:
-    """The lines with a mark: number from 1, path, line."""
+def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
+    """The lines with a mark: number from 1, the paths, the line."""
     found = []
     for number, said in enumerate(text.split("\n"), 1):
-        if match := _MARK.match(said.strip("\r")):
-            found.append((number, match[1], said.strip("\r")))
+        if match := MARK.match(said.strip("\r")):
+            found.append((number, tuple(match["paths"].split(" ")), said.strip("\r")))
     return found
-
-
-def _put(lines: list[str], change: ProfileChange, own: Callable[[str, str], bool], notes: list[str], tail: str) -> None:
-    """Bring one memory's line in, or into the place of what it replaces."""
-    there = {path for _, path, _ in marked("\n".join(lines))}
-    wanted = bool(change.heading) and change.path not in there
-    for number, path, said in reversed(marked("\n".join(lines))):
-        if path == change.path and change.heading and own(path, said):
-            lines[number - 1] = change.line + tail  # it tells more than it did
-        if path not in change.replaces:
-            continue
-        if not own(path, said):
-            notes.append(f"profile.md:{number} is yours and says otherwise: {said.partition('<!--')[0].strip()}")
-            wanted = False
-        elif wanted:
-            lines[number - 1] = change.line + tail
-            wanted = False
-        else:
-            del lines[number - 1]
-    if wanted and change.heading in HEADINGS:
-        _insert(lines, change, tail)
-
-
-def _insert(lines: list[str], change: ProfileChange, tail: str) -> None:
-    """Put a line behind the last item of its section, which is made where there is none."""
-    names = HEADINGS[change.heading]
-    start = next((n for n, said in enumerate(lines) if _heads(said, names)), None)
-    if start is None:
-        title = names[1] if is_chinese(change.line.partition("<!--")[0]) else names[0]
-        section = [f"## {title}{tail}", tail, change.line + tail, tail]
-        later = list(HEADINGS.values())
-        later = later[later.index(names) + 1 :]
-        place = next((n for n, said in enumerate(lines) if any(_heads(said, other) for other in later)), None)
-        if place is None:
-            if lines and not lines[-1]:
-                lines.pop()
-            lines += [*([tail] if lines and lines[-1].strip() else []), *section[:3], ""]
-        else:
-            lines[place:place] = section
-        return
-    last = start
-    for number in range(start + 1, len(lines)):
-        if re.match(r"#{1,6}\s", lines[number]):
-            break
-        if lines[number].strip():
-            last = number
-    new = [change.line + tail] if last > start else [tail, change.line + tail]
-    lines[last + 1 : last + 1] = new
 
 
 def under(lines: Iterable[str], name: str) -> list[str]:
     """The lines below the heading of a section, up to the next heading."""
     found, inside = list[str](), False
     for said in lines:
-        if re.match(r"#{1,6}\s", said):
-            inside = _heads(said, HEADINGS[name])
+        if match := _HEADING.match(said):
+            inside = _is_of(match[1], HEADINGS[name])
         elif inside:
             found.append(said)
     return found
 
 
-def _heads(said: str, names: tuple[str, str]) -> bool:
-    match = re.match(r"#{1,6}\s+(.*?)\s*$", said)
-    return match is not None and match[1].casefold().startswith(tuple(name.casefold() for name in names))
+def _is_of(title: str, names: tuple[str, str]) -> bool:
+    return title.casefold().startswith(tuple(name.casefold() for name in names))
 
 
-def _shortened(lines: list[str], own: Callable[[str, str], bool], budget: int) -> int:
-    """Take out the program's lines that matter least until the text has at most `budget` tokens; how many went."""
-    dropped = 0
-    while tokens.count("\n".join(lines)) > budget:
-        section, going = -1, None
-        for number, said in enumerate(lines):
-            found = next((place for place, names in enumerate(HEADINGS.values()) if _heads(said, names)), None)
-            section = found if found is not None else section
-            match = _MARK.match(said.strip("\r"))
-            if match and own(match[1], said.strip("\r")) and (going is None or section > going[0]):
-                going = (section, number)
-        if going is None:
-            break
-        del lines[going[1]]
-        dropped += 1
-    return dropped
+# -- the lines, as text ------------------------------------------------------------------------------------------
+
+
+class _Page:
+    """The profile's lines, changed one by one."""
+
+    def __init__(self, text: str, own: Own) -> None:
+        self.lines = text.split("\n")
+        self.tail = "\r" if text.count("\r\n") * 2 > text.count("\n") else ""
+        self.own = own
+        self.notes: list[str] = []
+
+    def put(self, text: str, path: str, heading: str, replaces: Sequence[str], live_line: Callable[[str], str]) -> None:
+        """Bring one memory's line in, or into the place of what it replaces; `live_line` gives what a memory says now."""
+        gone, placed = {*replaces, path}, not text
+        for number, paths, said in reversed(marked(self.text)):
+            if not gone & {*paths}:
+                continue
+            if not self.own(paths, said):
+                self.notes.append(
+                    f"profile.md:{number} is yours; see whether it still holds: {said.partition('<!--')[0]}"
+                )
+                placed = True
+                continue
+            fresh = [line(now, [other]) for other in paths if other not in gone and (now := live_line(other))]
+            if not placed:
+                fresh.insert(0, line(text, [path]))
+                placed = True
+            self.replace(number, fresh)
+        if not placed and heading in HEADINGS:
+            self._insert(line(text, [path]), heading)
+
+    def _insert(self, said: str, section: str) -> None:
+        """Put a line behind the last item of its section, which is made where there is none."""
+        names, tail = HEADINGS[section], self.tail
+        heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
+        start = next((n for n, title in heads if _is_of(title, names)), None)
+        if start is None:
+            title = names[terms.is_chinese(said.partition("<!--")[0])]
+            later = list(HEADINGS.values())[list(HEADINGS).index(section) + 1 :]
+            place = next((n for n, title in heads if any(_is_of(title, other) for other in later)), None)
+            if place is not None:
+                self.lines[place:place] = [f"## {title}{tail}", tail, said + tail, tail]
+                return
+            if self.lines and not self.lines[-1]:
+                self.lines.pop()
+            gap = [tail] if self.lines and self.lines[-1].strip() else []
+            self.lines += [*gap, f"## {title}{tail}", tail, said + tail, ""]
+            return
+        end = next((n for n, _ in heads if n > start), len(self.lines))
+        last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
+        self.lines[last + 1 : last + 1] = [said + tail] if last > start else [tail, said + tail]
+
+    def replace(self, number: int, fresh: Sequence[str]) -> None:
+        """Put other lines in the place of one; a section of the program's that holds nothing any more goes with its last."""
+        self.lines[number - 1 : number] = [one + self.tail for one in fresh]
+        heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
+        start, title = next((head for head in reversed(heads) if head[0] < number - 1), (0, ""))
+        end = next((n for n, _ in heads if n > start), len(self.lines))
+        ours = any(title in names for names in HEADINGS.values())
+        if not fresh and ours and not any(one.strip() for one in self.lines[start + 1 : end]):
+            del self.lines[start:end]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+# -- the file ----------------------------------------------------------------------------------------------------
+
+
+def revise(
+    folder: Folder, log: ConsolidationLog, decisions: Sequence[Decision], gone: Sequence[str] = ()
+) -> ProfileSync:
+    """Bring the lines of new and changed memories in; those of `gone`, which are to be forgotten, go."""
+    told = [one for one in decisions if one.claim.heading or one.replaces or one.action == "UPDATE"]
+    if not told and not gone:
+        return UNCHANGED
+
+    def change(page: _Page) -> None:
+        for path in gone:
+            page.put("", "", "", [live(path)], lambda path: _text_now(folder, path))
+        for one in told:
+            said = "" if one.claim.said_by else one.claim.text
+            page.put(said, live(one.path), one.claim.heading, one.replaces, lambda path: _text_now(folder, path))
+
+    return _changed(folder, log, change, make=any(one.claim.heading for one in told))
+
+
+def sync_profile(folder: Folder, log: ConsolidationLog, today: dt.date) -> ProfileSync:
+    """Have the program's lines follow the memories behind them: changed, deleted or set aside by a person, or expired."""
+
+    def change(page: _Page) -> None:
+        for number, paths, said in reversed(marked(page.text)):
+            states = [_state(folder, log, path, today) for path in paths]
+            if not page.own(paths, said) or all(state == "as written" for state in states):
+                continue
+            kept = [path for path, state in zip(paths, states, strict=True) if state != "gone"]
+            page.replace(number, [line(_text_now(folder, path), [path]) for path in kept])
+            page.notes.insert(
+                0, f"Updated profile.md: {', '.join(paths)} {'says otherwise now' if kept else 'holds no more'}"
+            )
+
+    return _changed(folder, log, change, make=False)
+
+
+def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync:
+    """Have a model say the program's lines in fewer words, where the profile has grown beyond its budget.
+
+    A line that the model does not take up stays as it is; so does all where it names what it was not shown.
+    """
+    budget = config.of(folder).profile_tokens
+    try:
+        text = folder.memory(PROFILE).text
+    except FilememError:
+        return UNCHANGED
+    own = _own(log)
+    lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if own(paths, said)}
+    if tokens.count(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
+        return UNCHANGED
+    shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
+    form = tool("condense", "Say these lines in fewer words.", "lines", {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "from": {"type": "array", "items": {"type": "string"}}},
+        "required": ["text", "from"],
+    })  # fmt: skip
+    room = f"All lines together may have {budget * 3 // 4} tokens."
+    try:
+        asked = request("condense", f"{room}\n{prompt.data(PROFILE, redact(shown)[0])}")
+        answered = objects(filled(model, asked, form), "lines") or []
+    except ModelError as error:
+        return ProfileSync([], False, [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
+
+    def change(page: _Page) -> None:
+        for entry in answered:
+            labels, said = entry.get("from"), " ".join(str(entry.get("text") or "").split())
+            chosen = [lines[label] for label in map(str, labels if isinstance(labels, list) else []) if label in lines]
+            places = [n for n, paths, found in marked(page.text) if (paths, found) in chosen]
+            if not said or not places or len(places) != len(chosen) or len(said) > _ROOMY:
+                continue
+            paths = tuple(dict.fromkeys(path for paths, _ in chosen for path in paths))
+            for number in reversed(places[1:]):
+                page.replace(number, [])
+            page.replace(places[0], [line(redact(said)[0], paths)])
+
+    return _changed(folder, log, change, make=False)
+
+
+def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> ProfileSync:
+    """Change the program's lines of the profile, which is made where there is none and `make` says so."""
+    own, notes, fresh = _own(log), list[str](), set[tuple[tuple[str, ...], str]]()
+
+    def edit(data: bytes) -> bytes:
+        text = data.decode()
+        page = _Page(text, own)
+        change(page)
+        notes[:] = page.notes
+        fresh.update({(paths, said) for _, paths, said in marked(page.text)} - {(p, s) for _, p, s in marked(text)})
+        # Noted first, so that a run that is killed here leaves no line of the program's that it does not know.
+        if fresh:
+            log.add({"line": " ".join(paths), "digest": digest(said)} for paths, said in fresh)
+        return page.text.encode()
+
+    try:
+        with folder.locked():
+            if not list(archive.places(folder, PROFILE)):
+                if not make:
+                    return UNCHANGED
+                folder.create(PROFILE, f"# {display(folder.name)}\n")
+            elif folder.memory(PROFILE).front.get("read_only") is True:
+                return ProfileSync([], False, [f"{PROFILE} says that it is read only, and is as it was"])
+            changed = folder.edit(PROFILE, edit)
+    except (FilememError, UnicodeDecodeError) as error:
+        return ProfileSync([], False, [f"{PROFILE} is as it was: {error}"])
+    return ProfileSync([], bool(changed), notes)
+
+
+def _own(log: ConsolidationLog) -> Own:
+    """Did the program write a line with these paths so?"""
+    return lambda paths, said: digest(said) in log.lines.get(" ".join(paths), ())
+
+
+def _state(folder: Folder, log: ConsolidationLog, path: str, today: dt.date) -> str:
+    """How a memory behind a line stands: `as written`, `changed` by a person, or `gone`, superseded or expired."""
+    try:
+        memory = folder.memory(next(archive.places(folder, path), path))
+    except NotFound:
+        return "gone"
+    until = memory.particular("valid_until")
+    if memory.particular("superseded_by") or (until and until < today):
+        return "gone"
+    return "as written" if log.untouched(path, memory.data) else "changed"
+
+
+def _text_now(folder: Folder, path: str) -> str:
+    """What a live memory says, on one line; empty where it is gone or superseded."""
+    with contextlib.suppress(FilememError):
+        memory = folder.memory(next(archive.places(folder, path), path))
+        if not memory.particular("superseded_by"):
+            return said_in(memory)
+    return ""

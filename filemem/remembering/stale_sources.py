@@ -7,12 +7,10 @@ from filemem.files import archive, facts
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, REFERENCE, Memory, is_archived, kind_of
-from filemem.remembering import profile, retold
-from filemem.remembering.comparison import FactIndex, same_value
-from filemem.remembering.ledger import Ledger, Origin, turn_digest
+from filemem.remembering import profile
+from filemem.remembering.consolidation_log import ConsolidationLog, Origin, turn_digest
 
 _GONE = "delete the line, or let filemem consolidate do it"
-_RETOLD = "go through such facts with filemem review --retold"
 _LOOK = "see whether it still holds; then correct it, or delete it"
 
 
@@ -21,24 +19,19 @@ def problems(folder: Folder) -> Iterator[Problem]:
 
     Only memories as the program left them are checked, none that a person has edited.
     """
-    book, seen, gone = Ledger(folder), dict[str, dict[str, int]](), dict[str, str]()
-    for path, written in book.written.items():
+    log, seen, gone = ConsolidationLog(folder), dict[str, dict[str, int]](), dict[str, str]()
+    for path, written in log.written.items():
         memory = archive.read(folder, path)
-        if memory is None or not book.untouched(path, memory.data):
+        if memory is None or not log.untouched(path, memory.data):
             continue
         named = [match for match in map(REFERENCE.match, facts.sources(memory)) if match]
         sessions = {live(match[1]) for match in named if kind_of(match[1]) == "sessions"}
         for what in _changed(folder, sessions, written.origins, seen):
             yield Problem(path, memory.line_of("source"), what, _LOOK)
-    for one in retold.found(folder):
-        path, sessions = one.memory.path, {live(source.rpartition(":")[0]) for source, _ in one.turns}
-        if not list(_changed(folder, sessions, book.written[path].origins, seen)):
-            yield Problem(path, one.memory.front_end + 1, "its words stand in no turn that it cites", _RETOLD)
     for path in folder.paths():
         if kind_of(path) in ("facts", "lessons", "summaries") and not is_archived(path):
             yield from _superseded(folder, path, gone)
     yield from _profile(folder, gone)
-    yield from _contradictions(folder, book)
 
 
 def _changed(
@@ -76,20 +69,11 @@ def _superseded(folder: Folder, path: str, gone: dict[str, str]) -> Iterator[Pro
             yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", _LOOK)
 
 
-def _contradictions(folder: Folder, book: Ledger) -> Iterator[Problem]:
-    """A problem for each live fact that states otherwise than a newer one what has one value at a time."""
-    for newest, *rest in FactIndex(folder, book, ()).by_topic():
-        for fact, value in rest:
-            memory = archive.read(folder, fact.path)
-            if memory and not same_value(value, newest[1]) and not memory.particular("partly_superseded_by"):
-                what = f"it says otherwise than {newest[0].path}, and both are live"
-                yield Problem(fact.path, memory.front_end + 1, what, "correct one of them, or delete it")
-
-
 def _profile(folder: Folder, gone: dict[str, str]) -> Iterator[Problem]:
     """A problem for each line of the profile that rests on a memory which is gone or superseded."""
     memory = archive.read(folder, PROFILE)
-    for number, path, _ in profile.marked(memory.text) if memory else ():
+    lines = profile.marked(memory.text) if memory else ()
+    for number, path in ((number, path) for number, paths, _ in lines for path in paths):
         if not list(archive.places(folder, path)):
             yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", _GONE)
             continue

@@ -32,6 +32,7 @@ ASCII_WORDS = "".join(chr(n).lower() if chr(n).isalnum() or n == 10 else " " for
 """For `str.translate`: makes the tokens of a text in ASCII what `str.split` splits it into, but for cutting long ones."""
 _WORD = re.compile(f"[{CJK}]+|[^\\W_{CJK}]{{1,{_LONGEST}}}")
 _IS_CJK = re.compile(f"[{CJK}]")
+_LATIN = re.compile("[A-Za-z]+")
 _MARKS = re.compile("[\u0300-\u036f]+")
 _CAPTION = re.compile(r"\[(?:image|photo|picture|video|图片|照片|图像|视频)\s*[:：]([^\[\]\n]*)\]", re.IGNORECASE)
 
@@ -107,6 +108,17 @@ def cjk_tokens(run: str) -> list[str]:
 def words(text: str) -> list[str]:
     """The folded words of `text` in order, a CJK run in one piece."""
     return _WORD.findall(fold(text))
+
+
+def content(text: str) -> set[str]:
+    """The stems of the words that carry meaning, captions aside; of Chinese the pairs of characters."""
+    found = tokens(split_captions(text)[0])
+    return {stem(token) for token in found if len(token) > 1 and token not in STOP}
+
+
+def is_chinese(text: str) -> bool:
+    """Whether most of the text's words are CJK characters."""
+    return len(_IS_CJK.findall(text)) > len(_LATIN.findall(text))
 
 
 def is_cjk(token: str) -> bool:

@@ -22,8 +22,6 @@ from filemem.overview import check, status
 from filemem.overview import timeline as times
 from filemem.overview.timeline import Event
 from filemem.remembering.profile import HEADINGS
-from filemem.text.statements import kind_of
-from filemem.text.statements.table import Kind
 
 FACTS, EVENTS, FADED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, has faded, and is going to
 BINS = 48  # bars of the chart at most
@@ -159,21 +157,19 @@ def _topics(folder: Folder, holding: list[MemoryStatus]) -> dict[str, list[Shown
     """What holds by what it is about: a profile's sections first, then others by name; in each the newest first."""
     found: dict[str, list[ShownFact]] = {}
     for item in holding[:FACTS]:
-        memory, passage = _first(folder, item.entry.path)
-        found.setdefault(_topic(memory, kind_of(plain(passage.text))), []).append(_fact(folder, item.entry.path))
+        memory, _ = _first(folder, item.entry.path)
+        found.setdefault(_topic(memory), []).append(_fact(folder, item.entry.path))
     order = [*TITLES.values(), *sorted(found.keys() - {OTHER}), OTHER]
     return {topic: found[topic] for topic in dict.fromkeys(order) if topic in found}
 
 
-def _topic(memory: Memory, kind: Kind | None) -> str:
-    """What a memory is about: how to talk, for a lesson; its first tag; else the kind of what it says."""
+def _topic(memory: Memory) -> str:
+    """What a memory is about: how to talk, for a lesson; its first tag; else what is left."""
     tags = memory.particular("tags")
     tag = str((tags[0] if isinstance(tags, list) else tags) if tags else "")
     if memory.kind == "lessons":
         return TITLES["talk"]
-    if tag or not kind:
-        return TITLES.get(tag.casefold(), tag) or OTHER
-    return TITLES.get(kind.heading, kind.name.capitalize())
+    return TITLES.get(tag.casefold(), tag) or OTHER
 
 
 def _faded(folder: Folder, archived: Sequence[MemoryStatus]) -> list[ArchivedMemory]:

@@ -6,11 +6,10 @@ Lines are only ever added, so that two clones merge by union:
     {"wrote": "facts/2026/….md", "digest": "…", "from": [["1f0c…", "77aa…"]]}
                                   with "anew": true it rests on these alone, and on nothing that an earlier line names
     {"line": "facts/2026/….md", "digest": "…"}                               the profile's line about a memory, as written
-    {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word
+    {"proposed": {"text": "…", "origins": [["1f0c…", "77aa…"]], …}}           a claim that waits for the person's word; `because`
+                                  is why its form was refused, if it was
     {"refused": ["1f0c…", "77aa…"]}                                          one that the person did not want
-    {"episode": "sessions/2026/….md", "written": "…", "turns": "…"}          the line of its front matter that sums it up, and the
-                                  turns, by one digest, that it is about
-    {"reflected": "…"}                                                       turns, by one digest, that were looked over together
+    {"episode": "sessions/2026/….md", "written": "…"}          the line of its front matter that sums it up
 
 A turn is known by a digest of its words and of when its session began, so that an edit above it, or another name for its
 file, changes nothing, and the same words said another day are another turn.
@@ -19,7 +18,7 @@ file, changes nothing, and the same words said another day are another turn.
 import contextlib
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -52,8 +51,8 @@ def turn_digest(session: str, turn: Passage) -> str:
     return digest(f"{when.date} {when.time}\0{turn.speaker}\0{turn.text}" if when else f"{turn.speaker}\0{turn.text}")
 
 
-class Ledger:
-    """The ledger of one user as it was when it was read; `add` writes and takes in new lines."""
+class ConsolidationLog:
+    """The log of one user as it was when it was read; `add` writes and takes in new lines."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -62,12 +61,10 @@ class Ledger:
         self.written: dict[str, WrittenMemory] = {}
         self.lines: dict[str, set[str]] = {}
         self.made: dict[Origin, str] = {}
-        self.proposed: dict[Origin, dict[str, Any]] = {}
+        self.proposed: dict[Origin, tuple[dict[str, Any], str]] = {}
         self.refused: set[Origin] = set()
-        self.reflected: set[str] = set()
-        self.episodes: dict[str, dict[str, str]] = {}
+        self.episodes: dict[str, set[str]] = {}
         self._sessions_of: dict[str, set[str]] = {}
-        self._facts_of: dict[str, set[str]] = {}
         self._end = 0
         self.read_on()
 
@@ -106,20 +103,16 @@ class Ledger:
                 tuple(dict.fromkeys((*(before.origins if before and not entry.get("anew") else ()), *origins))),
             )
             self.made.update((origin, path) for origin in origins)
-            for turn, _ in origins:
-                self._facts_of.setdefault(turn, set()).add(path)
         elif "line" in entry:
             self.lines.setdefault(str(entry["line"]), set()).add(str(entry["digest"]))
         elif "proposed" in entry:
             turn, said = entry["proposed"]["origins"][0]
-            self.proposed[str(turn), str(said)] = entry["proposed"]
+            self.proposed[str(turn), str(said)] = (entry["proposed"], str(entry.get("because", "")))
         elif "refused" in entry:
             turn, said = entry["refused"]
             self.refused.add((str(turn), str(said)))
-        elif "reflected" in entry:
-            self.reflected.add(str(entry["reflected"]))
         elif "episode" in entry:
-            self.episodes.setdefault(str(entry["episode"]), {})[str(entry["written"])] = str(entry["turns"])
+            self.episodes.setdefault(str(entry["episode"]), set()).add(str(entry["written"]))
 
     def add(self, entries: Iterable[dict[str, Any]]) -> None:
         """Append lines, durably, in one go."""
@@ -135,12 +128,6 @@ class Ledger:
             others = sorted(self._sessions_of.get(said[0], ())) if said else []
             known = next((self.read[name] for name in others if self.read[name].issuperset(said)), set())
         return [place for place, name in enumerate(said) if name not in known]
-
-    def facts_of(self, turns: Collection[str]) -> list[str]:
-        """For each fact that rests on some of these turns, given by their digests, one of them."""
-        paths = {path for turn in turns for path in self._facts_of.get(turn, ()) if path.startswith("facts/")}
-        found = (next((turn for turn, _ in self.written[path].origins if turn in turns), None) for path in paths)
-        return [turn for turn in found if turn]
 
     def untouched(self, path: str, data: bytes) -> bool:
         """Is the memory just as the program left it?"""

@@ -1,0 +1,268 @@
+"""What is told, beside what is known: a claim, the memories that it may update or supersede, and what is done about it.
+
+The decisions are those of Mem0 (Chhikara et al. 2025); its DELETE is a supersession here, so that nothing is lost. Which
+memory a claim is about the model says that made it; code only looks whether that memory may be changed so.
+"""
+
+import datetime as dt
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError
+from filemem.files import facts, pending_deletion
+from filemem.files.archive import live
+from filemem.files.facts import plain
+from filemem.files.folder import Folder, numbered
+from filemem.files.front import quoted
+from filemem.files.memory import ARCHIVE, LARGEST, Memory, kind_of, when_of
+from filemem.remembering.consolidation_log import ConsolidationLog
+from filemem.text import retention
+from filemem.text.own_words import comparable
+from filemem.text.terms import content
+
+ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
+KINDS = ("facts", "lessons")
+RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
+
+
+class Claim(NamedTuple):
+    """Something told that may become a memory; `body` is what its file says where that is not `text`.
+
+    `action` and `target` are what its maker says is to be done: ADD, or UPDATE or SUPERSEDE the memory at that path.
+    `sources` are `path:line`, `origins` the digests of each turn and of the text; `said_by` is empty for what people said
+    themselves. `nature` is `event` for what happens on the day `when` or has happened, empty for what stands; `heading` is the
+    section of the profile that it goes under, if any; `retold_by` the model whose words these are; `waits`: only the person may
+    have it kept.
+    """
+
+    text: str
+    day: dt.date
+    kind: str = "facts"
+    action: str = ADD
+    target: str = ""
+    sources: tuple[str, ...] = ()
+    origins: tuple[tuple[str, str], ...] = ()
+    importance: int = retention.IMPORTANCE
+    confidence: float = 1.0
+    valid_from: dt.date | None = None
+    valid_until: dt.date | None = None
+    said_by: str = ""
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    body: str = ""
+    nature: str = ""
+    when: dt.date | None = None
+    heading: str = ""
+    retold_by: str = ""
+    waits: bool = False
+
+
+def claim_from_json(value: dict[str, Any]) -> Claim:
+    """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
+    known = {key: entry for key, entry in value.items() if key in Claim._fields}
+    days = {key: dt.date.fromisoformat(known[key]) for key in ("valid_from", "valid_until", "when") if known.get(key)}
+    return Claim(**{
+        **known,
+        **days,
+        "day": dt.date.fromisoformat(value["day"]),
+        "sources": tuple(value["sources"]),
+        "origins": tuple((turn, said) for turn, said in value["origins"]),
+        "tags": tuple(value.get("tags", ())),
+    })  # fmt: skip
+
+
+class Decision(NamedTuple):
+    """What is done about one claim; `path` is the memory that is written, changed or known already, `replaces` what it
+    supersedes."""
+
+    action: str
+    path: str
+    claim: Claim
+    reason: str = ""
+    confidence: float = 1.0
+    replaces: tuple[str, ...] = ()
+
+    def page(self) -> str:
+        """The file that is written."""
+        claim = self.claim
+        front = {
+            "source": facts.reference(claim.sources) if claim.sources else "",
+            "importance": str(claim.importance) if claim.importance != retention.IMPORTANCE else "",
+            "confidence": f"{self.confidence:g}" if self.confidence < 1 else "",
+            "pinned": "true" if claim.pinned else "",
+            "tags": f"[{', '.join(map(quoted, claim.tags))}]" if claim.tags else "",
+            "said_by": claim.said_by,
+            "valid_from": str(claim.valid_from or ""),
+            "valid_until": str(claim.valid_until or ""),
+            "retold_by": quoted(claim.retold_by) if claim.retold_by else "",
+            "kind": claim.nature,
+            "day": str(claim.when or ""),
+            "supersedes": facts.reference(self.replaces) if self.replaces else "",
+        }
+        return facts.page(claim.body or claim.text, front)
+
+
+class KnownMemory(NamedTuple):
+    """A live fact or lesson; `since` is the day of its last word, or of a person's edit, `own`: just as the program left it."""
+
+    path: str
+    text: str
+    since: dt.date
+    own: bool
+    pinned: bool = False
+    confidence: float = 1.0
+    sources: tuple[str, ...] = ()
+    words: frozenset[str] = frozenset()
+
+
+class KnownMemories:
+    """The facts and lessons of one user that nothing has superseded, and every path that is taken."""
+
+    def __init__(self, folder: Folder, log: ConsolidationLog) -> None:
+        self.folder = folder
+        self.log = log
+        self.paths: set[str] = set()
+        self._live: dict[str, KnownMemory] = {}
+        self._words: Counter[str] = Counter()
+        hidden = pending_deletion.read(folder)
+        for stat in folder.files():
+            self.paths.add(stat.path)
+            if kind_of(stat.path) in KINDS and stat.size <= LARGEST and not hidden.hides(stat.path, 0):
+                self._read(stat.path)
+
+    def _read(self, path: str) -> None:
+        try:
+            memory = Memory(path, self.folder.read(path))
+        except FilememError:
+            return
+        if memory.binary or memory.particular("superseded_by") or memory.front.get(pending_deletion.MARK):
+            return
+        own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
+        named, when = tuple(facts.sources(memory)), when_of(path)
+        told = [said.date for said in (when_of(source.rpartition(":")[0]) for source in named) if said]
+        since = when.date if when else dt.date.min
+        if when is None or (known and not own):  # put right by a person since
+            since = max(since, dt.date.fromtimestamp(os.stat(self.folder.absolute(path)).st_mtime))
+        confidence = memory.particular("confidence")
+        self.put(
+            KnownMemory(
+                path,
+                plain(said_in(memory)),
+                max([since, *told]),
+                own,
+                bool(memory.particular("pinned")),
+                1.0 if confidence is None else float(confidence),
+                named,
+            )
+        )
+
+    def __len__(self) -> int:
+        return len(self._live)
+
+    def at(self, path: str) -> KnownMemory | None:
+        """The live memory at a path; None where it is gone or superseded."""
+        return self._live.get(path)
+
+    def put(self, memory: KnownMemory) -> None:
+        """Take in a memory, in the place of the one at its path."""
+        self.drop(memory.path)
+        self._live[memory.path] = memory._replace(words=frozenset(content(memory.text)))
+        self.paths.add(memory.path)
+        self._words.update(self._live[memory.path].words)
+
+    def drop(self, path: str) -> None:
+        """Take a memory out that something has superseded."""
+        if gone := self._live.pop(path, None):
+            self._words.subtract(gone.words)
+
+    def same(self, claim: Claim) -> KnownMemory | None:
+        """The memory of the claim's kind that says the same, letter by letter."""
+        said = comparable(claim.text)
+        found = (one for one in self._live.values() if kind_of(one.path) == claim.kind)
+        return next((one for one in found if comparable(one.text) == said), None)
+
+    def like(self, texts: Iterable[str], most: int) -> list[KnownMemory]:
+        """All memories by their days while there are at most `most`, else those that share the rarest words with a text."""
+        if len(self._live) <= most:
+            chosen = list(self._live.values())
+        else:
+            weights = dict[str, float]()
+            for words in map(content, texts):
+                for path, one in self._live.items():
+                    weight = sum(math.log(1 + len(self._live) / self._words[word]) for word in words & one.words)
+                    weights[path] = max(weights.get(path, 0.0), weight)
+            best = sorted(weights, key=lambda path: (-weights[path], path))[:most]
+            chosen = [self._live[path] for path in best if weights[path]]
+        return sorted(chosen, key=lambda one: (one.since, one.path))
+
+    def free(self, path: str) -> str:
+        """The path, or the next with a number that no memory has, here or in the archive."""
+        return next(name for name in numbered(path) if self.paths.isdisjoint((name, f"{ARCHIVE}/{name}")))
+
+    # -- decisions -----------------------------------------------------------------------------------------------
+
+    def decided(self, claim: Claim) -> Decision:
+        """What is to be done about a claim; takes it in, so that the next one is decided beside it."""
+        before = next((self.log.made[origin] for origin in claim.origins[:1] if origin in self.log.made), "")
+        if before:
+            return Decision(NOOP, before, claim, f"this turn was made into {before} before")
+        if any(origin in self.log.refused for origin in claim.origins):
+            return Decision(NOOP, "", claim, "it was proposed before and rejected")
+        if same := self.same(claim):
+            return self._confirmed(claim, same)
+        target = self.at(claim.target) if claim.action != ADD else None
+        if target is None:
+            return self._new(claim)
+        if target.pinned:
+            return self._new(claim, f"says otherwise than {target.path}, which is pinned")
+        if claim.day < target.since:
+            if claim.action == SUPERSEDE:
+                return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
+            return self._new(claim)
+        if claim.action == UPDATE and target.own and target.sources:
+            return self._updated(claim, target)
+        return self._new(claim, replacing=target)  # what a person wrote or asked for is kept as it is, superseded
+
+    def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
+        """It was told again: a further source, and on a further day more certain."""
+        if not same.own or same.pinned or not claim.sources:
+            return Decision(NOOP, same.path, claim, f"{same.path} says so already")
+        certain = same.confidence
+        if claim.day != same.since and not claim.said_by:
+            certain = round(1 - (1 - certain) * RAISED, 2)
+        return self._changed(claim, same, same.text, max(certain, claim.confidence), "told again")
+
+    def _updated(self, claim: Claim, target: KnownMemory) -> Decision:
+        return self._changed(claim, target, plain(claim.text), claim.confidence, "")
+
+    def _changed(self, claim: Claim, old: KnownMemory, text: str, certain: float, reason: str) -> Decision:
+        sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
+        new = old._replace(text=text, since=max(old.since, claim.day), confidence=certain, sources=sources)
+        self.put(new)
+        return Decision(UPDATE, old.path, claim, reason, certain)
+
+    def _new(self, claim: Claim, reason: str = "", replacing: KnownMemory | None = None) -> Decision:
+        """A memory of its own, in the place of another perhaps."""
+        path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
+        certain = round(claim.confidence * RAISED, 2) if reason else claim.confidence
+        if replacing:
+            self.drop(replacing.path)
+        self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, certain, claim.sources))
+        replaced = (live(replacing.path),) if replacing else ()
+        return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, certain, replaced)
+
+
+def said_in(memory: Memory) -> str:
+    """What a memory says, on one line: the words alone where one person is quoted."""
+    speakers = {passage.speaker for passage in memory.passages}
+    if memory.is_yaml or (len(speakers) == 1 and speakers != {""}):
+        return " ".join(" ".join(passage.text for passage in memory.passages).split())
+    return " ".join(line.strip() for line in memory.lines[memory.front_end :] if line.strip())
+
+
+def display(name: str) -> str:
+    """A user's name as a sentence has it: mara is Mara."""
+    return name[:1].upper() + name[1:] if name.isalpha() and name.islower() else name
