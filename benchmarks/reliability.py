@@ -37,7 +37,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion, erasure
+from filemem.forgetting import deletion
 from filemem.importers import import_file
 from filemem.remembering.remembering import remember
 
@@ -86,11 +86,11 @@ def _imported(user: Folder) -> None:
 
 
 def _forgotten(user: Folder) -> None:
-    left = erasure.unfinished(user)
+    left = deletion.unfinished(user)
     if left:
-        erasure.erase(user, left, AT)
-        erasure.end(user)
-    erasure.apply(user, deletion.plan(user, deletion.candidates(user, "Hannah"), "Hannah"), AT)
+        deletion.carry_out(user, (left, None), AT)
+        deletion.end(user)
+    deletion.apply(user, deletion.plan(user, "Hannah"), AT)
 
 
 JOBS: dict[str, Callable[[Folder], object]] = {

@@ -18,7 +18,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
-from filemem.forgetting import deletion, erasure, maintenance
+from filemem.forgetting import deletion, maintenance
 from filemem.forgetting.maintenance import JobDone
 from filemem.grep import Match, matches
 from filemem.history import asof
@@ -178,18 +178,15 @@ class User:
     def forget(self, path: str = "", *, about: str = "") -> list[str]:
         """Delete for good the memory at `path`, or one `path:line` of it, or all that holds the words `about`.
 
-        What was distilled from it goes with it; returns the files that were deleted or lost lines. git's history keeps
+        What it came from and what cites it goes with it; returns the files that were deleted or lost lines. git's history keeps
         what it has: `filemem forget --purge-history` rewrites that. Raises NotFound where there is nothing to delete.
         """
         if bool(path) == bool(about):
             raise FilememError("name either a memory's path or what to forget is about.")
-        name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
-        place = self.folder.locate(name) if path else ""
-        asked = [deletion.item_at(self.folder, place, int(line) if line else None)] if path else []
-        asked = asked or deletion.candidates(self.folder, about)
-        if not asked:
-            raise NotFound(f"nothing holds all the words of {about!r}.")
-        done = erasure.apply(self.folder, deletion.plan(self.folder, asked, about), _local(None))
+        found = deletion.plan(self.folder, path, about=about)
+        if not found:
+            raise NotFound(f"nothing holds all the words of {path or about!r}.")
+        done = deletion.apply(self.folder, found, _local(None))
         return [*done.deleted, *done.redacted]
 
     # -- the rest ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from filemem import FilememError, Store
 from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion, erasure
+from filemem.forgetting import deletion
 from filemem.models import ModelError, OpenAIModel
 from filemem.text import tokens
 
@@ -633,5 +633,5 @@ def test_forgetting_anything_deletes_running_summaries(tmp_path: Path, server: S
     folder = Path(tmp_path, "ann", ".filemem", "running")
     assert list(folder.iterdir())
     user = Store(tmp_path).user("ann").folder
-    erasure.apply(user, deletion.mentions(user, "tuba"), NOW)
-    assert not list(folder.iterdir())
+    deletion.apply(user, deletion.plan(user, about="tuba"), NOW)
+    assert not folder.exists()

@@ -13,9 +13,10 @@ from filemem import Store, User
 from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
-from filemem.forgetting.rewriting import all_objects as objects
+from filemem.forgetting.purge import objects
 from filemem.history import History, set_up
 
+pytest.importorskip("git_filter_repo", reason="the extra purge is not installed")
 WORD = "zyzzyva"
 PLAIN = ["The cat sleeps in the tuba case.", "It rains on Tuesdays.", "外婆喜欢喝茶。", "She said: no, not today!"]
 
@@ -25,7 +26,13 @@ def line(dice: random.Random, *, telling: bool) -> str:
     said = f"{dice.choice(PLAIN)} {dice.randrange(10**6)}"
     if not telling:
         return said
-    ways = [f"A {WORD} bit me. {said}", f"{said} Two {WORD}s.", f"{WORD.upper()}!", f"«{WORD}» 很可爱。", f"[[{WORD}]]"]
+    ways = [
+        f"A {WORD} bit me. {said}",
+        f"{said} Two: {WORD}-{WORD}.",
+        f"{WORD.upper()}!",
+        f"«{WORD}» 很可爱。",
+        f"[[{WORD}]]",
+    ]
     return dice.choice(ways)
 
 

@@ -435,6 +435,7 @@ def test_a_repository_whose_names_are_sha256_is_used_like_any_other(tmp_path: Pa
         done = filemem("--store", where, "--user", "mara", *arguments)
         assert done.returncode == 0 and "git:" not in done.stderr, done.stdout + done.stderr
 
+    pytest.importorskip("git_filter_repo")
     run("forget", "--about", "Ravn", "--yes", "--purge-history")
     assert git(where, "fsck", "--strict") == "" and git(where, "status", "--short") == ""
     assert "Ravn" not in git(where, "log", "--all", "-p")

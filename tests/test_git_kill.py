@@ -94,6 +94,7 @@ def test_the_next_job_finishes_what_a_killed_one_left(tmp_path: Path, job: str) 
 
 def test_a_forgetting_is_finished_by_the_same_command(tmp_path: Path) -> None:
     """With the purge of git's history: nothing says it any more, and all else is there."""
+    pytest.importorskip("git_filter_repo")
     words = ["forget", "--about", WORD, "--yes", "--purge-history", "--user", "mara"]
     where, kills = made(tmp_path), 0
     for call, number in points(where, words):

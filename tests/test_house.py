@@ -82,6 +82,7 @@ EXTRAS = {
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
     "filemem.jobs.running": {"distributed"},
+    "filemem.forgetting.rewriting": {"git_filter_repo"},
     "filemem.search.vector_files": {"numpy"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},

@@ -26,7 +26,7 @@ from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
-from filemem.forgetting import compaction, deletion, erasure, sweeper
+from filemem.forgetting import compaction, deletion, sweeper
 from filemem.importers import import_file
 from filemem.remembering import consolidation
 
@@ -188,8 +188,8 @@ def test_while_turns_are_forgotten(mara: Folder) -> None:
     def job(number: int) -> None:
         path = paths[number % FILES]
         line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
-        found = deletion.plan(mara, [deletion.item_at(mara, path, line)])
-        erasure.apply(mara, found, AT)
+        found = deletion.plan(mara, f"{path}:{line}" if line else path)
+        deletion.apply(mara, found, AT)
 
     done, _ = run(mara, paths, job)
     assert done > 0

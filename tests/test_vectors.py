@@ -22,7 +22,7 @@ from filemem.files import config, pending_deletion
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.forgetting import erasure
+from filemem.forgetting import deletion
 from filemem.forgetting.maintenance import maintain
 from filemem.search import Found, search_files, vector_files
 
@@ -283,6 +283,6 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     folder = user(store)
     found(folder)
     assert list((store / "nadia/.filemem/vectors").iterdir())
-    assert "the vectors" in " ".join(erasure.clear(folder))
-    assert not list((store / "nadia/.filemem/vectors").iterdir())
+    deletion.apply(folder, deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"), dt.datetime(2026, 11, 20))
+    assert not (store / "nadia/.filemem/vectors").exists()
     assert found(folder)[0] == "We took the Škoda home on Saturday."

@@ -40,9 +40,8 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, is_archived, when_of
 from filemem.files.places import Place
 from filemem.files.transcript import Transcript
-from filemem.forgetting import deletion, erasure
-from filemem.forgetting.erasure import planned, report
-from filemem.forgetting.wording import Wording
+from filemem.forgetting import deletion
+from filemem.forgetting.deletion import TextMatcher
 from filemem.models import Model, OpenAIModel, prompt
 from filemem.models.offline import NOTICE
 from filemem.text import tokens
@@ -293,21 +292,23 @@ class Chat:
             raise FilememError("say what, as in: /remember Prefers oolong tea.")
         self._say("\n".join(remembered(self._talk.user, text)))
 
-    def _forget(self, path: str) -> None:
+    def _forget(self, what: str) -> None:
         user = self._talk.user
-        word, _, about = path.partition(" ")
-        if word == "--about" and (about := about.strip().strip('"“”')):
-            found = deletion.mentions(user, about)
-        else:
-            name, line = split_line(user, _needed(path, "/forget facts/2026/2026-11-20-tea.md"))
-            found = deletion.plan(user, [deletion.item_at(user, user.locate(name), line)])
-        self._say("\n".join(planned(found)))
+        word, _, about = _needed(what, "/forget the words, or a path:line").partition(" ")
+        about = about.strip().strip('"“”') if word == "--about" else ""
+        name, line = split_line(user, what)
+        found = deletion.plan(user, "" if about else f"{name}:{line}" if line else name, about=about)
+        if not found:
+            raise FilememError(f"nothing holds all the words of {about or what!r}.")
+        self._say("\n".join(deletion.planned(found)))
         if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
-        done = erasure.apply(user, found, self._talk.now())
-        self._say("\n".join(report(done, erasure.files_still_saying(user, found.wording))))
-        _forget_typed(found.wording)
+        done = deletion.apply(user, found, self._talk.now())
+        path = self._talk.transcript.path
+        self._talk.transcript.path = found.names.get(path) or path
+        self._say("\n".join(deletion.report(done, user.name)))
+        _forget_typed(found.matcher)
         say_aside(done.note)
 
     def _open(self, path: str) -> None:
@@ -360,11 +361,11 @@ def _needed(argument: str, example: str) -> str:
     return argument
 
 
-def _forget_typed(wording: Wording) -> None:
+def _forget_typed(matcher: TextMatcher) -> None:
     """Take the lines about something out of the input history, which is saved when the chat ends."""
     if "readline" in globals():
         for number in range(readline.get_current_history_length(), 0, -1):
-            if wording.is_about(readline.get_history_item(number) or ""):
+            if matcher.holds(readline.get_history_item(number) or ""):
                 readline.remove_history_item(number - 1)
 
 

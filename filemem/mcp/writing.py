@@ -11,7 +11,7 @@ from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files.folder import Folder
-from filemem.forgetting import deletion, erasure
+from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import telling
 from filemem.remembering.supersession import display
@@ -84,16 +84,17 @@ class Writing:
             if until <= at:
                 raise FilememError("that token is none that waits; call forget with path or about to get one.")
             found = self._plan(path, about)
-            if list(erasure.planned(found)) == shown:
-                done = erasure.apply(self._folder, found, at)
-                said = [*erasure.report(done, erasure.files_still_saying(self._folder, found.wording))]
+            if list(deletion.planned(found)) == shown:
+                done = deletion.apply(self._folder, found, at)
                 past = ["git's history keeps it; filemem forget --purge-history rewrites that."]
-                return "\n".join(said + (past if History(self._folder).home else []))
+                return "\n".join(
+                    [*deletion.report(done, self._folder.name), *(past if History(self._folder).home else [])]
+                )
         if bool(path) == bool(about):
             raise FilememError(
                 "forget takes either a path or what it is about; or the token that it answered with, alone."
             )
-        shown, token = list(erasure.planned(self._plan(path, about))), secrets.token_hex(8)
+        shown, token = list(deletion.planned(self._plan(path, about))), secrets.token_hex(8)
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
             del self._waiting[oldest]
@@ -102,9 +103,7 @@ class Writing:
         return "\n".join([*shown, ask])
 
     def _plan(self, path: str, about: str) -> deletion.DeletionPlan:
-        name, _, line = path.rpartition(":") if path.rpartition(":")[2].isdecimal() else (path, "", "")
-        asked = [deletion.item_at(self._folder, self._folder.locate(name), int(line) if line else None)] if path else []
-        asked = asked or deletion.candidates(self._folder, about)
-        if not asked:
-            raise NotFound(f"nothing holds all the words of {one_line(about, 80)!r}.")
-        return deletion.plan(self._folder, asked, about)
+        found = deletion.plan(self._folder, path, about=about)
+        if not found:
+            raise NotFound(f"nothing holds all the words of {one_line(path or about, 80)!r}.")
+        return found

@@ -9,7 +9,7 @@ from filemem.errors import FilememError, Problem
 from filemem.files import disk, passages, said
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
-from filemem.forgetting.wording import MARK, NAMELESS
+from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.grep import reading
 from filemem.history import weaving
 from filemem.remembering import stale_sources

@@ -308,6 +308,22 @@ def test_forget_shows_what_would_go_and_does_it_at_the_second_call_alone(place: 
     asyncio.run(talk())
 
 
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_to_forget_words_that_another_user_has_tells_nothing_of_them(place: Place, way: str) -> None:
+    async def talk() -> None:
+        async with connected(place, way, "auto", "mara", *(["--write"] if way == "stdio" else [])) as client:
+            await client.call_tool("remember", {"text": "Talked of harbour."})
+            first = text(await client.call_tool("forget", {"about": "harbour"}))
+            token = re.search(r'"token": "(\w+)"', first)[1]  # type: ignore[index]
+            last = text(await client.call_tool("forget", {"token": token}))
+            assert "Deleted facts/" in last
+            assert not any(word in first + last for word in ("zoe", "Zoe", "Setubal", "secret"))
+            nothing = await client.call_tool("forget", {"about": "Setubal"})
+            assert nothing.is_error and "zoe" not in text(nothing)
+
+    asyncio.run(talk())
+
+
 def test_a_memory_that_gives_an_order_is_shown_and_does_nothing(place: Place) -> None:
     async def talk() -> None:
         async with place.http("mara") as client:
