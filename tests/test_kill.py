@@ -1,7 +1,6 @@
 """A process may be killed at any moment: no half line, no lost earlier byte, and the next write works.
 
-What a killed write leaves behind is a temporary file. It may hold a person's save that was being put back, so no program
-deletes it; `Folder.strays` reports it.
+What a killed write leaves behind is a temporary file, which the next job deletes.
 """
 
 import datetime as dt
@@ -9,16 +8,19 @@ import itertools
 import multiprocessing
 import os
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from filemem import Store
 from filemem.files import disk, recalls
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
 from filemem.files.transcript import Transcript
+from filemem.overview import check
 
 fork = multiprocessing.get_context("fork")
 RUNS = 100  # of each kind
@@ -132,15 +134,42 @@ def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
         noted += work == "recall"
 
 
-def test_what_a_killed_write_leaves_is_reported_and_no_memory(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    folder.create("facts/tea.md", "x\n")
-    left = tmp_path / "facts" / f"{disk.TEMPORARY}0123456789abcdef"
-    left.write_bytes(b"a save that was being put back\n")
-    folder.append("facts/tea.md", "y\n")
-    folder.create("facts/tea.md", "z\n")
-    assert left.read_bytes() == b"a save that was being put back\n"
-    assert folder.paths() == ["facts/tea-2.md", "facts/tea.md"]
-    (problem,) = folder.strays()
-    assert problem.path == f"facts/{left.name}"
-    assert "look at it" in problem.remedy
+def leftovers(folder: Folder, age: int = 0) -> list[str]:
+    """The temporary files in a user's folder, which are made so many seconds older."""
+    found = sorted(Path(folder.root).rglob(f"{disk.TEMPORARY}*"))
+    for path in found:
+        os.utime(path, (time.time() - age,) * 2)
+    return [path.relative_to(folder.root).as_posix() for path in found]
+
+
+def test_what_a_killed_write_leaves_goes_with_the_next_job(tmp_path: Path) -> None:
+    """Kills that really left something, until twenty have; none is a memory, and a minute later a sweep leaves nothing."""
+    dice, ann = random.Random(4), Store(tmp_path).user("ann")
+    path = ann.folder.create("facts/tea.md", f"---\nimportance: 1\n---\n{LONG}\n")
+    for _ in range(1000):
+        killed(
+            lambda number: ann.folder.edit(path, lambda old: set_front(path, old, "importance", f"{number % 9 + 1}")), dice
+        )
+        if len(leftovers(ann.folder)) >= 20:
+            break
+    assert len(leftovers(ann.folder, 90)) >= 20 and ann.folder.paths() == [path]
+    ann.maintain(AT.date())
+    assert leftovers(ann.folder) == [] and not check.problems(ann.folder)
+
+
+def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:
+    """Of an older filemem's temporary files those go whose bytes stand beside them, and those of bookkeeping; young ones stay."""
+    ann = Store(tmp_path).user("ann")
+    ann.remember("Likes tea.")
+    (fact,) = [path for path in ann.folder.paths() if path.startswith("facts/")]
+    above = Path(ann.folder.root, fact).parent
+    (above / f"{disk.TEMPORARY}0123456789abcdef").write_bytes(ann.folder.read(fact))
+    (above / f"{disk.TEMPORARY}fedcba9876543210").write_bytes(b"a save that was being put back\n")
+    Path(ann.folder.bookkeeping(f"{disk.TEMPORARY}0011223344556677")).write_bytes(b"half a lo")
+    ann.maintain(AT.date())
+    assert len(leftovers(ann.folder, 90)) == 3
+    ann.maintain(AT.date())
+    (left,) = leftovers(ann.folder)
+    assert left.endswith("fedcba9876543210") and Path(ann.folder.root, left).read_bytes().startswith(b"a save")
+    (problem,) = check.problems(ann.folder)
+    assert problem.path == left and "look at it" in problem.remedy

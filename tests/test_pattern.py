@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.files.child import MATCHER, MEMORY, Child
+from filemem.grep.matcher import MEMORY, Child
 from filemem.grep.pattern import BATCH_LINES, LONGEST_LINE, LONGEST_PATTERN, STEPS, PatternError, compile_pattern
 from filemem.text.expression import cost, fold, longest_line, parse
 
@@ -282,13 +282,13 @@ def test_long_lines_have_a_defined_answer() -> None:
 
 @pytest.fixture(scope="module")
 def child() -> Iterator[Child]:
-    with contextlib.closing(Child(*MATCHER)) as matcher:
+    with contextlib.closing(Child()) as matcher:
         yield matcher
 
 
 def answered(child: Child, regex: re.Pattern[str], some: list[str]) -> bytes:
-    child.ask((regex.pattern, regex.flags, some), 10)
-    found: bytes = child.answer(10)
+    found = child.ask((regex.pattern, regex.flags, some), 10)
+    assert found is not None
     return found
 
 

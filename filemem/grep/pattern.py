@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from filemem.errors import FilememError
-from filemem.files.child import MATCHER, MEMORY, Child
+from filemem.grep.matcher import MEMORY, Child
 from filemem.text import expression
 from filemem.text.expression import fold
 
@@ -134,10 +134,8 @@ class Pattern:
 
     def _there(self, child: Child, lines: list[str], left: float, seconds: float) -> bytes:
         """One byte a line, 1 where it matches, else 0, from the child process; within the seconds left."""
-        deadline = time.monotonic() + left
         try:
-            child.ask((self._regex.pattern, self._regex.flags, lines), left)
-            answer: bytes | None = child.answer(deadline - time.monotonic())
+            answer = child.ask((self._regex.pattern, self._regex.flags, lines), left)
         except TimeoutError:
             raise _too_long(seconds) from None
         except OSError as error:
@@ -150,7 +148,7 @@ class Pattern:
 
 def _child() -> Child:
     try:
-        return Child(*MATCHER)
+        return Child()
     except OSError as error:
         raise PatternError(f"pattern: no process can be started to match it ({error}); simplify it") from None
 
