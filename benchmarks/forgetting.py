@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from filemem import Store, User
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting.maintenance import compact, sweep
 
@@ -102,7 +102,7 @@ def large(root: str, count: int) -> Folder:
         front += f"{chance.choice(['', 'kind: event', 'kind: plan'])}\n---\n"
         place.write_text((front if kind != "sessions" else "") + f"- **Ann**: Likes tea number {number}.\n")
     user.make()
-    with open(user.bookkeeping(recalls.NAME), "w") as log:
+    with open(user.bookkeeping(journal.RECALLS), "w") as log:
         for number in range(10 * count):
             day = start + dt.timedelta(number * 690 // (10 * count))
             log.write(f"{day}T09:31\topen\t{chance.choice(paths)}\n")
@@ -115,7 +115,7 @@ def sweeping(count: int) -> None:
         user = large(root, count)
         subprocess.run([*COMMAND, "status", "--store", root], check=True, capture_output=True)
         start, busy = time.perf_counter(), time.process_time()
-        recalls.trails(user)
+        journal.recalled(user)
         print(f"log of {10 * count:,} recalls: {_spent(start, busy, time.process_time())}")
         for option in (["--dry-run"], []):
             start, busy = time.perf_counter(), _processor()

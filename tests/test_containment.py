@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.overview import check
 from filemem.text.plain import escape_controls
@@ -364,4 +364,4 @@ def test_a_store_reached_by_a_link_works(alice: Folder, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "alice/fifo.md")
     with pytest.raises(Refused, match=r"^fifo\.md is no plain file\.$"):
         folder.read("fifo.md")
-    assert disk.read(folder.absolute("profile.md")) == b"secret of alice\n"
+    assert safe.read(folder.absolute("profile.md")) == b"secret of alice\n"

@@ -11,7 +11,7 @@ from crash_driver import AT, JOBS, TALK
 from programs import filemem
 
 from filemem import Store, index
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.forgetting import maintenance
 
 PLACE = Path(__file__).with_name("crash_driver.py")
@@ -42,8 +42,8 @@ def store(place):
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_bytes(text.encode())
     user.make()
-    recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.ARCHIVED, dt.datetime(2026, 10, 1, 3))
-    recalls.note_all(user, ["facts/2026/2026-07-01-bees.md"], recalls.CITED, dt.datetime(2026, 11, 19, 9))
+    journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.ARCHIVED, dt.datetime(2026, 10, 1, 3))
+    journal.note_recalls(user, ["facts/2026/2026-07-01-bees.md"], journal.CITED, dt.datetime(2026, 11, 19, 9))
     list(index.of(user).corpus().entries())  # so that fewer of the kills hit the index, which is a cache
     return user.root
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from filemem.errors import Busy, Changed, NotFound, Refused
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn, turns
 
@@ -68,7 +68,7 @@ def test_what_is_created_is_private(tmp_path: Path) -> None:
 def test_create_never_takes_a_name_that_is_in_use(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"mine")
     with pytest.raises(FileExistsError) as raised:
-        disk.create(str(tmp_path / "a.md"), b"theirs")
+        safe.create(str(tmp_path / "a.md"), b"theirs")
     assert raised.value.filename == str(tmp_path / "a.md")
     assert (tmp_path / "a.md").read_bytes() == b"mine"
     assert not leftovers(tmp_path)
@@ -110,11 +110,11 @@ def test_an_edit_keeps_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"old\r\n")
     path.chmod(0o640)
-    assert disk.edit(str(path), lambda old: old.replace(b"old", b"new"))
+    assert safe.edit(str(path), lambda old: old.replace(b"old", b"new"))
     assert path.read_bytes() == b"new\r\n"
     assert mode(path) == 0o640
-    assert not disk.edit(str(path), lambda old: None)
-    assert not disk.edit(str(path), lambda old: old)
+    assert not safe.edit(str(path), lambda old: None)
+    assert not safe.edit(str(path), lambda old: old)
     assert not leftovers(tmp_path)
 
 
@@ -131,7 +131,7 @@ def test_an_edit_starts_over_from_what_was_saved_meanwhile(tmp_path: Path) -> No
             seen.append(old)
             return old + b"ours\n"
 
-        assert disk.edit(str(path), change)
+        assert safe.edit(str(path), change)
         assert seen == [b"one\n", b"two\n"]
         assert path.read_bytes() == b"two\nours\n"
         assert not leftovers(tmp_path)
@@ -146,8 +146,8 @@ def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
         return b"ours"
 
     with pytest.raises(Changed, match=r"a\.md keeps changing"):
-        disk.edit(str(path), change)
-    assert path.read_bytes() == b"%d" % disk.TRIES
+        safe.edit(str(path), change)
+    assert path.read_bytes() == b"%d" % safe.TRIES
     assert not leftovers(tmp_path)
 
 
@@ -158,12 +158,12 @@ def test_a_file_that_became_a_link_or_a_folder_is_not_written_through(tmp_path: 
     (tmp_path / "folder.md").mkdir()
     os.mkfifo(tmp_path / "fifo.md")
     for name in ("link.md", "folder.md", "fifo.md"):
-        for write in (lambda p: disk.edit(p, lambda old: b"x"), lambda p: disk.append(p, b"x\n")):
+        for write in (lambda p: safe.edit(p, lambda old: b"x"), lambda p: safe.append(p, b"x\n")):
             with pytest.raises(Refused):
                 write(str(tmp_path / name))
     assert other.read_bytes() == b"other"
     with pytest.raises(NotFound):
-        disk.append(str(tmp_path / "gone.md"), b"x\n")
+        safe.append(str(tmp_path / "gone.md"), b"x\n")
     assert not (tmp_path / "gone.md").exists()
 
 
@@ -217,9 +217,9 @@ def test_an_editor_saving_at_the_same_moment_loses_nothing(tmp_path: Path, save:
         os.utime(path, (0, 0))
         mine.send(dice.randint(1, 900_000))
         if how == "append":
-            disk.append(str(path), ours)
+            safe.append(str(path), ours)
         else:
-            disk.edit(str(path), lambda old: old + ours)
+            safe.edit(str(path), lambda old: old + ours)
         assert mine.recv()
         assert path.read_bytes() in (saved, saved + ours, saved + b"\n" + ours)
     mine.send(0)
@@ -236,7 +236,7 @@ def test_appending_starts_a_new_line_and_changes_no_earlier_byte(tmp_path: Path)
     for before in (b"", b"x", b"x\n", b"x\r\n", b"\xff" * 4095, b"\n" * 4096, b"y" * 10_000):
         for line in (b"short\n", b"z" * 5000 + b"\n"):
             path.write_bytes(before)
-            disk.append(str(path), line)
+            safe.append(str(path), line)
             gap = b"\n" if before and not before.endswith(b"\n") else b""
             assert path.read_bytes() == before + gap + line
     assert not leftovers(tmp_path)
@@ -270,18 +270,18 @@ def test_the_lock_is_held_by_one_and_freed_by_a_kill(tmp_path: Path) -> None:
     ready, told = fork.Pipe()
 
     def hold() -> None:
-        with disk.lock(path):
+        with safe.lock(path):
             told.send(True)
             told.recv()
 
     holder = fork.Process(target=hold, daemon=True)
     holder.start()
     assert ready.recv()
-    with pytest.raises(Busy, match="another process has held"), disk.lock(path, wait=0.02):
+    with pytest.raises(Busy, match="another process has held"), safe.lock(path, wait=0.02):
         pass
     holder.kill()
     holder.join()
-    with disk.lock(path, wait=5):
+    with safe.lock(path, wait=5):
         pass
 
 
@@ -332,8 +332,8 @@ def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
     def write() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
         for attempt in (
-            lambda: disk.append(str(path), b"n" * 100 + b"\n"),
-            lambda: disk.edit(str(path), lambda o: o * 2),
+            lambda: safe.append(str(path), b"n" * 100 + b"\n"),
+            lambda: safe.edit(str(path), lambda o: o * 2),
         ):
             try:
                 attempt()
@@ -341,7 +341,7 @@ def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
                 assert error.filename == str(path)
             else:
                 raise AssertionError("it was written")
-        disk.append(str(path), b"fits\n")
+        safe.append(str(path), b"fits\n")
 
     child = fork.Process(target=write, daemon=True)
     child.start()
@@ -367,7 +367,7 @@ def test_without_a_free_descriptor_nothing_is_half_written(tmp_path: Path) -> No
             for long in (False, True):
                 line = b"n" * (5000 if long else 3) + b"\n"
                 try:
-                    disk.append(str(path), line)
+                    safe.append(str(path), line)
                     before += len(line)
                 except OSError as error:
                     assert error.errno == errno.EMFILE and error.filename == str(path), error

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from filemem.files import disk
+from filemem.files import safe
 
 
 def calls(act: Callable[[], Any]) -> list[str]:
@@ -36,12 +36,12 @@ def calls(act: Callable[[], Any]) -> list[str]:
 def test_bytes_then_name_then_folder(tmp_path: Path, how: str) -> None:
     place = str(tmp_path / "a.md")
     if how in ("edit", "append"):
-        disk.write(place, b"before\n")
+        safe.write(place, b"before\n")
     done = {
-        "write": lambda: disk.write(place, b"text\n"),
-        "create": lambda: disk.create(place, b"text\n"),
-        "edit": lambda: disk.edit(place, lambda data: data + b"text\n"),
-        "append": lambda: disk.append(place, b"text\n"),
+        "write": lambda: safe.write(place, b"text\n"),
+        "create": lambda: safe.create(place, b"text\n"),
+        "edit": lambda: safe.edit(place, lambda data: data + b"text\n"),
+        "append": lambda: safe.append(place, b"text\n"),
     }
     told = calls(done[how])
     if how == "append":

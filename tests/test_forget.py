@@ -17,7 +17,7 @@ from repositories import START, git, plain_git  # noqa: F401
 
 from filemem import FilememError, NotFound, Store, User
 from filemem.cli import cli
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turns
@@ -68,8 +68,8 @@ def mara(tmp_path: Path) -> Folder:
         )
         + format_turn("mara", "08:01", "Thank you."),
     )
-    recalls.note(user, "facts/2026/2026-11-18-the-word.md", "open", START)
-    recalls.note(user, "facts/2026/2026-11-18-the-cat.md", "open", START)
+    journal.note_recall(user, "facts/2026/2026-11-18-the-word.md", "open", START)
+    journal.note_recall(user, "facts/2026/2026-11-18-the-cat.md", "open", START)
     traces = Path(user.bookkeeping("traces"))
     traces.mkdir()
     steps = [{"name": "grep", "arguments": json.dumps({"pattern": WORD})}, {"name": "grep", "answer": "tea"}]
@@ -142,7 +142,7 @@ def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: Folder
     other = Path(mara.bookkeeping("traces/2026-10-02-0800-later.jsonl"))
     other.write_text(json.dumps({"name": "grep", "answer": f"the {WORD}"}) + '\n{"name": "grep", "answer": "tea"}\n')
     run(mara, WORD, "--yes")
-    assert list(recalls.trails(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
+    assert list(journal.recalled(mara)) == ["facts/2026/2026-11-18-the-cat.md"]
     assert not Path(mara.bookkeeping("traces/2026-10-01-0800-earlier.jsonl")).exists()
     assert [json.loads(line)["answer"] for line in other.read_text().splitlines()] == ["[forgotten]", "tea"]
     assert Path(mara.bookkeeping("history")).read_text() == "hello\n"
@@ -225,13 +225,13 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
         old, format_turn("mara", "09:00", f"My {WORD} is secret.") + format_turn("mara", "09:01", "Rain again.")
     )
     mara.create("facts/2026/2026-11-19-rain.md", f"---\nsource: {old}:2\n---\n\nIt rains.\n")
-    recalls.note(mara, old, "open", START)
+    journal.note_recall(mara, old, "open", START)
     run(mara, "--about", WORD, "--yes")
     assert holding(mara.store) == []
     new = "sessions/2026/2026-11-19-0900-forgotten.md"
     assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
     assert mara.memory(new).lines == ["- **mara** 09:00: [forgotten]", "- **mara** 09:01: Rain again."]
-    assert new in recalls.trails(mara)
+    assert new in journal.recalled(mara)
 
 
 def test_records_and_caches_forget_what_no_memory_says_any_more(mara: Folder) -> None:

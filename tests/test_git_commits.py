@@ -19,7 +19,7 @@ from programs import clean, filemem
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
 from filemem import FilememError, Store, User
-from filemem.files import origins, recalls, sections
+from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.forgetting import maintenance
 from filemem.history import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
@@ -42,7 +42,7 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 
 def test_every_log_is_kept_in_git() -> None:
     """As the modules that write them name them."""
-    names = {recalls.NAME, origins.RECORD, sections.LOG, ledger.NAME}
+    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, ledger.NAME}
     assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 

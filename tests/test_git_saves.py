@@ -10,7 +10,7 @@ import pytest
 from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.history import History
 from filemem.history.sync import sync
@@ -85,7 +85,7 @@ def test_a_save_is_never_taken_back(machines: list[Folder], tmp_path: Path, job:
                 assert any(words in str(error) for words in ("changed", "undo", "keeps", "meet incoming ones"))
                 if "meet incoming ones" in str(error):  # the editor wrote over what the last sync had brought
                     known = re.search(rb"machine: \d+", git(one.root, "show", "HEAD:./profile.md").encode())
-                    disk.edit(str(place), lambda data, now=known[0]: re.sub(rb"machine: \d+", now, data))
+                    safe.edit(str(place), lambda data, now=known[0]: re.sub(rb"machine: \d+", now, data))
             least = int(done.read_text())
             text = place.read_text()
             assert not text.count("person: ") or saved(text) >= least, text

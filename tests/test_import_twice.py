@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
+from filemem.files.journal import forget_import as forget
 from filemem.files.memory import Memory
-from filemem.files.origins import forget
 from filemem.files.passages import turns
 from filemem.files.store import StoreFolder
 from filemem.importers import FORMATS, ImportReport, import_file

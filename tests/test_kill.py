@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
-from filemem.files import disk, recalls
+from filemem.files import journal, safe
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
@@ -116,7 +116,7 @@ def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
             now = folder.locate(path)
             folder.move(now, places[1 - places.index(now)])
         else:
-            recalls.note(folder, path, "open", AT)
+            journal.note_recall(folder, path, "open", AT)
 
     noted = 0
     for _ in range(RUNS // 3):
@@ -126,7 +126,7 @@ def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
         memory = folder.memory(names[0])
         assert memory.front["importance"] in range(1, 11) and memory.text.endswith(f"---\n{body}")
         if work == "recall":
-            log = Path(folder.bookkeeping(recalls.NAME)).read_text().splitlines()
+            log = Path(folder.bookkeeping(journal.RECALLS)).read_text().splitlines()
             assert len(log) - noted in (finished, finished + 1)
             assert set(log) == {f"{AT:%Y-%m-%dT%H:%M}\topen\t{path}"}
             noted = len(log)
@@ -136,7 +136,7 @@ def test_other_writes_killed_at_any_moment(tmp_path: Path, work: str) -> None:
 
 def leftovers(folder: Folder, age: int = 0) -> list[str]:
     """The temporary files in a user's folder, which are made so many seconds older."""
-    found = sorted(Path(folder.root).rglob(f"{disk.TEMPORARY}*"))
+    found = sorted(Path(folder.root).rglob(f"{safe.TEMPORARY}*"))
     for path in found:
         os.utime(path, (time.time() - age,) * 2)
     return [path.relative_to(folder.root).as_posix() for path in found]
@@ -148,7 +148,8 @@ def test_what_a_killed_write_leaves_goes_with_the_next_job(tmp_path: Path) -> No
     path = ann.folder.create("facts/tea.md", f"---\nimportance: 1\n---\n{LONG}\n")
     for _ in range(1000):
         killed(
-            lambda number: ann.folder.edit(path, lambda old: set_front(path, old, "importance", f"{number % 9 + 1}")), dice
+            lambda number: ann.folder.edit(path, lambda old: set_front(path, old, "importance", f"{number % 9 + 1}")),
+            dice,
         )
         if len(leftovers(ann.folder)) >= 20:
             break
@@ -163,9 +164,9 @@ def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> 
     ann.remember("Likes tea.")
     (fact,) = [path for path in ann.folder.paths() if path.startswith("facts/")]
     above = Path(ann.folder.root, fact).parent
-    (above / f"{disk.TEMPORARY}0123456789abcdef").write_bytes(ann.folder.read(fact))
-    (above / f"{disk.TEMPORARY}fedcba9876543210").write_bytes(b"a save that was being put back\n")
-    Path(ann.folder.bookkeeping(f"{disk.TEMPORARY}0011223344556677")).write_bytes(b"half a lo")
+    (above / f"{safe.TEMPORARY}0123456789abcdef").write_bytes(ann.folder.read(fact))
+    (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(b"a save that was being put back\n")
+    Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(b"half a lo")
     ann.maintain(AT.date())
     assert len(leftovers(ann.folder, 90)) == 3
     ann.maintain(AT.date())

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from filemem.files import disk, front
+from filemem.files import front, safe
 from filemem.files.facts import set_front
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turns
@@ -54,7 +54,7 @@ def test_appending_changes_no_earlier_byte(
     expected = before + (b"\n" if before and not before.endswith(b"\n") else b"")
     for text in said:
         turn = format_turn("Ann", "09:30", text).encode()
-        disk.append(str(path), turn)
+        safe.append(str(path), turn)
         expected += turn
     assert path.read_bytes() == expected
 
@@ -212,5 +212,5 @@ def test_the_sample_store_survives_every_edit(path: Path, tmp_path: Path) -> Non
         assert sum(line not in old for line in new) <= max(1, extra)
     copy = tmp_path / name
     copy.write_bytes(data)
-    disk.append(str(copy), b"- **Mara** 09:30: one more\n")
+    safe.append(str(copy), b"- **Mara** 09:30: one more\n")
     assert copy.read_bytes().startswith(data)

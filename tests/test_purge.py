@@ -17,7 +17,7 @@ from repositories import START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.cli import cli
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.forgetting.purge import objects
@@ -56,7 +56,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     commit(user, f"Talk with mara: I saw a {WORD} in", TALK)
     user.create(FACT, f"---\nsource: {TALK}:2\n---\n\nMara saw a {WORD} in a jar, and told nobody else about it.\n")
-    recalls.note(user, FACT, "open", START)
+    journal.note_recall(user, FACT, "open", START)
     commit(user, f"Remember: Mara saw a {WORD} in a jar, and told nobody else about it.", FACT)
     git(top, "tag", "light")
     git(top, "switch", "--quiet", "--create", "side")

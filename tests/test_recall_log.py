@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.text import retention
 
 BORN = dt.date(2026, 1, 1)
@@ -19,7 +19,7 @@ def write(user, entries):
     """A log with these lines, in this order."""
     user.make()
     text = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{path}\n" for at, how, path in entries)
-    with open(user.bookkeeping(recalls.NAME), "w", encoding="utf-8") as log:
+    with open(user.bookkeeping(journal.RECALLS), "w", encoding="utf-8") as log:
         log.write(text)
 
 
@@ -27,7 +27,7 @@ def says(user):
     """What the log means to a sweep: retention, and whether each memory is to come back."""
     return {
         path: (retention.strength(BORN, trail, dt.date(2026, 5, 1)), trail.archived, trail.since)
-        for path, trail in recalls.trails(user).items()
+        for path, trail in journal.recalled(user).items()
     }
 
 
@@ -37,11 +37,11 @@ def test_folding_changes_nothing_that_the_log_says(tmp_path_factory, entries):
     user = Store(tmp_path_factory.mktemp("store")).user("ann").folder
     write(user, sorted(entries))
     before = says(user)
-    gone = recalls.fold(user)
+    gone = journal.fold_recalls(user)
     assert says(user) == before
-    with open(user.bookkeeping(recalls.NAME), "rb") as log:
+    with open(user.bookkeeping(journal.RECALLS), "rb") as log:
         assert len(log.readlines()) == len(entries) - gone
-    assert recalls.fold(user) == 0
+    assert journal.fold_recalls(user) == 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -57,19 +57,19 @@ def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours,
 def test_lines_that_are_none_are_passed_over(tmp_path):
     user = Store(tmp_path).user("ann").folder
     write(user, [(dt.datetime(2026, 2, 1, 9), "open", "facts/a.md")])
-    with open(user.bookkeeping(recalls.NAME), "ab") as log:
+    with open(user.bookkeeping(journal.RECALLS), "ab") as log:
         log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
-    assert recalls.trails(user)["facts/a.md"] == [dt.date(2026, 2, 1)]
-    assert "facts/a.md" in recalls.trails(user)
+    assert journal.recalled(user)["facts/a.md"] == [dt.date(2026, 2, 1)]
+    assert "facts/a.md" in journal.recalled(user)
 
 
 def test_many_lines_are_added_behind_a_line_that_was_cut_off(tmp_path):
     user = Store(tmp_path).user("ann").folder
     user.make()
-    with open(user.bookkeeping(recalls.NAME), "wb") as log:
+    with open(user.bookkeeping(journal.RECALLS), "wb") as log:
         log.write(b"2026-02-01T09:00\topen\tfac")
     paths = [f"archive/facts/{number}.md" for number in range(2000)]
-    recalls.note_all(user, paths, recalls.RESTORED, dt.datetime(2026, 2, 2, 9))
-    found = recalls.trails(user)
+    journal.note_recalls(user, paths, journal.RESTORED, dt.datetime(2026, 2, 2, 9))
+    found = journal.recalled(user)
     assert all(found[f"facts/{number}.md"] == [dt.date(2026, 2, 2)] for number in range(2000))
     assert len(found) == 2001

@@ -4,7 +4,7 @@ import datetime as dt
 import multiprocessing
 from pathlib import Path
 
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.trace import Trace
 
@@ -13,12 +13,12 @@ AT = dt.datetime(2026, 11, 20, 9, 31, 59)
 
 def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
-    assert recalls.trails(folder) == {}
-    recalls.note(folder, "facts/茶 and more.md", "open", AT)
-    recalls.note(folder, "archive/facts/tea.md", "cited", AT)
+    assert journal.recalled(folder) == {}
+    journal.note_recall(folder, "facts/茶 and more.md", "open", AT)
+    journal.note_recall(folder, "archive/facts/tea.md", "cited", AT)
     said = "2026-11-20T09:31\topen\tfacts/茶 and more.md\n2026-11-20T09:31\tcited\tfacts/tea.md\n"
-    assert Path(folder.bookkeeping(recalls.NAME)).read_text() == said
-    assert {path: list(trail) for path, trail in recalls.trails(folder).items()} == {
+    assert Path(folder.bookkeeping(journal.RECALLS)).read_text() == said
+    assert {path: list(trail) for path, trail in journal.recalled(folder).items()} == {
         "facts/茶 and more.md": [AT.date()],
         "facts/tea.md": [AT.date()],
     }
@@ -27,11 +27,11 @@ def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
 
 def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "u")
-    recalls.note(folder, "a.md", "open", AT)
-    log = Path(folder.bookkeeping(recalls.NAME))
+    journal.note_recall(folder, "a.md", "open", AT)
+    log = Path(folder.bookkeeping(journal.RECALLS))
     log.write_bytes(b"\xff\n\n<<<<<<< ours\n2026-13-45T09:00\topen\tx.md\n" + log.read_bytes() + b"2026-11-20T09:3")
-    recalls.note(folder, "b.md", "open", AT)
-    assert [path for path, trail in recalls.trails(folder).items() if trail] == ["a.md", "b.md"]
+    journal.note_recall(folder, "b.md", "open", AT)
+    assert [path for path, trail in journal.recalled(folder).items() if trail] == ["a.md", "b.md"]
 
 
 def test_two_processes_note_at_once(tmp_path: Path) -> None:
@@ -40,20 +40,20 @@ def test_two_processes_note_at_once(tmp_path: Path) -> None:
 
     def note(name: str) -> None:
         for _ in range(50):
-            recalls.note(Folder(str(tmp_path), "u"), name, "open", AT)
+            journal.note_recall(Folder(str(tmp_path), "u"), name, "open", AT)
 
     processes = [multiprocessing.get_context("fork").Process(target=note, args=(name,)) for name in ("a.md", "b.md")]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    assert {path: len(trail) for path, trail in recalls.trails(folder).items()} == {"a.md": 50, "b.md": 50}
+    assert {path: len(trail) for path, trail in journal.recalled(folder).items()} == {"a.md": 50, "b.md": 50}
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / ".filemem").write_text("a file where the bookkeeping should be")
     folder = Folder(str(tmp_path), "u")
-    recalls.note(folder, "a.md", "open", AT)
+    journal.note_recall(folder, "a.md", "open", AT)
     Trace(folder, "sessions/2026/a.md").note(AT, "call", name="grep")
-    assert recalls.trails(folder) == {}
+    assert journal.recalled(folder) == {}
     assert (tmp_path / ".filemem").read_text() == "a file where the bookkeeping should be"

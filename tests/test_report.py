@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.overview import check, report, status
@@ -245,8 +245,8 @@ def hostile_store(user: Folder, texts: list[str]) -> None:
         name = re.sub(r"[/\\\0-\x1f\x7f-\x9f]", "", line)
         write(user, f"{name}/{day}-{name}.md", f"---\npinned: true\n---\n{line}\n")
         write(user, f"summaries/2026/{day}-s.md", f"- {line} (facts/2026/{day}-a.md:1)\n")
-    recalls.note_all(user, ["facts/2026/2026-11-01-a.md"], recalls.ARCHIVED, AT)
-    log = Path(user.bookkeeping(recalls.NAME))
+    journal.note_recalls(user, ["facts/2026/2026-11-01-a.md"], journal.ARCHIVED, AT)
+    log = Path(user.bookkeeping(journal.RECALLS))
     log.write_bytes(log.read_bytes() + b"<script>x</script>\tarchived\tfacts/2026/2026-11-02-a.md\n")
 
 

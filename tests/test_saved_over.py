@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.cli import cli
-from filemem.files import said
+from filemem.files import saved_over
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript
 from filemem.models.offline import OfflineModel
@@ -36,7 +36,7 @@ def filemem(user: Folder, *words: str) -> str:
     return CliRunner().invoke(cli, [*words, "--store", user.store, "--user", "ann"]).output
 
 
-def saved_over(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
+def spoilt(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
     """A talk of `count` turns, over all but the first few of which an editor has saved what it had loaded."""
     talk = Transcript(user)
     for number in range(count):
@@ -48,7 +48,7 @@ def saved_over(user: Folder, count: int = 9, loaded: int = 3) -> Transcript:
 
 
 def test_the_next_write_notices(user: Folder) -> None:
-    talk = saved_over(user)
+    talk = spoilt(user)
     talk.add("Ann", "one more", AT)
     assert len(talk.lost) == 6
     talk.lost = []
@@ -57,7 +57,7 @@ def test_the_next_write_notices(user: Folder) -> None:
 
 
 def test_a_chat_says_so(user: Folder) -> None:
-    talk = saved_over(user)
+    talk = spoilt(user)
     heard: list[str] = []
     chat = Conversation(user, OfflineModel(), lambda: AT, Transcript(user, talk.path))
     chat.keep("Ann", "hello", lambda event: heard.append(event.text))
@@ -68,7 +68,7 @@ def test_a_chat_says_so(user: Folder) -> None:
 
 
 def test_check_names_them_and_restore_puts_them_back_where_they_were(user: Folder) -> None:
-    talk = saved_over(user)
+    talk = spoilt(user)
     talk.add("Ann", "one more", AT)
     out = filemem(user, "check")
     assert (
@@ -85,14 +85,14 @@ def test_check_names_them_and_restore_puts_them_back_where_they_were(user: Folde
     "left", [b"", b"- **Ann** 09:30: turn 8\n  its second line"], ids=["nothing", "one turn without its line's end"]
 )
 def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: Folder, left: bytes) -> None:
-    talk = saved_over(user)
+    talk = spoilt(user)
     Path(user.absolute(talk.path)).write_bytes(left)
     filemem(user, "restore", talk.path)
     assert texts(talk) == [f"turn {number}\nits second line" for number in range(9)]
 
 
 def test_what_the_person_let_go_is_not_offered_again(user: Folder) -> None:
-    talk = saved_over(user)
+    talk = spoilt(user)
     assert filemem(user, "restore", "--let-go", talk.path) == f"6 turns of {talk.path} let go.\n"
     assert problems(user) == []
     assert texts(talk) == [f"turn {number}\nits second line" for number in range(3)]
@@ -100,7 +100,7 @@ def test_what_the_person_let_go_is_not_offered_again(user: Folder) -> None:
 
 def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
     """A turn in other words, a file in the archive, a file deleted."""
-    talk = saved_over(user, loaded=8)
+    talk = spoilt(user, loaded=8)
     talk.add("Ann", "one more", AT)
     filemem(user, "restore", talk.path)
     place = Path(user.absolute(talk.path))
@@ -119,9 +119,9 @@ def test_a_session_of_which_the_person_changed_every_turn_has_lost_none(user: Fo
         talk.add("Ann", f"turn {number}", AT)
     place = Path(user.absolute(talk.path))
     place.write_text(place.read_text().replace("turn", "sentence"))
-    assert said.lost(user) == {} and problems(user) == []
+    assert saved_over.lost(user) == {} and problems(user) == []
     place.write_text("".join(place.read_text().splitlines(keepends=True)[:-1]))
-    assert len(said.lost(user)[talk.path]) == 3
+    assert len(saved_over.lost(user)[talk.path]) == 3
 
 
 def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
@@ -129,11 +129,11 @@ def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
     for text in ("I like tea.", "My code word is Ravn.", "Good night."):
         talk.add("Ann", text, AT)
     filemem(user, "forget", "--about", "Ravn", "--yes")
-    assert b"Ravn" not in Path(user.bookkeeping(said.NAME)).read_bytes()
+    assert b"Ravn" not in Path(user.bookkeeping(saved_over.NAME)).read_bytes()
     talk.add("Ann", "A turn to forget by its line.", AT)
     line = talk.turns()[-1].line
     filemem(user, "forget", f"{talk.path}:{line}", "--yes")
-    assert "by its line" not in Path(user.bookkeeping(said.NAME)).read_text()
+    assert "by its line" not in Path(user.bookkeeping(saved_over.NAME)).read_text()
     assert problems(user) == []
 
 
@@ -141,7 +141,7 @@ def test_the_record_is_bounded(user: Folder) -> None:
     talk = Transcript(user)
     for number in range(12):
         talk.add("Ann", f"{number} " + "word " * 30_000, AT)
-    assert Path(user.bookkeeping(said.NAME)).stat().st_size <= said.MOST
+    assert Path(user.bookkeeping(saved_over.NAME)).stat().st_size <= saved_over.MOST
     assert len(texts(talk)) == 12 and problems(user) == []
 
 

@@ -13,8 +13,8 @@ from programs import filemem
 
 from filemem import Store
 from filemem.errors import Refused
-from filemem.files import config, places
-from filemem.files.places import Place
+from filemem.files import config, safe
+from filemem.files.safe import Place
 from filemem.overview import check
 
 GB, TB = 1 << 30, 1 << 40
@@ -69,7 +69,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     yield root
-    places.remove(Place(str(tmp_path), "store"))  # pytest's own way of deleting goes no thousand folders deep
+    safe.remove(Place(str(tmp_path), "store"))  # pytest's own way of deleting goes no thousand folders deep
 
 
 def sparse(path: Path, size: int = GB) -> None:
@@ -209,7 +209,7 @@ def test_an_import_out_of_measure_is_one_sentence(
     away.mkdir()
     make(away / name)
     code, said = run(store, [["import", format, str(away / name)]])["import"]
-    places.remove(Place(str(store.parent), "away"))
+    safe.remove(Place(str(store.parent), "away"))
     assert code in (1, 2) and what in said, said
 
 
@@ -244,7 +244,7 @@ def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
 
 def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
     mara = Store(store).user("mara").folder
-    deepest = "/".join(["d"] * (places.DEEPEST - 1))  # one less, as it may go to the archive
+    deepest = "/".join(["d"] * (safe.DEEPEST - 1))  # one less, as it may go to the archive
     assert mara.create(f"{deepest}/tea.md", "Oolong.\n") in mara.paths()
     with pytest.raises(Refused, match="longer than a memory's path can be"):
         mara.create(f"{deepest}/d/tea.md", "Oolong.\n")
@@ -252,7 +252,7 @@ def test_a_folder_too_deep_is_no_place_for_a_memory(store: Path) -> None:
 
 def test_the_tree_of_a_user_goes_however_deep(store: Path) -> None:
     below(store / "mara/facts", ["d"] * 1500)
-    places.remove(Place(str(store), "mara"))
+    safe.remove(Place(str(store), "mara"))
     assert not (store / "mara").exists() and (store / "vera").exists()
 
 

@@ -10,7 +10,7 @@ from programs import filemem
 
 from filemem import Store, Toolbox, User
 from filemem.errors import Busy, NotFound
-from filemem.files import archive, recalls, sections
+from filemem.files import archive, journal, sections
 from filemem.files.config import ConfigError
 from filemem.forgetting import fading, maintenance, sweeper
 from filemem.overview import status
@@ -128,7 +128,7 @@ def test_what_stands_and_was_archived_by_older_rules_comes_back(user):
     paths = {name: f"facts/2020/2020-01-01-{name}.md" for name in texts}
     for name, text in texts.items():
         write(user, archive.archived(paths[name]), text)
-    recalls.note_all(user, paths.values(), recalls.ARCHIVED, AT - dt.timedelta(30))
+    journal.note_recalls(user, paths.values(), journal.ARCHIVED, AT - dt.timedelta(30))
     write(user, "archive/facts/2020/2020-01-01-by-hand.md")
     assert "next sweep brings it back. It tells what holds" in " ".join(fading.why(user, paths["home"], TODAY))
     assert [item.why for item in sweeper.plan(user, TODAY).coming] == ["standing", "important"]
@@ -153,9 +153,11 @@ def test_recalls_on_later_days_keep_a_memory_and_those_on_one_day_count_once(use
     for name in ("never", "once", "spaced"):
         write(user, f"facts/2026/2026-01-01-{name}.md", "---\nimportance: 2\n---\nLikes tea.\n")
     for hour in range(5):
-        recalls.note(user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour))
+        journal.note_recall(user, "facts/2026/2026-01-01-once.md", "open", dt.datetime(2026, 2, 1, hour))
     for day in (20, 50, 100, 160):
-        recalls.note(user, "facts/2026/2026-01-01-spaced.md", "cited", dt.datetime(2026, 1, 1) + dt.timedelta(day))
+        journal.note_recall(
+            user, "facts/2026/2026-01-01-spaced.md", "cited", dt.datetime(2026, 1, 1) + dt.timedelta(day)
+        )
     assert going(user) == ["facts/2026/2026-01-01-never.md", "facts/2026/2026-01-01-once.md"]
 
 
@@ -218,7 +220,7 @@ def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
         date = dt.date(2026, 1, 1) + dt.timedelta(day - 1)
         write(user, f"sessions/2026/{date}-0930-x.md", "- **Ann**: Hello.\n")
     assert going(user) == []  # 41 active days after the first: R = exp(-41/18) = 0.103
-    recalls.note(user, "profile.md", "open", dt.datetime(2026, 3, 24))
+    journal.note_recall(user, "profile.md", "open", dt.datetime(2026, 3, 24))
     assert going(user) == ["facts/2026/2026-01-01-a.md"]
 
 
@@ -230,7 +232,7 @@ def test_every_constant_is_a_setting(tmp_path):
     (tmp_path / "filemem.yaml").write_text("spacing_growth: 9\n")
     user = Store(tmp_path).user("ann").folder
     assert going(user) == ["facts/2026/2026-04-01-a.md"]
-    recalls.note(user, "facts/2026/2026-04-01-a.md", "open", dt.datetime(2026, 10, 20))
+    journal.note_recall(user, "facts/2026/2026-04-01-a.md", "open", dt.datetime(2026, 10, 20))
     assert going(user, dt.date(2029, 1, 1)) == []
     (tmp_path / "filemem.yaml").write_text("threshold: 1.5\n")
     with pytest.raises(ConfigError, match="between 0 and 1"):
@@ -240,7 +242,7 @@ def test_every_constant_is_a_setting(tmp_path):
 def test_why_tells_the_numbers_and_what_comes(user):
     path = "facts/2026/2026-11-01-a.md"
     write(user, path, "---\nimportance: 1\n---\nSneezed.\n")
-    recalls.note(user, path, "open", dt.datetime(2026, 11, 10))
+    journal.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
     said = " ".join(fading.why(user, path, TODAY))
     assert "importance is 1 of 10" in said
     assert "stability began at 18.0 days" in said

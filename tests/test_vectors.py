@@ -18,7 +18,7 @@ import pytest
 from scripted_server import ScriptedServer
 
 from filemem import Store, index
-from filemem.files import config, pending_deletion
+from filemem.files import config, journal
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
@@ -152,7 +152,7 @@ def test_secrets_and_what_is_withheld_or_kept_here_never_leave(store: Path, serv
         "redact_also: [slipper]\n",
     )
     folder = user(store)
-    pending_deletion.hold_back(folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20))
+    journal.hold_back(folder, "x:1", ["sessions/2026/2026-03-02-talk.md:2"], dt.datetime(2026, 11, 20))
     found(folder, "my password is Tulip42-Garden, which vehicle?")
     maintain(folder, dt.datetime(2026, 3, 20, 12), None)
     everything = "\n".join(sent(server))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from year import DAYS, START, live
 
 from filemem import Store
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.forgetting import fading, maintenance
 
 STANDING = ("standing", "lesson", "matter", "pinned", "source")
@@ -118,7 +118,7 @@ def stands(kind, front, on_profile, today):
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(MEMORY, min_size=1, max_size=8),
-    st.lists(st.tuples(st.integers(0, 7), DAY, st.sampled_from([recalls.OPENED, recalls.CITED, recalls.ARCHIVED]))),
+    st.lists(st.tuples(st.integers(0, 7), DAY, st.sampled_from([journal.OPENED, journal.CITED, journal.ARCHIVED]))),
     st.lists(DAY, min_size=1, max_size=4),
 )
 def test_whatever_the_store_no_standing_memory_is_in_the_archive_after_a_sweep(memories, log, days):
@@ -128,7 +128,7 @@ def test_whatever_the_store_no_standing_memory_is_in_the_archive_after_a_sweep(m
         paths = [f"{kind}/{day}-{number}.md" for number, (kind, day, *_) in enumerate(memories)]
         rested = {path for path, (kind, *_, noted) in zip(paths, memories, strict=True) if noted and kind == "facts"}
         texts = {"profile.md": "".join(f"- So it is. <!-- {path} -->\n" for path in rested)}
-        was_archived = {paths[place] for place, _, how in log if how == recalls.ARCHIVED and place < len(paths)}
+        was_archived = {paths[place] for place, _, how in log if how == journal.ARCHIVED and place < len(paths)}
         for path, (_, _, front, _) in zip(paths, memories, strict=True):
             place = f"archive/{path}" if path in was_archived else path
             texts[place] = "".join(
@@ -139,7 +139,7 @@ def test_whatever_the_store_no_standing_memory_is_in_the_archive_after_a_sweep(m
             Path(user.root, path).write_text(text.replace("True", "true").replace("False", "false"))
         for place, day, how in log:
             if place < len(paths):
-                recalls.note_all(user, [paths[place]], how, dt.datetime.combine(day, dt.time(9)))
+                journal.note_recalls(user, [paths[place]], how, dt.datetime.combine(day, dt.time(9)))
         for today in sorted(days):
             maintenance.sweep(user, dt.datetime.combine(today, dt.time(3)))
             held = set(user.paths())

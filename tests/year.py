@@ -10,7 +10,7 @@ import random
 from typing import NamedTuple
 
 from filemem import Store
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 
@@ -78,7 +78,7 @@ def live(root: str, seed: int = 1, days: int = DAYS) -> list[Life]:
         for life in asked:
             life.recalled.append(day)
         if asked:
-            recalls.note_all(user, [life.path for life in asked], recalls.OPENED, at)
+            journal.note_recalls(user, [life.path for life in asked], journal.OPENED, at)
         if at.weekday() == 6:
             done = maintenance.sweep(user, at.replace(hour=3)).facts
             for life in lives:

@@ -17,9 +17,9 @@ from filemem.adapters.functions import MemoryFunction, functions
 from filemem.adapters.kept import KeptSession, role
 from filemem.api import User
 from filemem.errors import NotFound
-from filemem.files import disk, logs
+from filemem.files import journal, safe
 from filemem.files.passages import Passage
-from filemem.files.places import Place
+from filemem.files.safe import Place
 
 CALLS = ("function_call", "function_call_output")
 
@@ -87,8 +87,8 @@ class TranscriptSession:
         with self._kept.folder.locked():
             for item in items:
                 if item.get("type") in CALLS:
-                    disk.make_folder(self._record.folder)
-                    logs.add(self._record, _line({"after": len(self._kept.turns()), "item": item}))
+                    safe.make_folder(self._record.folder)
+                    journal.add(self._record, _line({"after": len(self._kept.turns()), "item": item}))
                 elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
                     self._kept.say(item["role"], text)
 
@@ -96,7 +96,7 @@ class TranscriptSession:
         with self._kept.folder.locked():
             turns, calls = self._kept.turns(), self._calls()
             if calls and calls[-1]["after"] >= len(turns):
-                disk.write(self._record, b"".join(map(_line, calls[:-1])))
+                safe.write(self._record, b"".join(map(_line, calls[:-1])))
                 return calls[-1]["item"]
             if turns:
                 self._kept.take_back(turns[-1])
@@ -106,12 +106,12 @@ class TranscriptSession:
         with self._kept.folder.locked():
             self._kept.end()
             with contextlib.suppress(NotFound):
-                disk.delete(self._record)
+                safe.delete(self._record)
 
     def _calls(self) -> list[dict[str, Any]]:
         """The calls in their order, each with the number of turns before it; without those whose line is broken."""
         found = []
-        for call in logs.values(self._record):
+        for call in journal.values(self._record):
             with contextlib.suppress(TypeError, KeyError):
                 found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
         return found
@@ -120,7 +120,7 @@ class TranscriptSession:
 def _line(call: dict[str, Any]) -> bytes:
     """A call as the record has it; its own id is left out, as it would ask for the reasoning before it."""
     item = {key: value for key, value in call["item"].items() if key not in ("id", "status")}
-    return logs.line({**call, "item": item})
+    return journal.line({**call, "item": item})
 
 
 def _message(turn: Passage) -> dict[str, str]:

@@ -12,7 +12,7 @@ from filemem.chat.seen import PromptRecorder
 from filemem.chat.standing import CoreMemory, core_memory
 from filemem.endpoint.traced import noted
 from filemem.errors import FilememError
-from filemem.files import config, pending_deletion, recalls, running
+from filemem.files import config, journal
 from filemem.files.facts import set_front
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
@@ -268,7 +268,7 @@ class Conversation:
 
     def _shown_turns(self) -> list[Passage]:
         """The turns so far without those that are withheld; the last one is there, as it is answered."""
-        turns, hidden = list(self.transcript.turns()), pending_deletion.read(self.user)
+        turns, hidden = list(self.transcript.turns()), journal.pending_deletions(self.user)
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
@@ -276,7 +276,7 @@ class Conversation:
         model write a summary and endpoints cache a prompt that begins as the last one did."""
         budget = round(config.of(self.user).window_tokens * self._share)
         if not self._summarised and self.kept and self.transcript.path:  # of a conversation that is gone on with
-            self._summary, self._summarised = running.read(self.user, self.transcript.path, turns[:-1])
+            self._summary, self._summarised = journal.running_summary(self.user, self.transcript.path, turns[:-1])
             self._start = max(self._start, self._summarised)
         if self._start >= len(turns) or sum(tokens.count(turn.text) for turn in turns[self._start :]) > budget:
             self._start = prompt.window(turns, budget * 2 // 3)
@@ -294,7 +294,7 @@ class Conversation:
             self._summary = told or plain_summary(self._summary, new, budget)
             self._summarised = len(gone)
             if told and self.kept and self.transcript.path:
-                running.keep(self.user, self.transcript.path, gone, told)
+                journal.keep_summary(self.user, self.transcript.path, gone, told)
         return self._summary
 
     def _model_summary(self, new: list[Passage], budget: int) -> str:
@@ -399,7 +399,7 @@ class Conversation:
         """A memory named as `path:line` in the answer counts as recalled."""
         for path in dict.fromkeys(place.rpartition(":")[0] for place in cited(answer)):
             try:
-                recalls.note(self.user, self.user.locate(path), recalls.CITED, self.now())
+                journal.note_recall(self.user, self.user.locate(path), journal.CITED, self.now())
             except FilememError:
                 continue
 

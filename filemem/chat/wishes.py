@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError
-from filemem.files import pending_deletion, trust
+from filemem.files import journal, trust
 from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
+from filemem.files.journal import PendingDeletion
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
-from filemem.files.pending_deletion import PendingDeletion
 from filemem.index.corpus import Corpus
 from filemem.remembering.profile import under
 from filemem.search import filters
@@ -28,7 +28,7 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
     lessons = [one for one in corpus.entries() if one.kind == "lessons" and not one.archived]
     lessons.sort(key=lambda one: (one.date, one.path), reverse=True)
     standing = [one.path for one in lessons if not filters.lapse(one, today)]
-    hidden, said, spent = pending_deletion.read(folder), list[str](), 0
+    hidden, said, spent = journal.pending_deletions(folder), list[str](), 0
     imported = functools.cache(functools.partial(_imported, folder))
     told = (wish for path in standing for wish in _lesson(folder, path, hidden, imported))
     for wish in itertools.chain(told, _written(folder)):

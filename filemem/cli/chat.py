@@ -35,10 +35,10 @@ from filemem.cli.screen import (
 )
 from filemem.cli.telling import BackgroundConsolidation, remembered
 from filemem.errors import FilememError, NotFound, in_words
-from filemem.files import config, disk, transcript
+from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, is_archived, when_of
-from filemem.files.places import Place
+from filemem.files.safe import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import TextMatcher
@@ -396,7 +396,7 @@ def _history(place: Place, completions: Callable[[str, str], list[str]], own: Ow
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
     path: Place | None = place
     try:
-        typed = disk.read(place, LARGEST).decode(errors="replace").splitlines()
+        typed = safe.read(place, LARGEST).decode(errors="replace").splitlines()
     except NotFound:
         typed = []
     except FilememError as error:
@@ -409,9 +409,9 @@ def _history(place: Place, completions: Callable[[str, str], list[str]], own: Ow
     finally:
         readline.set_completer(None)
         with contextlib.suppress(OSError, FilememError):
-            if path and disk.exists(path.folder):
+            if path and safe.exists(path.folder):
                 _redact_typed(own)
-                disk.write(path, _typed().encode("utf-8", "replace"))
+                safe.write(path, _typed().encode("utf-8", "replace"))
 
 
 def _typed() -> str:

@@ -16,7 +16,7 @@ from filemem.cli.common import a_user, clock, now, the_store, the_user
 from filemem.cli.options import chosen, new_user_option
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.mcp import clients
 from filemem.serve import keys
 
@@ -135,7 +135,7 @@ def install_command(client: str, name: str, only_print: bool, yes: bool, write: 
     if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
         say_dim(f"This belongs into {where}; --yes writes it there.")
         return
-    before = disk.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
+    before = safe.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
     after = clients.settings(kind, name, command, before)
     if after == before:
         say_dim(f"{where} has it already.")

@@ -16,7 +16,7 @@ import click
 from filemem.cli.options import chosen, kept, store_path
 from filemem.cli.screen import confirmed, put, say_dim
 from filemem.errors import FilememError
-from filemem.files import disk, trust
+from filemem.files import safe, trust
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
@@ -69,7 +69,7 @@ def reader() -> Folder:
     user = the_user()
     settings = os.path.join(user.store, "filemem.yaml")
     with contextlib.suppress(FilememError, OSError):  # what cannot be read is said below
-        if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(disk.read(settings)):
+        if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(safe.read(settings)):
             return user
     try:
         from filemem.files import config  # noqa: PLC0415  loads YAML

@@ -9,7 +9,7 @@ from filemem.cli.all_users import run_job
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import json_option, many_options, model_option
 from filemem.cli.screen import say
-from filemem.files import said
+from filemem.files import saved_over
 from filemem.forgetting import fading, maintenance
 from filemem.text.plain import counted
 
@@ -87,7 +87,7 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> None:
     user = the_user()
     if let_go:
         for path in (user.locate(split_line(user, path)[0]) for path in paths):
-            gone = said.forget_lost(user, path)
+            gone = saved_over.forget_lost(user, path)
             say(f"{counted(gone, 'turn')} of {path} let go.")
         return
     say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)

@@ -13,7 +13,7 @@ from filemem.cli.screen import dim, progress, put, say, say_aside, say_json, tel
 from filemem.cli.talk import the_model
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
-from filemem.files import archive, disk, globs
+from filemem.files import archive, globs, safe
 from filemem.files.folder import Folder
 from filemem.files.transcript import ASSISTANT
 from filemem.history.asof import Past
@@ -198,7 +198,7 @@ def report_command(output: str, force: bool) -> None:
         found = report.gather(user, now(), show)
     data = page.page(found).encode()
     _spare(where, force=force)
-    disk.write(where, data)
+    safe.write(where, data)
     say(f"Wrote {output}: {found.live + found.archived:,} memories.")
 
 
@@ -219,5 +219,5 @@ def _spare(where: str, *, force: bool) -> None:
     """Raise FilememError where writing would overwrite anything but a report."""
     if force or not os.path.lexists(where):
         return
-    if os.path.islink(where) or not page.is_our_page(disk.read(where, _BEGINNING).decode(errors="replace")):
+    if os.path.islink(where) or not page.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace")):
         raise FilememError(f"{one_line(where)} is no report of filemem's; name another file, or overwrite it with -f.")

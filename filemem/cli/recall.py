@@ -13,7 +13,7 @@ from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
 from filemem.files.memory import Memory, is_archived, kind_of, when_of
-from filemem.files.places import listed
+from filemem.files.safe import listed
 from filemem.grep import Listed, PlainFiles, grep, newest_first
 from filemem.text.plain import one_line
 from filemem.tools import answers

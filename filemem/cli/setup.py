@@ -12,7 +12,7 @@ from filemem.cli.common import now, the_store, the_trust, the_user
 from filemem.cli.options import chosen, json_option, many_options, store_path
 from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
-from filemem.files import config, disk, safe, trust
+from filemem.files import config, safe, trust
 from filemem.files.store import StoreFolder
 from filemem.history import set_up, weaving
 from filemem.text.plain import counted
@@ -62,8 +62,8 @@ def _create(root: str, *, as_well: bool) -> None:
         return
     if os.path.lexists(root) and not os.path.isdir(root):
         raise FilememError(f"{root} is no folder; name another place.")
-    disk.make_folder(root)
-    disk.create(settings, _settings().encode())
+    safe.make_folder(root)
+    safe.create(settings, _settings().encode())
     say(f"Created {settings}.")
     if StoreFolder(store_path(None)).root != root:
         say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
@@ -106,7 +106,7 @@ def check_command() -> int:
 def _settings_problems(store: StoreFolder) -> list[Problem]:
     """What is wrong with the store's settings file."""
     path = os.path.join(store.root, config.NAME)
-    data = disk.read(path, config.LARGEST) if os.path.lexists(path) else b""
+    data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
     lines = data.decode(errors="replace").split("\n")
     found = list(weaving.problems(config.NAME, lines))
     try:

@@ -12,12 +12,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from filemem.errors import Busy, FilememError, NotFound
-from filemem.files import disk, recalls
+from filemem.files import journal, safe
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import Memory
 from filemem.files.memory import archived as archived
 from filemem.files.memory import live as live
-from filemem.files.places import Place
+from filemem.files.safe import Place
 
 BATCH = 500  # files moved under one hold of the user's lock, so that a conversation going on waits a moment at most
 Progress = Callable[[int, int], None]
@@ -33,13 +33,13 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
     folder.make()
     with contextlib.ExitStack() as held:
         try:
-            held.enter_context(disk.lock(folder.bookkeeping("job.lock"), wait))
+            held.enter_context(safe.lock(folder.bookkeeping("job.lock"), wait))
         except Busy:
             raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
-        left = disk.cut_off(folder.place, BOOKKEEPING)
+        left = safe.cut_off(folder.place, BOOKKEEPING)
         with folder.locked() if left else contextlib.nullcontext(), contextlib.suppress(FilememError, OSError):
             for path in left:
-                disk.delete(path)
+                safe.delete(path)
         yield
 
 
@@ -47,7 +47,7 @@ def move_in(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Pro
     """Move live memories to the archive, having noted it in the log; a sentence for each path that stayed."""
     wanted = list(paths)
     if wanted:
-        recalls.note_all(folder, wanted, recalls.ARCHIVED, at)
+        journal.note_recalls(folder, wanted, journal.ARCHIVED, at)
     return _move_all(folder, {path: (path, archived(path)) for path in wanted}, progress)
 
 
@@ -69,13 +69,13 @@ def _move_all(folder: Folder, moves: dict[str, tuple[str, str]], progress: Progr
                 try:
                     origin, goal = folder.absolute(source), folder.absolute(target)
                     if goal.folder not in came:
-                        disk.make_folder(goal.folder)
+                        safe.make_folder(goal.folder)
                     came[goal.folder] = left[origin.folder] = None
                     _move(origin, goal, source, target)
                 except FilememError as error:
                     stayed[path] = str(error)
             for place in came | left:
-                disk.sync_folder(place)
+                safe.sync_folder(place)
     progress(len(moves), len(moves))
     return stayed
 
@@ -86,21 +86,18 @@ def _move(origin: Place, goal: Place, source: str, target: str) -> None:
     Where both names are the same text, a move was cut off between its two steps, and is finished.
     """
     try:
-        disk.rename_new(origin, goal)
+        safe.rename_new(origin, goal)
     except (NotFound, FileNotFoundError):
         raise NotFound(f"{source} is gone; nothing was moved.") from None
     except FileExistsError:
-        if not os.path.samefile(origin, goal) and disk.read(origin) != disk.read(goal):
+        if not os.path.samefile(origin, goal) and safe.read(origin) != safe.read(goal):
             raise FilememError(f"{source} stays: {target} is another text; rename one of the two.") from None
-        disk.delete(origin)
+        safe.delete(origin)
 
 
 def places(folder: Folder, path: str) -> Iterator[str]:
     """Where a memory lies: live, in the archive, or for a moment both."""
-    for candidate in (live(path), archived(path)):
-        with contextlib.suppress(FilememError):
-            if os.path.lexists(folder.absolute(candidate)):
-                yield candidate
+    return folder.standing(path)
 
 
 def read(folder: Folder, path: str) -> Memory | None:

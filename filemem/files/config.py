@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from filemem.errors import Fault, FilememError
-from filemem.files import disk, front
+from filemem.files import front, safe
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.text import own_patterns
@@ -176,7 +176,7 @@ def _withheld(root: str | Path, values: dict[str, Any], environment: Mapping[str
 
 def _values(root: str | Path) -> dict[str, Any]:
     path = os.path.join(root, NAME)
-    return parsed(disk.read(path, LARGEST + 1), path) if os.path.lexists(path) else {}
+    return parsed(safe.read(path, LARGEST + 1), path) if os.path.lexists(path) else {}
 
 
 def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:

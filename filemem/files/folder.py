@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Problem, Refused
-from filemem.files import disk
-from filemem.files.memory import LARGEST, Memory, counterpart
-from filemem.files.places import DEEPEST, LONGEST_NAME, Place, listed, too_far
+from filemem.files import safe
+from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
+from filemem.files.safe import DEEPEST, LONGEST_NAME, Place, listed, too_far
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
 
@@ -184,6 +184,13 @@ class Folder:
         hint = f"nearest: {', '.join(near)}" if near else "list or search for it" if paths else "there is no memory yet"
         raise NotFound(f"{one_line(path)} does not exist; {hint}.")
 
+    def standing(self, path: str) -> Iterator[str]:
+        """Where a memory lies: live, in the archive, or for a moment both."""
+        for candidate in (live(path), archived(path)):
+            with contextlib.suppress(FilememError):
+                if os.path.lexists(self.absolute(candidate)):
+                    yield candidate
+
     def nearest(self, path: str, count: int = 3) -> list[str]:
         """The existing paths most like a wrong one, best first."""
         return _nearest(path, self.paths(), count)
@@ -193,7 +200,7 @@ class Folder:
     def read(self, path: str, limit: int | None = None) -> bytes:
         """The bytes at `path`, at most `limit`; raises NotFound or Refused."""
         try:
-            return disk.read(self._named(path), limit)
+            return safe.read(self._named(path), limit)
         except (NotFound, Refused) as error:
             raise self._in_words(path, error) from None
 
@@ -213,7 +220,7 @@ class Folder:
 
     def make(self) -> None:
         """Create the user's folder and its bookkeeping."""
-        disk.make_folder(self.bookkeeping())
+        safe.make_folder(self.bookkeeping())
 
     @contextlib.contextmanager
     def locked(self, wait: float = 10.0) -> Iterator[None]:
@@ -221,7 +228,7 @@ class Folder:
         with self._thread_lock, contextlib.ExitStack() as held:
             if not self._depth:
                 self.make()
-                held.enter_context(disk.lock(self.bookkeeping("lock"), wait))
+                held.enter_context(safe.lock(self.bookkeeping("lock"), wait))
             self._depth += 1
             try:
                 yield
@@ -236,11 +243,11 @@ class Folder:
                 if any(os.path.lexists(self._named(name)) for name in (candidate, counterpart(candidate))):
                     continue
                 where = self.absolute(candidate)
-                disk.make_folder(where.folder)
+                safe.make_folder(where.folder)
                 with contextlib.suppress(FileExistsError):
                     data = text.encode("utf-8", "replace")
                     self._note(candidate, None, data)
-                    disk.create(where, data)
+                    safe.create(where, data)
                     return candidate
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
 
@@ -249,12 +256,12 @@ class Folder:
         with self.locked(), self._worded(path):
             where, data = self.absolute(path), text.encode("utf-8", "replace")
             if self._in_git:
-                before = disk.read(where)
-                self._note(path, before, before + disk.from_new_line(before, data))
-            disk.append(where, data)
+                before = safe.read(where)
+                self._note(path, before, before + safe.from_new_line(before, data))
+            safe.append(where, data)
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
-        """Change a memory's bytes by a function of them; see `disk.edit`."""
+        """Change a memory's bytes by a function of them; see `safe.edit`."""
 
         def changed(before: bytes) -> bytes | None:
             after = change(before)
@@ -263,7 +270,7 @@ class Folder:
             return after
 
         with self.locked(), self._worded(path):
-            return disk.edit(self.absolute(path), changed)
+            return safe.edit(self.absolute(path), changed)
 
     @contextlib.contextmanager
     def _worded(self, path: str) -> Iterator[None]:
@@ -278,15 +285,15 @@ class Folder:
         with self.locked():
             where, goal = self.absolute(self.locate(path)), self.absolute(target)
             self.note_move(self.locate(path), target)
-            disk.move(where, goal)
+            safe.move(where, goal)
 
     def delete(self, path: str) -> None:
         """Delete a memory that a program keeps as its own; raises NotFound, and Changed where it is saved at that moment."""
         with self.locked(), self._worded(path):
             where = self.absolute(self.locate(path))
-            data = disk.read(where)
+            data = safe.read(where)
             self._note(path, data, None)
-            disk.delete_if(where, lambda place: disk.read(place) == data)
+            safe.delete_if(where, lambda place: safe.read(place) == data)
 
     # -- for git -------------------------------------------------------------------------------------------------
 
@@ -305,7 +312,7 @@ class Folder:
         line = json.dumps([os.getpid(), path, *digests]) + "\n"
         with (
             contextlib.suppress(OSError, FilememError),
-            open(disk.open_regular(self.bookkeeping(WRITTEN), _ADD), "ab", buffering=0) as log,
+            open(safe.open_regular(self.bookkeeping(WRITTEN), _ADD), "ab", buffering=0) as log,
         ):
             if log.tell() < MOST_NOTED:
                 log.write(line.encode())
@@ -313,7 +320,7 @@ class Folder:
     def note_move(self, path: str, target: str) -> None:
         """Note that a memory is about to be moved."""
         with contextlib.suppress(OSError, FilememError):  # which the move itself will say
-            data = disk.read(self._named(path)) if self._in_git else b""
+            data = safe.read(self._named(path)) if self._in_git else b""
             self._note(path, data, None)
             self._note(target, None, data)
 
@@ -350,7 +357,7 @@ def is_unprintable(name: str) -> bool:
 def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str] | None:
     """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
     name = entry.name
-    if name.startswith(disk.TEMPORARY):
+    if name.startswith(safe.TEMPORARY):
         return "left by a write that was cut off", "look at it, then delete it"
     if path == BOOKKEEPING or path.startswith(BOOKKEEPING + "/"):
         linked = entry.is_symlink()

@@ -466,9 +466,8 @@ def append(path: str, data: bytes) -> None:
             with open(fd, "r+b", buffering=0) as file:
                 if _unsettled(os.fstat(fd)):
                     continue
-                size = file.seek(0, os.SEEK_END)
-                lines = from_new_line(_tail(file, size), data)
-                if size % PAGE + len(lines) <= PAGE:
+                lines = from_new_line(tail(file), data)
+                if file.tell() % PAGE + len(lines) <= PAGE:
                     start = _write_end(file, lines, path)
                     file.seek(start)
                     if file.read(len(lines)) == lines and _is_at(fd, path):
@@ -486,29 +485,14 @@ def log(path: str, data: bytes) -> None:
     append(path, data)
 
 
-def extend(path: str, lines: bytes, *, durably: bool = False) -> int:
-    """Add lines as they are to a log, made where there is none, behind what may be torn; returns how large it is then.
-
-    Nothing is rewritten, so that a large log costs no more than a small one, and a kill may tear the last line; where it must
-    not, there is `log`. Raises FilememError or OSError.
-    """
-    with open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
-        left = memoryview(from_new_line(_tail(file, file.seek(0, os.SEEK_END)), lines))
-        while left:
-            left = left[file.write(left) or 0 :]
-        if durably:
-            os.fsync(file.fileno())
-        return file.tell()
-
-
 def from_new_line(before: bytes, data: bytes) -> bytes:
     """`data` as it follows `before`."""
     return data if not before or before.endswith(b"\n") else b"\n" + data
 
 
-def _tail(file: BinaryIO, size: int) -> bytes:
-    """The last byte of a file."""
-    file.seek(max(0, size - 1))
+def tail(file: BinaryIO) -> bytes:
+    """The last byte of a file, behind which it stands then; empty for an empty one."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
     return file.read(1)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.text import plain, tokens
@@ -166,7 +166,7 @@ def compacted(folder: Folder) -> dict[str, Compacted]:
     """What the log says, by the source's live path; nothing where there is no log."""
     found: dict[str, Compacted] = {}
     try:
-        lines = disk.read(folder.bookkeeping(LOG)).decode(errors="replace").split("\n")
+        lines = safe.read(folder.bookkeeping(LOG)).decode(errors="replace").split("\n")
     except FilememError:
         return {}
     for line in lines:
@@ -180,4 +180,4 @@ def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     """Add lines to the log, durably."""
     lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
     with folder.locked():
-        disk.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))
+        safe.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))

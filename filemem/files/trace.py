@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk, logs
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
-from filemem.files.places import Place, listed
+from filemem.files.safe import Place, listed
 
 FOLDER = "traces"
 SPENT = ("tokens_in", "tokens_out", "milliseconds")
@@ -41,8 +41,8 @@ class Trace:
     def note(self, at: dt.datetime, kind: str, **values: Any) -> None:
         """Append one step: `turn`, `recall`, `saw`, `call`, `model`, `notice` or `error`, with whatever explains it."""
         with contextlib.suppress(OSError, FilememError):
-            disk.make_folder(self.path.folder)
-            logs.add(self.path, logs.line({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}))
+            safe.make_folder(self.path.folder)
+            journal.add(self.path, journal.line({"at": f"{at:%Y-%m-%dT%H:%M:%S}", "kind": kind, **values}))
 
 
 class Totals(NamedTuple):
@@ -120,5 +120,5 @@ def read(folder: Folder, session: str) -> list[dict[str, Any]]:
         raise NotFound(
             f"there is no trace of {name}; {'the latest are ' + ', '.join(known) if known else 'no chat has left one yet'}."
         )
-    data = disk.read(folder.bookkeeping(f"{FOLDER}/{name}.jsonl"))
-    return [step for step in logs.parsed(data) if isinstance(step, dict)]
+    data = safe.read(folder.bookkeeping(f"{FOLDER}/{name}.jsonl"))
+    return [step for step in journal.parsed(data) if isinstance(step, dict)]

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk, passages, said
+from filemem.files import passages, safe, saved_over
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, encoding_of, is_archived, kind_of, live, slug, when_of
@@ -49,24 +49,24 @@ class Transcript:
             return before.count(b"\n") + (1 if before.endswith(b"\n") or not before else 2)
 
     def _note(self, turn: str) -> None:
-        said.note(self.folder, self.path, turn)
+        saved_over.note(self.folder, self.path, turn)
         if self._said is not None:
-            self._said = [*self._said[-said.LOOKED_AT :], turn]
+            self._said = [*self._said[-saved_over.LOOKED_AT :], turn]
 
     def _look(self, standing: Memory) -> None:
         """Notice the turns that an editor has saved over; each is told of once."""
         if self._said is None:
-            self._said = said.kept(self.folder).get(live(self.path), [])[-said.LOOKED_AT :]
+            self._said = saved_over.kept(self.folder).get(live(self.path), [])[-saved_over.LOOKED_AT :]
         elif len(standing.data) == self._size:
             return
-        gone = said.missing(standing, self._said)
+        gone = saved_over.missing(standing, self._said)
         self._said = [turn for turn in self._said if turn not in gone]
         self.lost += gone
 
     def _standing(self) -> Memory | None:
         """The file as it is on disk, wherever it lies now; None where there is none to which a turn can be added."""
         try:
-            disk.wait_for_editor(self.folder.absolute(self.path))
+            safe.wait_for_editor(self.folder.absolute(self.path))
             self.path = self.folder.locate(self.path)
             memory = self.folder.memory(self.path)
         except FilememError:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 
 NAME = "trusted.json"
 VARIABLE = "FILEMEM_TRUST"  # 1 for everything, or the stores' folders, separated as in PATH
@@ -64,10 +64,10 @@ class Trust:
         """Keep an answer, for this process at least: a configuration folder that cannot be written stops nothing."""
         self._answers[path] = {"trusted": trusted, "content": dict(content)}
         with contextlib.suppress(OSError, FilememError):
-            disk.make_folder(folder())
-            with disk.lock(os.path.join(folder(), "lock")):
+            safe.make_folder(folder())
+            with safe.lock(os.path.join(folder(), "lock")):
                 text = json.dumps({**_kept(), path: self._answers[path]}, ensure_ascii=False, indent=1)
-                disk.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
+                safe.write(os.path.join(folder(), NAME), text.encode("utf-8", "surrogateescape"))
 
 
 WISHES = {"wishes": "followed"}  # what a person agrees to of a user's folder: that it says how to talk with them
@@ -81,7 +81,7 @@ def wishes(root: str) -> str:
 def _kept() -> dict[str, dict[str, Any]]:
     """The answers in the person's configuration folder by path; none where the file is missing or is no such file."""
     with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
-        found = json.loads(disk.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
+        found = json.loads(safe.read(os.path.join(folder(), NAME)).decode("utf-8", "surrogateescape"))
         if isinstance(found, dict):
             return {
                 path: one for path, one in found.items() if isinstance(one, dict) and {*one} >= {"trusted", "content"}

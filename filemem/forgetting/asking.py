@@ -4,7 +4,7 @@ import contextlib
 import datetime as dt
 
 from filemem.errors import FilememError
-from filemem.files import archive, pending_deletion
+from filemem.files import archive, journal
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
@@ -25,11 +25,11 @@ def take_back(folder: Folder, path: str, turns: list[Passage], at: dt.datetime) 
     plan = deletion.plan_turns(folder, [f"{path}:{turn.line}" for turn in before[said:]])
     places, by = [item.place for item in plan.items], f"{path}:{request.line}"
     with folder.locked():
-        pending_deletion.hold_back(folder, by, dict.fromkeys([*places, by]), at)
+        journal.hold_back(folder, by, dict.fromkeys([*places, by]), at)
         memories = [path for path in plan.whole if kind_of(path) in ("facts", "lessons")]
         for memory in memories:
             with contextlib.suppress(ValueError, FilememError):
-                folder.edit(memory, lambda data, path=memory: set_front(path, data, pending_deletion.MARK, "true"))  # type: ignore[misc]
+                folder.edit(memory, lambda data, path=memory: set_front(path, data, journal.MARK, "true"))  # type: ignore[misc]
         gone = set(map(archive.live, memories))
         with contextlib.suppress(FilememError):
             folder.edit(PROFILE, lambda data: _without(data, gone))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError
-from filemem.files import archive, config, disk, pending_deletion, sections
+from filemem.files import archive, config, journal, safe, sections
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
@@ -134,7 +134,7 @@ def _source(folder: Folder, path: str, known: dict[str, Compacted], before: int)
     old, digest = known.get(archive.live(path)), sections.digest(memory.data)
     if (old and old.digest == digest) or memory.binary or len(memory.data) > LARGEST or memory.particular("pinned"):
         return None
-    hidden = pending_deletion.read(folder)
+    hidden = journal.pending_deletions(folder)
     told = [passage for passage in memory.passages if passage.line != memory.episode_line]
     memory.passages = [passage for passage in told if not hidden.hides(path, passage.line)]
     return Source(memory, digest, old) if any(passage.text.strip() for passage in memory.passages) else None
@@ -296,7 +296,7 @@ def _sections(
     cut off has written already is taken as it is.
     """
     where, share = folder.absolute(batch.summary), config.of(folder).summary_share
-    standing = disk.read(where) if disk.exists(where) else b""
+    standing = safe.read(where) if safe.exists(where) else b""
     made: dict[str, bytes] = {}
     for source in batch.sources:
         place = sections.find(standing, source.path)
@@ -351,7 +351,7 @@ def _write(folder: Folder, batch: Batch, made: dict[str, bytes]) -> None:
         return data
 
     with folder.locked():
-        if disk.exists(folder.absolute(batch.summary)):
+        if safe.exists(folder.absolute(batch.summary)):
             folder.edit(batch.summary, changed)
         else:
             folder.create(batch.summary, changed(b"").decode())

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, recalls, safe
+from filemem.files import archive, journal, safe
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
@@ -878,7 +878,7 @@ def remove_user(
         safe.sync_folder(folder.root)
     note = ""
     if not (owned and job.purge):
-        paths = [*job.plan.whole, recalls.NAME]
+        paths = [*job.plan.whole, journal.RECALLS]
         note = history.record(
             "Forget the memories of one user", paths, {"Job": "forget"}, at, UncommittedChanges()
         ).note

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, recalls, sections
+from filemem.files import archive, config, journal, sections
 from filemem.files.archive import Progress, no_progress
 from filemem.files.config import Config, ConfigError
 from filemem.files.folder import Folder
+from filemem.files.journal import RecallHistory
 from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK
-from filemem.files.recalls import RecallHistory
 from filemem.index.corpus import IndexedFile
 from filemem.text import retention
 from filemem.text.plain import counted, first_few
@@ -151,7 +151,7 @@ class MemoryStatus(NamedTuple):
 def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
     """Every memory as it stands today, in no order."""
     corpus = index.of(folder).corpus(progress)
-    trails = recalls.trails(folder)
+    trails = journal.recalled(folder)
     settings, ground = config.of(folder), known(folder, today)
     shape, elapsed = curve(settings), _elapsed(settings, corpus.entries(), trails)
     unread = set(corpus.unread())

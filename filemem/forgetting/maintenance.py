@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from filemem import importers, index
 from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
-from filemem.files import archive, config, pending_deletion, recalls
+from filemem.files import archive, config, journal
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import set_front
 from filemem.files.folder import Folder
@@ -257,11 +257,11 @@ def _sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
 def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
     found = [folder.locate(path) for path in paths]
     said = sweeper.restore(folder, paths, at)
-    pending_deletion.release(folder, found, at)
+    journal.release(folder, found, at)
     for path in map(live, found):
         with contextlib.suppress(FilememError, ValueError):
-            if folder.memory(path).front.get(pending_deletion.MARK):
-                folder.edit(path, lambda data, path=path: set_front(path, data, pending_deletion.MARK, "false"))  # type: ignore[misc]
+            if folder.memory(path).front.get(journal.MARK):
+                folder.edit(path, lambda data, path=path: set_front(path, data, journal.MARK, "false"))  # type: ignore[misc]
     both = [*map(live, found), *map(archive.archived, map(live, found))]
     return JobDone(
         "restore", said, {"paths": [live(path) for path in found]}, both, f"Restore {first_few(map(live, found))}"
@@ -270,7 +270,7 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
     """Fold the log of recalls, and bring the index up to date."""
-    folded, built = recalls.fold(folder), _index(folder, progress)
+    folded, built = journal.fold_recalls(folder), _index(folder, progress)
     said = [*built.said, f"Folded {folded:,} lines of the log of recalls."] if folded else built.said
     return JobDone("tidy", said, {**built.facts, "recalls_folded": folded}, [], "")
 

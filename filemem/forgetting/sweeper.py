@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import NotFound, Refused
-from filemem.files import archive, config, disk, pending_deletion, recalls
-from filemem.files import said as turns_said
+from filemem.files import archive, config, journal, safe, saved_over
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, is_archived
@@ -53,7 +52,7 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     going: dict[str, tuple[IndexedFile, SweepMove]] = {}
     coming: list[SweepMove] = []
     threshold = fading.curve(config.of(folder)).threshold
-    hidden = pending_deletion.read(folder)
+    hidden = journal.pending_deletions(folder)
     for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
@@ -101,7 +100,7 @@ def apply(folder: Folder, found: SweepPlan, at: dt.datetime, progress: Progress 
 def _held(folder: Folder, path: str) -> str:
     """Why a faded memory is not moved after all, checked just before the move; mostly empty."""
     try:
-        if b"pinned" not in disk.read(folder.place / path, HEAD):
+        if b"pinned" not in safe.read(folder.place / path, HEAD):
             return ""
         memory = folder.memory(path)
     except NotFound:
@@ -127,11 +126,13 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
     found = [folder.locate(path) for path in paths]
     for path in dict.fromkeys(found):
         if not is_archived(path):
-            back = turns_said.put_back(folder, path)
+            back = saved_over.put_back(folder, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue
-        recalls.note_all(folder, [path], recalls.RESTORED, at)  # first, so that a run that is cut off reinforces it too
+        journal.note_recalls(
+            folder, [path], journal.RESTORED, at
+        )  # first, so that a run that is cut off reinforces it too
         stayed = archive.move_out(folder, [path])
         said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory, decode
 
@@ -35,7 +35,7 @@ def lines(
     text(path, data[:65536])
     del data
     number, kept = 1, bytearray()
-    with open(disk.open_regular(folder.absolute(path)), "rb") as file:
+    with open(safe.open_regular(folder.absolute(path)), "rb") as file:
         while chunk := file.read(_CHUNK):
             count = chunk.count(b"\n")
             if count and (number + count <= start or _worthless(kept + chunk[: chunk.rfind(b"\n")], worth)):
@@ -66,7 +66,7 @@ def count(folder: Folder, path: str) -> int:
     if len(data) <= LARGEST:
         return len(split(text(path, data)))
     found, last = 0, b""
-    with open(disk.open_regular(folder.absolute(path)), "rb") as file:
+    with open(safe.open_regular(folder.absolute(path)), "rb") as file:
         while chunk := file.read(_CHUNK):
             found, last = found + chunk.count(b"\n"), chunk[-1:]
     return found + (last != b"\n")

@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterator
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.places import Place, names_in, remove
+from filemem.files.safe import Place, names_in, remove
 from filemem.history.commits import History
 from filemem.history.git import GitError
 from filemem.history.repository import Repository
@@ -54,14 +54,14 @@ def as_of(folder: Folder, moment: dt.date | dt.datetime) -> Past:
     repository = history.repository
     commit, at, subject = _last(repository, moment)
     place = folder.bookkeeping(f"{FOLDER}/{commit}")
-    if not disk.exists(place):
+    if not safe.exists(place):
         _check_out(repository, commit, history.inside, place, moment)
         above = place.folder
         others = [above / name for name in names_in(above) if name[0] != "." and name != commit]
         for old in sorted(others, key=os.path.getmtime, reverse=True)[KEPT - 1 :]:
-            aside = disk.temporary_in(above)
+            aside = safe.temporary_in(above)
             with contextlib.suppress(OSError, FilememError):
-                disk.replace(old, aside)
+                safe.replace(old, aside)
                 remove(aside)
     with contextlib.suppress(OSError):
         os.utime(place)
@@ -93,11 +93,11 @@ def _last(repository: Repository, moment: dt.date | dt.datetime) -> tuple[str, d
 def _check_out(repository: Repository, commit: str, inside: str, place: Place, moment: dt.date | dt.datetime) -> None:
     """Let git check out a commit's files under `inside` at `place`, which appears whole or not at all."""
     above = place.folder
-    disk.make_folder(above)
+    safe.make_folder(above)
     with contextlib.suppress(FileExistsError):
-        disk.create(above / ".gitignore", b"*\n")  # in a repository that is not set up for filemem, too
-    new = disk.temporary_in(above)
-    disk.make_folder(new)
+        safe.create(above / ".gitignore", b"*\n")  # in a repository that is not set up for filemem, too
+    new = safe.temporary_in(above)
+    safe.make_folder(new)
     try:
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
@@ -106,7 +106,7 @@ def _check_out(repository: Repository, commit: str, inside: str, place: Place, m
                 raise NotFound(f"nothing of {os.path.basename(inside)} had been committed by {moment:%Y-%m-%d}.")
             repository.run("checkout-index", "--all", "--quiet", f"--prefix={new}/", env=private)
         with contextlib.suppress(OSError):  # another process was faster
-            disk.replace(new / inside, place)
+            safe.replace(new / inside, place)
     finally:
         with contextlib.suppress(OSError, FilememError):
             remove(new)
@@ -115,7 +115,7 @@ def _check_out(repository: Repository, commit: str, inside: str, place: Place, m
 def drop_all(folder: Folder) -> bool:
     """Delete every commit that is laid out, as when something in them is to be forgotten; was there any?"""
     place = folder.bookkeeping(FOLDER)
-    there = disk.exists(place)
+    there = safe.exists(place)
     if there:
         remove(place)
     return there

@@ -8,16 +8,16 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING, is_temporary_name
-from filemem.files.places import Place, files, too_far
+from filemem.files.safe import Place, files, too_far
 from filemem.files.trust import Trust
 from filemem.history import sealed
 from filemem.history.git import Git, GitError, fields, spec
 from filemem.history.repository import LOGS, MACHINE, PLAIN, UNION, GitFile, git_place, opened
 from filemem.text.plain import first_few, one_line
 
-IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{disk.TEMPORARY}*")
+IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = (*UNION, "* -text")
 SUBJECT = 72  # characters
 
@@ -94,7 +94,7 @@ def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
     """Append the lines that a file lacks, in its own line ends; returns them."""
     missing = [line for line in lines if not has_line(path, line)]
     if missing and not os.path.lexists(path):
-        disk.create(path, b"")
+        safe.create(path, b"")
 
     def longer(old: bytes) -> bytes:
         end = b"\r\n" if b"\r\n" in old else b"\n"
@@ -103,13 +103,13 @@ def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
         )
 
     if missing:
-        disk.edit(path, longer)
+        safe.edit(path, longer)
     return missing
 
 
 def has_line(path: str, line: str) -> bool:
     """Does a file have this line?"""
     try:
-        return line.encode() in [present.strip() for present in disk.read(path).split(b"\n")]
+        return line.encode() in [present.strip() for present in safe.read(path).split(b"\n")]
     except FilememError:
         return False

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import Busy, FilememError, Problem
-from filemem.files import config, disk, logs
+from filemem.files import config, journal, safe
 from filemem.files.folder import WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder, users
 from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
@@ -246,7 +246,7 @@ class History:
         """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
         with contextlib.ExitStack() as held:
             try:
-                held.enter_context(disk.lock(os.path.join(self.repository.folder, "filemem.lock"), _WAIT))
+                held.enter_context(safe.lock(os.path.join(self.repository.folder, "filemem.lock"), _WAIT))
             except Busy:
                 raise GitError("another filemem is committing here.") from None
             except OSError as error:
@@ -327,7 +327,7 @@ class History:
     def _postponed(self) -> list[_JobFiles]:
         """The jobs that wait for their commit."""
         jobs = []
-        for job in logs.values(self.folder.bookkeeping(POSTPONED)):
+        for job in journal.values(self.folder.bookkeeping(POSTPONED)):
             with contextlib.suppress(ValueError, TypeError, KeyError):
                 jobs.append(_JobFiles(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
         return jobs
@@ -337,7 +337,7 @@ class History:
         with self.folder.locked():
             jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
             entries = [{**job._asdict(), "at": job.at.isoformat()} for job in jobs]
-            logs.rewrite(self.folder.bookkeeping(POSTPONED), entries)
+            journal.rewrite(self.folder.bookkeeping(POSTPONED), entries)
 
     def _adopt_orphans(self, cut_off: int = 0) -> None:
         """Let what processes wrote that are no more (or were `cut_off`), and did not come to commit, wait for its commit.
@@ -372,24 +372,24 @@ class History:
             noted = _noted(self.folder)
             left = [note for note in noted if note.path not in paths or note.process not in gone]
             if len(left) < len(noted):
-                logs.rewrite(self.folder.bookkeeping(WRITTEN), left)
+                journal.rewrite(self.folder.bookkeeping(WRITTEN), left)
 
     def _bytes(self, path: str) -> bytes | None:
         with contextlib.suppress(FilememError):
-            data = disk.read(self.folder.place / path, LARGEST + 1)
+            data = safe.read(self.folder.place / path, LARGEST + 1)
             return data if len(data) <= LARGEST else None
         return None
 
     def _digest(self, path: str) -> str | None:
         with contextlib.suppress(FilememError):
-            return disk.digest(self.folder.place / path)
+            return safe.digest(self.folder.place / path)
         return None
 
 
 def _noted(folder: Folder) -> list[_Note]:
     """What was about to be written and is not committed yet, in its order."""
     notes = []
-    for line in logs.values(folder.bookkeeping(WRITTEN)):
+    for line in journal.values(folder.bookkeeping(WRITTEN)):
         with contextlib.suppress(TypeError):
             notes.append(_Note(*line))
     return notes

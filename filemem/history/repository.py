@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from filemem.errors import NotFound
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.trust import Trust
 from filemem.history import sealed, weaving
@@ -113,14 +113,14 @@ class Repository(Git):
     def purged(self) -> set[str]:
         """The commits that were rewritten here so as to forget; what holds one of them would bring back what is forgotten."""
         try:
-            return set(disk.read(os.path.join(self.folder, _PURGED)).decode().split())
+            return set(safe.read(os.path.join(self.folder, _PURGED)).decode().split())
         except NotFound:
             return set()
 
     def note_purged(self, commits: Iterable[str]) -> None:
         """Remember the old names of commits that were rewritten."""
         known = sorted(self.purged().union(commits))
-        disk.write(os.path.join(self.folder, _PURGED), "".join(f"{oid}\n" for oid in known).encode())
+        safe.write(os.path.join(self.folder, _PURGED), "".join(f"{oid}\n" for oid in known).encode())
 
     def tree(self, treeish: str, path: str = "") -> Tree:
         """The files in a tree, all or under `path`; empty for the tree before the first commit."""
@@ -258,7 +258,7 @@ class Repository(Git):
         ours = self._staged_as(changes, {path: before for path, (before, _) in changes.items()})
         subject = self.text("log", "-1", "--format=%s", new)
         note = os.path.join(self.folder, _STAGED)
-        disk.write(note, f"{new} {old}\n".encode())
+        safe.write(note, f"{new} {old}\n".encode())
         self.stage({path: changes[path][1] for path in ours})
         done = self.ask("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or self.zero)
         if done.code:
@@ -276,7 +276,7 @@ class Repository(Git):
         note = os.path.join(self.folder, _STAGED)
         if not os.path.lexists(note):
             return
-        new, _, old = disk.read(note, 200).decode(errors="replace").rstrip("\n").partition(" ")
+        new, _, old = safe.read(note, 200).decode(errors="replace").rstrip("\n").partition(" ")
         if self.head() != new and not self.ask("cat-file", "-e", f"{new}^{{commit}}").code:
             changes, head = self.changed(old, new), self.tree(self.head())
             ours = self._staged_as(changes, {path: after for path, (_, after) in changes.items()})

@@ -21,7 +21,7 @@ import tempfile
 import weakref
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.trust import VARIABLE, Trust
 from filemem.history.git import Git, GitError, fields
 from filemem.text.plain import first_few, one_line
@@ -95,7 +95,7 @@ def _drop(place: str, owner: int) -> None:
 def _read(path: str) -> list[tuple[str, str | None]]:
     """The keys and values of one configuration file, without what it includes, read from outside any repository."""
     try:
-        told = disk.read(path)
+        told = safe.read(path)
     except (FilememError, OSError):  # none, or no plain file, on which git could wait for ever
         return []
     done = Git("/").ask(
@@ -148,7 +148,7 @@ def agree(place: str, trust: Trust) -> None:
         return
     mark = secrets.token_hex(16)
     try:
-        disk.write(os.path.join(folder, NAME), f"{mark}\n".encode())
+        safe.write(os.path.join(folder, NAME), f"{mark}\n".encode())
     except OSError as error:
         raise GitError(f"{folder} cannot be written ({error.strerror}).") from None
     trust.keep(place, {"mark": mark}, trusted=True)
@@ -159,7 +159,7 @@ def _folder(place: str) -> str:
     if os.path.isdir(place):
         return place
     try:
-        told = os.fsdecode(disk.read(place, 10_000)).partition("gitdir:")[2].strip()
+        told = os.fsdecode(safe.read(place, 10_000)).partition("gitdir:")[2].strip()
     except FilememError as error:
         raise GitError(str(error)) from None
     return os.path.join(os.path.dirname(place), told or ".git")
@@ -167,7 +167,7 @@ def _folder(place: str) -> str:
 
 def _mark(folder: str) -> str:
     try:
-        return disk.read(os.path.join(folder, NAME), 100).decode(errors="replace").strip()
+        return safe.read(os.path.join(folder, NAME), 100).decode(errors="replace").strip()
     except NotFound:
         return ""
     except FilememError as error:
@@ -178,7 +178,7 @@ def _would(folder: str) -> str:
     """What a repository's own configuration would have git run, and where it would send memories to."""
     common = ""
     with contextlib.suppress(FilememError):
-        common = os.fsdecode(disk.read(os.path.join(folder, "commondir"), 10_000)).strip()
+        common = os.fsdecode(safe.read(os.path.join(folder, "commondir"), 10_000)).strip()
     seal = SafeConfig(os.path.join(folder, common))
     runs, sends = seal.unused_settings(), seal.remotes()
     words = [f"its settings would run or steer {first_few(map(one_line, runs))}"] if runs else []

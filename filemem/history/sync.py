@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import config, disk, episode
+from filemem.files import config, episode, safe
 from filemem.files.memory import Memory, counterpart
 from filemem.files.store import StoreFolder, users
 from filemem.history import weaving, worktree
@@ -115,7 +115,7 @@ def _land(history: History, repository: Repository, new: str, old: str) -> None:
         held.enter_context(history.alone())
         for one in history.everyone():
             held.enter_context(one.folder.locked())
-        disk.write(note, new.encode())
+        safe.write(note, new.encode())
         changes = repository.changed(old, new)
         worktree.bring(repository, changes)
         if not repository.land(new, old):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import recalls
+from filemem.files import journal
 from filemem.files.memory import archived, counterpart
 from filemem.history import log, worktree
 from filemem.history.commits import History, Recorded
@@ -56,7 +56,7 @@ def undo(history: History, name: str, at: dt.datetime) -> Undone:
         worktree.carry_out(history.folder.place, steps)
         left = {step.path for step in steps if step.becomes is None}
         back = [step.path for step in steps if step.found is None and archived(step.path) in left]
-        recalls.note_all(history.folder, back, recalls.RESTORED, at)  # else the next sweep would archive them again
+        journal.note_recalls(history.folder, back, journal.RESTORED, at)  # else the next sweep would archive them again
     trailers = {"Job": "undo", "Undoes": commit.commit}
     wrote = {step.path: (step.found, step.becomes) for step in steps}
     recorded = history.record(f'Undo "{commit.subject}"', list(wrote), trailers, at, before._replace(wrote=wrote))

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound
-from filemem.files import disk
-from filemem.files.places import Place
+from filemem.files import safe
+from filemem.files.safe import Place
 from filemem.history.repository import PLAIN, Changes, GitFile, Repository, merge_file
 from filemem.text.plain import first_few, one_line
 
@@ -24,9 +24,9 @@ class Step(NamedTuple):
 def read(path: str) -> bytes | None:
     """The bytes of a plain file once its save is over, None where there is none; raises Refused for anything else."""
     try:
-        if disk.exists(path):
-            disk.wait_for_editor(path)
-        return disk.read(path)
+        if safe.exists(path):
+            safe.wait_for_editor(path)
+        return safe.read(path)
     except NotFound:
         return None
 
@@ -39,14 +39,14 @@ def carry_out(top: str, steps: Iterable[Step]) -> None:
         if found == becomes:
             continue
         if becomes is None:
-            disk.delete_if(where, lambda at, found=found: disk.read(at) == found)  # type: ignore[misc]
+            safe.delete_if(where, lambda at, found=found: safe.read(at) == found)  # type: ignore[misc]
         elif found is None:
-            disk.make_folder(where.folder)
+            safe.make_folder(where.folder)
             try:
-                disk.create(where, becomes)
+                safe.create(where, becomes)
             except FileExistsError:
                 raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
-        elif not disk.edit(where, lambda now, old=found, new=becomes: new if now == old else None):  # type: ignore[misc]
+        elif not safe.edit(where, lambda now, old=found, new=becomes: new if now == old else None):  # type: ignore[misc]
             raise Changed(f"{path} has just been changed; it was left as it is, try again.")
 
 

@@ -16,7 +16,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files.places import Place, files
+from filemem.files.safe import Place, files
 from filemem.importers import tool_calls
 from filemem.importers.exports import (
     ExportedConversation,

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.importers import tool_calls
 from filemem.importers.exports import (
     LONGEST,
@@ -39,7 +39,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every session of the database at `path`, which is only read; raises FilememError where it is no such database."""
     if os.path.isdir(path):
         raise FilememError(f"{path} is a folder; name the SDK's SQLite file.")
-    os.close(disk.open_regular(path))
+    os.close(safe.open_regular(path))
     try:
         with contextlib.closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as database:
             database.text_factory = lambda data: data.decode("utf-8", "replace")

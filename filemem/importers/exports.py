@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk
+from filemem.files import safe
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seconds they lie beyond the year 5000
@@ -221,7 +221,7 @@ def elements(path: str, names: re.Pattern[str], seen: Seen) -> Iterator[Element 
 def lines(path: str, seen: Seen) -> Iterator[tuple[int, str]]:
     """The lines of the text file at `path` that are not blank, with their numbers from 1."""
     read = 0
-    with open(disk.open_regular(path), "rb") as file:
+    with open(safe.open_regular(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), start=1):
             if len(line) > LONGEST:
@@ -275,7 +275,7 @@ def _in_folder(path: str, names: re.Pattern[str]) -> list[_Document]:
 
 def _is_zip(path: str) -> bool:
     """Does the plain file at `path` end like a zip?"""
-    with open(disk.open_regular(path), "rb") as file:
+    with open(safe.open_regular(path), "rb") as file:
         return zipfile.is_zipfile(file)
 
 
@@ -304,7 +304,7 @@ def _text(document: _Document) -> str:
         raise FilememError(f"{where} is larger than {most}, too large to be imported; split it into smaller files.")
     try:
         if document.member is None:
-            data = disk.read(document.path, document.size)
+            data = safe.read(document.path, document.size)
         else:
             with _opened(document.path) as archive:
                 data = archive.read(document.member)

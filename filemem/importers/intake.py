@@ -12,13 +12,13 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Refused
-from filemem.files import config, disk, transcript
+from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
+from filemem.files.journal import Imported, Origins
 from filemem.files.memory import ARCHIVE, Memory, live, slug
-from filemem.files.origins import Imported, Origins
 from filemem.files.passages import Passage, format_turn, needed_day, turns
-from filemem.files.places import folder_of
+from filemem.files.safe import folder_of
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped, ToolUse
@@ -270,8 +270,8 @@ class _Intake:
     def _create(self, path: str, data: bytes) -> None:
         """Write a new memory of these bytes."""
         place = self.folder.absolute(path)
-        disk.make_folder(folder_of(place))
-        disk.create(place, data)
+        safe.make_folder(folder_of(place))
+        safe.create(place, data)
 
     # -- both ----------------------------------------------------------------------------------------------------
 

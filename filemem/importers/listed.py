@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError
-from filemem.files import config, disk
+from filemem.files import config, safe
 from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
@@ -43,7 +43,7 @@ def take(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = Fa
         known[path] = mark
     if waiting and not dry:
         with folder.locked():
-            disk.write(folder.bookkeeping(RECORD), json.dumps(known).encode("utf-8", "surrogateescape"))
+            safe.write(folder.bookkeeping(RECORD), json.dumps(known).encode("utf-8", "surrogateescape"))
     return run.report
 
 
@@ -76,6 +76,6 @@ def _mark(path: str) -> list[int]:
 def _known(folder: Folder) -> dict[str, list[int]]:
     """The files that were read to their end, by path."""
     with contextlib.suppress(FilememError, OSError, ValueError, RecursionError):
-        found = json.loads(disk.read(folder.bookkeeping(RECORD)))
+        found = json.loads(safe.read(folder.bookkeeping(RECORD)))
         return found if isinstance(found, dict) else {}
     return {}

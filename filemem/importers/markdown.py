@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import tzinfo
 
 from filemem.errors import Refused
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import is_temporary_name
 from filemem.files.memory import LARGEST
-from filemem.files.places import DEEPEST, Place, listed, spot, too_far
+from filemem.files.safe import DEEPEST, Place, listed, too_far
 from filemem.importers.exports import IMAGES, ImportedNote, Item, Seen, Skipped
 
 ATTACHMENTS = (*IMAGES, ".pdf", ".rtf", ".ps", ".eps")  # those that may hold no NUL
@@ -54,9 +54,8 @@ def _why_no_link(root: str, path: str) -> str:
 
 def _file(root: Place, path: str) -> ImportedNote | Skipped:
     """One file of the folder, or why it is no note."""
-    with spot(root / path) as at:
-        if not stat.S_ISREG(at.status().st_mode):
-            return Skipped(path, "no plain file")
+    if not stat.S_ISREG(safe.status(root / path).st_mode):
+        return Skipped(path, "no plain file")
     if path.lower().endswith(ATTACHMENTS):
         return Skipped(path, "an attachment, not a text file")
     return _note(path, root / path)
@@ -65,7 +64,7 @@ def _file(root: Place, path: str) -> ImportedNote | Skipped:
 def _note(path: str, full: str) -> ImportedNote | Skipped:
     """The file at `full` as the note `path`, unless it is binary or cannot be read."""
     try:
-        data = disk.read(full, LARGEST + 1)
+        data = safe.read(full, LARGEST + 1)
     except Refused as error:
         return Skipped(path, str(error))
     if b"\0" in data[:SNIFFED]:

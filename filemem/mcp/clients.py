@@ -13,7 +13,7 @@ import tomllib
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.text.plain import one_line
 
 _CONFIG = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
@@ -72,11 +72,11 @@ def write(client: Client, before: str, after: str) -> None:
     """Write the settings, unless they have changed since; an earlier version is beside them as `.before-filemem`."""
     where = os.path.realpath(place(client))
     if not before:
-        disk.make_folder(os.path.dirname(where))
-        disk.create(where, after.encode())
+        safe.make_folder(os.path.dirname(where))
+        safe.create(where, after.encode())
         return
-    disk.write(f"{where}.before-filemem", before.encode())
-    if not disk.edit(where, lambda data: after.encode() if data == before.encode() else None):
+    safe.write(f"{where}.before-filemem", before.encode())
+    if not safe.edit(where, lambda data: after.encode() if data == before.encode() else None):
         raise FilememError(f"{where} has changed meanwhile; nothing was written, so try again.")
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from filemem.errors import NotFound
-from filemem.files import pending_deletion, recalls
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
@@ -34,7 +34,7 @@ def path_of(folder: Folder, uri: str) -> str:
 
 def listed(folder: Folder, cursor: str | None) -> types.ListResourcesResult:
     """The memories in order of their paths, those behind the one that `cursor` names; what is withheld is not listed."""
-    hidden = pending_deletion.read(folder)
+    hidden = journal.pending_deletions(folder)
     stats = sorted(stat for stat in folder.files() if not hidden.hides(stat.path, 0) and stat.path > (cursor or ""))
     page = [
         types.Resource(
@@ -61,7 +61,7 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
     lines = [
         answers.KEPT_BACK if number in hidden or 0 in hidden else line for number, line in enumerate(memory.lines, 1)
     ]
-    recalls.note(folder, where, recalls.OPENED, at)
+    journal.note_recall(folder, where, journal.OPENED, at)
     text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_kind(where), text=text)])
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import disk, passages, said
+from filemem.files import passages, safe, saved_over
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
@@ -53,7 +53,7 @@ def _no_bookkeeping(folder: Folder) -> list[Problem]:
 def _cut_off(folder: Folder) -> list[Problem]:
     """A forgetting that was killed: what it set out to delete may stand somewhere still."""
     with contextlib.suppress(FilememError):
-        if disk.exists(folder.bookkeeping(MARK)):
+        if safe.exists(folder.bookkeeping(MARK)):
             remedy = "give the same filemem forget again, which finishes it"
             return [Problem(f"{BOOKKEEPING}/{MARK}", 1, "a forgetting was cut off", remedy)]
     return []
@@ -61,7 +61,7 @@ def _cut_off(folder: Folder) -> list[Problem]:
 
 def _lost(folder: Folder) -> Iterator[Problem]:
     """Turns that were kept and that an editor has saved over."""
-    for path, gone in said.lost(folder).items():
+    for path, gone in saved_over.lost(folder).items():
         first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
         count = "a turn that was kept is" if len(gone) == 1 else f"{len(gone):,} turns that were kept are"
         remedy = (

@@ -7,7 +7,7 @@ without a model there is none.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from filemem.files import config, pending_deletion, running
+from filemem.files import config, journal
 from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.models import Model, prompt
@@ -49,7 +49,7 @@ class NameCluster(NamedTuple):
 
 def clusters(folder: Folder, drawn: Graph, owner: str) -> list[NameCluster]:
     """The clusters of a graph, each with what was said of its lines as they are now."""
-    hidden, own, kept = pending_deletion.read(folder), config.of(folder).own, running.clusters(folder)
+    hidden, own, kept = journal.pending_deletions(folder), config.of(folder).own, journal.clusters(folder)
     found = []
     for names in drawn.clusters(owner):
         ties = [tie for tie in drawn.ties if tie.one in names and tie.other in names]
@@ -79,7 +79,7 @@ def summed_up(folder: Folder, found: Sequence[NameCluster], model: Model) -> lis
             said[one.digest] = one._replace(summary=text)
     by = one_line(model.name, 80)  # named for one without a sentence that holds, too, so that it is not asked for again
     after = [said.get(one.digest, one)._replace(by=by) if one in asked else one for one in found]
-    running.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.by})
+    journal.keep_clusters(folder, {one.digest: {"summary": one.summary, "by": one.by} for one in after if one.by})
     return after
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, disk, facts, pending_deletion, recalls
+from filemem.files import archive, config, facts, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory
@@ -164,9 +164,9 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
     with folder.locked():
         left = resume(folder)
         journal = folder.bookkeeping(JOURNAL)
-        disk.write(journal, _as_json(found))
+        safe.write(journal, _as_json(found))
         done = _carry_out(folder, found, log or ConsolidationLog(folder))
-        disk.delete(journal)
+        safe.delete(journal)
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
 
 
@@ -242,16 +242,16 @@ def _parted(folder: Folder, found: BatchPlan) -> tuple[BatchPlan, BatchPlan]:
 def resume(folder: Folder) -> Applied | None:
     """Finish the plan that a killed run has left; None where there is none."""
     journal = folder.bookkeeping(JOURNAL)
-    if not disk.exists(journal):
+    if not safe.exists(journal):
         return None
     with folder.locked():
         try:
-            done = _carry_out(folder, _from_json(json.loads(disk.read(journal))), ConsolidationLog(folder))
+            done = _carry_out(folder, _from_json(json.loads(safe.read(journal))), ConsolidationLog(folder))
         except NotFound:
             return None
         except (ValueError, TypeError, KeyError):
             done = None  # no plan of this version: its sessions are read again
-        disk.delete(journal)
+        safe.delete(journal)
     return done
 
 
@@ -313,9 +313,9 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     notes += kept.notes
     told_again = [one.path for one in done if one.action == UPDATE]
     if told_again:
-        recalls.note_all(folder, dict.fromkeys(told_again), recalls.CITED, at)
+        journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     for wish in found.forget:
-        pending_deletion.hold_back(folder, wish.asked, [*wish.turns, *wish.memories], at)
+        journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories], at)
         what = ", ".join(wish.memories or wish.turns)
         notes.append(
             f"Held back, as asked in {wish.asked}: {what}; filemem forget deletes it, filemem restore takes it back"

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import when_of
@@ -71,12 +71,12 @@ class ConsolidationLog:
     def read_on(self) -> None:
         """Take in the whole lines that were added since it was read, here or by another process."""
         try:
-            place = disk.open_regular(self.folder.bookkeeping(NAME))
+            place = safe.open_regular(self.folder.bookkeeping(NAME))
         except FilememError:
             return
         with open(place, "rb") as file:
-            if os.fstat(place).st_size > disk.MOST:
-                raise disk.too_large(self.folder.bookkeeping(NAME))
+            if os.fstat(place).st_size > safe.MOST:
+                raise safe.too_large(self.folder.bookkeeping(NAME))
             self._end = self._end if self._end <= os.fstat(place).st_size else 0  # somebody made it shorter
             file.seek(self._end)
             data = file.read()
@@ -118,7 +118,7 @@ class ConsolidationLog:
         """Append lines, durably, in one go."""
         lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
         with self.folder.locked():
-            disk.log(self.folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
+            safe.log(self.folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
         self.read_on()
 
     def unread(self, session: str, said: Sequence[str]) -> list[int]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import config, pending_deletion
+from filemem.files import config, journal
 from filemem.files.archive import live
 from filemem.files.folder import Folder
+from filemem.files.journal import PendingDeletion
 from filemem.files.memory import LARGEST, Memory, kind_of, when_of
 from filemem.files.passages import Passage
-from filemem.files.pending_deletion import PendingDeletion
 from filemem.files.transcript import ASSISTANT
 from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
 from filemem.remembering.supersession import display
@@ -89,7 +89,7 @@ def unread(folder: Folder, log: ConsolidationLog, paths: Iterable[str] | None = 
     chosen = in_order(folder) if paths is None else [path for path in in_order(folder) if path in set(paths)]
     for path in chosen:
         if log.sizes.get(live(path)) != sizes.get(path):
-            session = read(folder, path, log, pending_deletion.read(folder))
+            session = read(folder, path, log, journal.pending_deletions(folder))
             if session and session.unread:
                 yield session
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import facts, pending_deletion
+from filemem.files import facts, journal
 from filemem.files.archive import live
 from filemem.files.facts import plain
 from filemem.files.folder import Folder, numbered
@@ -127,7 +127,7 @@ class KnownMemories:
         self.paths: set[str] = set()
         self._live: dict[str, KnownMemory] = {}
         self._words: Counter[str] = Counter()
-        hidden = pending_deletion.read(folder)
+        hidden = journal.pending_deletions(folder)
         for stat in folder.files():
             self.paths.add(stat.path)
             if kind_of(stat.path) in KINDS and stat.size <= LARGEST and not hidden.hides(stat.path, 0):
@@ -138,7 +138,7 @@ class KnownMemories:
             memory = Memory(path, self.folder.read(path))
         except FilememError:
             return
-        if memory.binary or memory.particular("superseded_by") or memory.front.get(pending_deletion.MARK):
+        if memory.binary or memory.particular("superseded_by") or memory.front.get(journal.MARK):
             return
         own, known = self.log.untouched(path, memory.data), live(path) in self.log.written
         named, when = tuple(facts.sources(memory)), when_of(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import archive, pending_deletion
+from filemem.files import archive, journal
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import Memory, kind_of, when_of
 from filemem.files.passages import Passage
@@ -223,7 +223,7 @@ class Reader:
         self.time = filters.time_asked(parsed.spans, today)
         self._listed: dict[str, int] = {}  # a passage of the file, by path
         self._read: dict[str, Memory | None] = {}
-        self._pending = pending_deletion.read(self._folder)
+        self._pending = journal.pending_deletions(self._folder)
         self.names = frozenset(token for name in corpus.speaker_names for token in terms.tokens(name))
         self._voices = parsed.voices
         self._weights = {

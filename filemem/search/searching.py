@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
@@ -87,7 +87,7 @@ def search_files(
 def _meaning(index: Index, corpus: Corpus, query: str) -> "Meaning | None":
     """What ranks by meaning, where the settings name a model for it; most do not, and then nothing is loaded for it."""
     try:
-        settings = disk.read(os.path.join(index.folder.store, "filemem.yaml"))
+        settings = safe.read(os.path.join(index.folder.store, "filemem.yaml"))
         if not _EMBEDDINGS.search(settings):
             return None
         from filemem.search import vectors  # noqa: PLC0415  YAML and what asks an endpoint: twice a whole search

@@ -14,9 +14,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from filemem.errors import FilememError
-from filemem.files import disk
+from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.places import names_in
+from filemem.files.safe import names_in
 
 FOLDER = "vectors"  # in the bookkeeping
 KEY = 16  # bytes of a key, which is told in hexadecimal
@@ -49,7 +49,7 @@ class VectorFiles:
             with contextlib.suppress(
                 FilememError, OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError
             ):
-                head, _, data = disk.read(os.path.join(self._folder, name)).partition(b"\n")
+                head, _, data = safe.read(os.path.join(self._folder, name)).partition(b"\n")
                 facts = json.loads(head)
                 size = facts["count"] * KEY
                 if facts["made"] == self._made and facts["check"] == zlib.crc32(data) and size < len(data):
@@ -95,7 +95,7 @@ class VectorFiles:
             new.add(self._write(wanted[at : at + some], array("f", b"".join(values))))
         for name in self._names() - new:
             with contextlib.suppress(FilememError):
-                disk.delete(os.path.join(self._folder, name))
+                safe.delete(os.path.join(self._folder, name))
         self._clear()
         self.refresh()
 
@@ -103,8 +103,8 @@ class VectorFiles:
         data = b"".join(map(bytes.fromhex, keys)) + values.tobytes()
         head = json.dumps({"made": self._made, "count": len(keys), "check": zlib.crc32(data)}).encode()
         name = hashlib.blake2b(data, digest_size=KEY).hexdigest() + _ENDING
-        disk.make_folder(self._folder)
-        disk.write(os.path.join(self._folder, name), head + b"\n" + data)
+        safe.make_folder(self._folder)
+        safe.write(os.path.join(self._folder, name), head + b"\n" + data)
         return name
 
     def _vector(self, place: int) -> array[float]:
@@ -138,7 +138,7 @@ def _numpy() -> Any:
 def drop(folder: Folder) -> bool:
     """Delete all vectors of a user's memories; says whether there were any. Raises FilememError or OSError."""
     place = folder.bookkeeping(FOLDER)
-    found = disk.exists(place)
+    found = safe.exists(place)
     for name in names_in(place) if found else ():
-        disk.delete(place / name)
+        safe.delete(place / name)
     return found

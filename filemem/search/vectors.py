@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from filemem.endpoint import BATCH, Embedder, ModelError
 from filemem.errors import FilememError
-from filemem.files import config, disk, globs, pending_deletion
+from filemem.files import config, globs, journal, safe
 from filemem.files.folder import Folder
+from filemem.files.journal import PendingDeletion
 from filemem.files.memory import Memory
-from filemem.files.pending_deletion import PendingDeletion
 from filemem.index import Index
 from filemem.index.corpus import Corpus, IndexedFile
 from filemem.search import evidence
@@ -70,7 +70,7 @@ class Vectors:
             with contextlib.suppress(
                 FilememError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
             ):
-                facts = json.loads(disk.read(self._folder / _LISTING))
+                facts = json.loads(safe.read(self._folder / _LISTING))
                 if facts["made"] == self._made:
                     found = (
                         (path, (list(stats), list(map(str, keys)))) for path, (stats, keys) in facts["files"].items()
@@ -80,9 +80,9 @@ class Vectors:
     def _save(self) -> None:
         self._changed = False
         with contextlib.suppress(FilememError, OSError):
-            disk.make_folder(self._folder)
+            safe.make_folder(self._folder)
             facts = {"made": self._made, "files": self._listed}
-            disk.write(self._folder / _LISTING, json.dumps(facts, separators=(",", ":")).encode())
+            safe.write(self._folder / _LISTING, json.dumps(facts, separators=(",", ":")).encode())
 
     def _texts(self, memory: Memory) -> Iterator[tuple[int, str]]:
         """What is sent for each passage of a file, without secrets, and its line."""
@@ -116,7 +116,7 @@ class Vectors:
 
     def _missing(self, index: Index, corpus: Corpus, most: float) -> dict[str, str]:
         """Texts without a vector, by key: about so many, of whole files."""
-        hidden: PendingDeletion = pending_deletion.read(index.folder)
+        hidden: PendingDeletion = journal.pending_deletions(index.folder)
         found: dict[str, str] = {}
         for entry in self._wanted(corpus):
             if len(found) >= most:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from filemem.chat.conversation import Conversation, Listener, Stopped
 from filemem.errors import FilememError
-from filemem.files import disk, logs
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
@@ -192,19 +192,19 @@ class Chats:
     def _read(self) -> list[tuple[str, str, str]]:
         """The digests of what had been said, all of it and the person's part, each with its transcript; oldest first."""
         found = []
-        for one in logs.values(self.user.bookkeeping(RECORD)):
+        for one in journal.values(self.user.bookkeeping(RECORD)):
             with contextlib.suppress(TypeError, KeyError, AttributeError):
                 found.append((str(one["said"]), str(one.get("person", "")), str(one.get("path", ""))))
         return found
 
     def _note(self, said: Said, path: str) -> None:
         alone = {"said": _key(said)}
-        lines = logs.line(alone) + logs.line({**alone, "person": _key(_persons(said)), "path": path})
+        lines = journal.line(alone) + journal.line({**alone, "person": _key(_persons(said)), "path": path})
         with self.user.locked():
             place = self.user.bookkeeping(RECORD)
-            if logs.add(place, lines) > LARGEST:
-                data = disk.read(place)
-                disk.write(place, data[data.index(b"\n", len(data) // 2) + 1 :])
+            if journal.add(place, lines) > LARGEST:
+                data = safe.read(place)
+                safe.write(place, data[data.index(b"\n", len(data) // 2) + 1 :])
 
 
 def _persons(said: Said) -> Said:

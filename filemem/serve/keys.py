@@ -12,7 +12,7 @@ import secrets
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import disk, trust
+from filemem.files import safe, trust
 from filemem.text.plain import digest
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # where nobody else can ask
@@ -51,18 +51,18 @@ class KeyRing(NamedTuple):
         return gone
 
     def _change(self, root: str, change: Any) -> None:
-        disk.make_folder(trust.folder())
-        with disk.lock(os.path.join(trust.folder(), "lock")):
+        safe.make_folder(trust.folder())
+        with safe.lock(os.path.join(trust.folder(), "lock")):
             kept, place = self._all(), os.path.realpath(root)
             kept[place] = change(kept.get(place, {}))
             text = json.dumps({where: keys for where, keys in kept.items() if keys}, ensure_ascii=False, indent=1)
-            disk.write(os.path.join(trust.folder(), self.name), text.encode("utf-8", "surrogateescape"))
+            safe.write(os.path.join(trust.folder(), self.name), text.encode("utf-8", "surrogateescape"))
 
     def _all(self) -> dict[str, Keys]:
         place = os.path.join(trust.folder(), self.name)
         with contextlib.suppress(NotFound):
             try:
-                found = json.loads(disk.read(place).decode("utf-8", "surrogateescape"))
+                found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
                 return {where: {hash: {"user": one["user"], "made": one["made"]} for hash, one in keys.items()}
                         for where, keys in found.items()}  # fmt: skip
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

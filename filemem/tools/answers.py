@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.files import pending_deletion
+from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, when_of
 from filemem.files.passages import TURN_HEAD, Passage
@@ -128,7 +128,7 @@ class _Days:
 
 def hidden_lines(folder: Folder, path: str) -> set[int]:
     """The lines of a file that are withheld, 0 where all of them are."""
-    found = pending_deletion.read(folder)
+    found = journal.pending_deletions(folder)
     if not found or found.hides(path, 0):
         return {0} if found else set()
     with contextlib.suppress(FilememError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from filemem import index
 from filemem.errors import FilememError, NotFound
-from filemem.files import config, recalls
+from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.grep import example, grep
 from filemem.search import search_files
@@ -89,7 +89,7 @@ class Toolbox:
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
         if self.noting:
-            recalls.note(self._folder, where, recalls.OPENED, self._now())
+            journal.note_recall(self._folder, where, journal.OPENED, self._now())
         closed = []
         while len(self.open_files) > self._config.open_files:
             closed.append(next(iter(self.open_files)))

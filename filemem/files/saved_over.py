@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from filemem.errors import FilememError
-from filemem.files import disk, logs
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, live
 from filemem.files.passages import Passage, turns
@@ -25,16 +25,16 @@ def note(folder: Folder, session: str, turn: str) -> None:
     """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
     place = folder.bookkeeping(NAME)
     with contextlib.suppress(OSError, FilememError):
-        if logs.add(place, logs.line({"session": live(session), "turn": turn})) > MOST:
-            newest = disk.read(place)[-MOST // 2 :]
-            disk.write(place, newest.partition(b"\n")[2])
+        if journal.add(place, journal.line({"session": live(session), "turn": turn})) > MOST:
+            newest = safe.read(place)[-MOST // 2 :]
+            safe.write(place, newest.partition(b"\n")[2])
 
 
 def kept(folder: Folder) -> dict[str, list[str]]:
     """The turns by the live path of their session, in the order in which they were said."""
     found: dict[str, list[str]] = {}
     with contextlib.suppress(OSError):
-        for entry in logs.values(folder.bookkeeping(NAME)):
+        for entry in journal.values(folder.bookkeeping(NAME)):
             with contextlib.suppress(TypeError, KeyError):
                 found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
     return found
@@ -93,7 +93,7 @@ def forget_lost(folder: Folder, path: str) -> int:
         found[live(path)] = [turn for turn in said if turn not in gone]
         entries = [{"session": name, "turn": turn} for name, turns in found.items() for turn in turns]
         if gone:
-            logs.rewrite(folder.bookkeeping(NAME), entries)
+            journal.rewrite(folder.bookkeeping(NAME), entries)
     return len(gone)
 
 

@@ -1,0 +1,407 @@
+"""All bookkeeping that cannot be rebuilt: logs in `.filemem/`, a line for each entry, to which the program only adds.
+
+Two clones merge them by union. Reading is bounded; a line that a kill has torn, or somebody has spoilt, says nothing, and hides
+no other. What lies beside the memories and never in them: recalls, what is held back until it is deleted, what was imported,
+and summaries of conversations, which a model wrote.
+"""
+
+import contextlib
+import datetime as dt
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import safe
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory, live
+from filemem.files.passages import Passage
+from filemem.files.safe import Place
+from filemem.text.plain import digest
+
+# -- lines -----------------------------------------------------------------------------------------------------------
+
+
+def line(value: Any) -> bytes:
+    """A JSON value as a line."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def parsed(data: bytes) -> Iterator[Any]:
+    """The JSON values of the lines in these bytes."""
+    for text in data.decode(errors="replace").split("\n"):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield json.loads(text)
+
+
+def values(place: str) -> Iterator[Any]:
+    """The JSON values of a log's lines; none where there is no log that may be read. Raises OSError where the system fails:
+    what was not read must not be rewritten.
+    """
+    data = b""
+    with contextlib.suppress(FilememError):
+        data = safe.read(place)
+    yield from parsed(data)
+
+
+def add(place: str, lines: bytes, *, durably: bool = False) -> int:
+    """Add lines as they are to a log, made where there is none, behind what may be torn; returns how large it is then.
+
+    Nothing is rewritten, so that a large log costs no more than a small one, and a kill may tear the last line; where it must
+    not, there is `safe.log`. Raises FilememError or OSError.
+    """
+    with open(safe.open_regular(place, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
+        left = memoryview(safe.from_new_line(safe.tail(file), lines))
+        while left:
+            left = left[file.write(left) or 0 :]
+        if durably:
+            os.fsync(file.fileno())
+        return file.tell()
+
+
+def rewrite(place: str, entries: Iterable[Any]) -> None:
+    """Let a log have just these entries, durably; without any there is none."""
+    if lines := b"".join(map(line, entries)):
+        safe.write(place, lines)
+    elif safe.exists(place):
+        safe.delete(place)
+
+
+# -- recalls ---------------------------------------------------------------------------------------------------------
+
+# One line a recall: `2026-11-20T09:31<TAB>open<TAB>facts/2026/2026-11-20-tea.md`. A job that puts a memory into the archive adds
+# a line as well (`archived`): what is recalled after it comes back.
+RECALLS = "recalls.log"
+OPENED, CITED, RESTORED = "open", "cited", "restored"  # recalls
+ARCHIVED = "archived"  # no recall
+
+
+class RecallHistory(list[dt.date]):
+    """What the log says of one memory: the days of its recalls, some of them twice; when it was recalled last and archived
+    last (`2026-11-20T09:31`, empty for never); whether it was recalled since.
+
+    A list, so that reading a million lines touches one object for each, not two.
+    """
+
+    __slots__ = ("archived", "last", "since")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = b""
+        self.archived = b""
+        self.since = False
+
+
+def note_recall(folder: Folder, path: str, how: str, at: dt.datetime) -> None:
+    """Append one recall (`how` is `open` or `cited`); a log that cannot be written never spoils a reading."""
+    with contextlib.suppress(FilememError, OSError):
+        note_recalls(folder, [path], how, at, wait=1.0)
+
+
+def note_recalls(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime, wait: float = 10.0) -> None:
+    """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
+    lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{live(path)}\n" for path in paths)
+    with folder.locked(wait):
+        log, data = folder.bookkeeping(RECALLS), lines.encode("utf-8", "replace")
+        if len(data) <= safe.PAGE:
+            safe.log(log, data)
+        else:  # a kill may cut a path off: it then names no memory, and the job that wrote it is done again
+            add(log, data, durably=True)
+
+
+def recalled(folder: Folder) -> dict[str, RecallHistory]:
+    """What the log says, by the memory's live path. Reads line by line: a log of a million lines takes a second."""
+    found: dict[bytes, RecallHistory] = {}
+    known: dict[bytes, dt.date] = {}  # one object for each day, however often it is named
+    try:
+        log = safe.open_regular(folder.bookkeeping(RECALLS))
+    except FilememError:
+        return {}
+    with open(log, "rb") as file:
+        if os.fstat(log).st_size > safe.MOST:
+            raise safe.too_large(folder.bookkeeping(RECALLS))
+        for line in file:
+            try:
+                at, how, path = line.split(b"\t")
+                trail = found[path]
+            except ValueError:
+                continue
+            except KeyError:
+                trail = found[path] = RecallHistory()
+            if how == b"archived":
+                trail.archived = max(trail.archived, at)
+                trail.since = trail.last > trail.archived
+                continue
+            try:
+                day = known[at[:10]]
+            except KeyError:
+                try:
+                    day = known[at[:10]] = dt.date.fromisoformat(at[:10].decode(errors="replace"))
+                except ValueError:
+                    continue
+            trail.append(day)
+            if at > trail.last:
+                trail.last = at
+            if trail.archived and at >= trail.archived:
+                trail.since = True
+    return {path.rstrip(b"\n").decode(errors="replace"): trail for path, trail in found.items()}
+
+
+def fold_recalls(folder: Folder) -> int:
+    """Keep one line for each day on which a memory was recalled, the last; returns the number of lines that went.
+
+    Retention asks for days alone, so it is what it was; and for what was recalled since it was archived, so the last
+    `archived` line of each memory stays as well.
+    """
+    log = folder.bookkeeping(RECALLS)
+    if not safe.exists(log):
+        return 0
+    gone = 0
+
+    def folded(data: bytes) -> bytes:
+        nonlocal gone
+        lines = data.splitlines(True)
+        last: dict[tuple[bytes, bytes], int] = {}
+        for number, line in enumerate(lines):
+            at, _, rest = line.partition(b"\t")
+            how, _, path = rest.partition(b"\t")
+            key = (path.rstrip(b"\n"), how if how == b"archived" else at[:10])
+            if key not in last or lines[last[key]][:16] <= at:
+                last[key] = number
+        gone = len(lines) - len(last)
+        return b"".join(lines[number] for number in sorted(last.values()))
+
+    with folder.locked():
+        safe.edit(log, folded)
+    return gone
+
+
+# -- what waits for its deletion -------------------------------------------------------------------------------------
+
+# One line a place: `2026-11-20T09:31<TAB>withheld<TAB>by<TAB>place`, both as `path:line`, or the path alone for a whole memory;
+# `by` is the turn that asked. A line `released` takes back what one turn withheld. A forgetting deletes their lines here too.
+PENDING = "withheld.log"  # as stores have it
+HELD, RELEASED = "withheld", "released"
+MARK = "withheld"  # the key of front matter that says so in the memory itself
+
+
+class PendingDeletion:
+    """What is withheld: places by the turn that asked for it."""
+
+    def __init__(self, places: dict[str, list[str]]) -> None:
+        self.places = places
+        self._all = {place for found in places.values() for place in found}
+
+    def __bool__(self) -> bool:
+        """Is anything withheld?"""
+        return bool(self._all)
+
+    def hides(self, path: str, line: int) -> bool:
+        """Is the passage that begins at a line of a memory withheld?"""
+        path = live(path)
+        return bool(self._all) and (path in self._all or f"{path}:{line}" in self._all)
+
+
+def pending_deletions(folder: Folder) -> PendingDeletion:
+    """What is withheld now; a note that cannot be read withholds nothing."""
+    try:
+        text = safe.read(folder.bookkeeping(PENDING)).decode("utf-8", "replace")
+    except (FilememError, OSError):
+        return PendingDeletion({})
+    places: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        _, _, rest = line.partition("\t")
+        how, _, rest = rest.partition("\t")
+        by, _, place = rest.partition("\t")
+        if how == HELD and place:
+            places.setdefault(by, []).append(place)
+        elif how == RELEASED:
+            places.pop(by, None)
+    return PendingDeletion(places)
+
+
+def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
+    """Withhold places because a turn asked for it."""
+    _add_pending(folder, (f"{at:%Y-%m-%dT%H:%M}\t{HELD}\t{by}\t{live(place)}\n" for place in places))
+
+
+def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
+    """Take back whatever withheld one of these memories, with all else that the same turn withheld."""
+    wanted = set(map(live, paths))
+    found = [by for by, places in pending_deletions(folder).places.items() if wanted.intersection(places)]
+    _add_pending(folder, (f"{at:%Y-%m-%dT%H:%M}\t{RELEASED}\t{by}\t\n" for by in found))
+
+
+def _add_pending(folder: Folder, lines: Iterable[str]) -> None:
+    data = "".join(lines).encode("utf-8", "replace")
+    if data:
+        with folder.locked():
+            safe.log(folder.bookkeeping(PENDING), data)
+
+
+# -- what was imported -----------------------------------------------------------------------------------------------
+
+# A line for each time that something was taken: the origin (`chatgpt:<id>`), the memory that it went to, and its parts: ids of
+# turns, or the digest of a note. A session is known by the `origin` in its front matter as well, so losing the record doubles
+# nothing.
+IMPORTS = "imports.jsonl"
+HEAD = 8192  # bytes of a session in which its front matter is looked for
+
+
+class Imported(NamedTuple):
+    """What came from one origin: the path that it was last given (empty: forgotten), and its parts in their order."""
+
+    path: str
+    parts: list[str]
+
+
+def forget_import(folder: Folder, memory: Memory) -> None:
+    """Take a deleted memory's name out of the record; that it was imported stays there, so it never comes back."""
+    name, origin = live(memory.path), memory.front.get("origin")
+
+    def nameless(line: bytes) -> bytes:
+        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            entry = json.loads(line)
+            if live(entry["path"]) == name or entry["origin"] == origin:
+                return json.dumps({**entry, "path": ""}).encode()
+        return line
+
+    with folder.locked(), contextlib.suppress(NotFound):
+        safe.edit(folder.bookkeeping(IMPORTS), lambda data: b"\n".join(map(nameless, data.split(b"\n"))))
+
+
+class _Record:
+    """What stands in the record of one user, read on at every question, because another process may be importing too."""
+
+    def __init__(self) -> None:
+        self._imported: dict[str, Imported] = {}
+        self._file, self._read = (0, 0), 0  # the device and inode that was read, and how far
+
+    def now(self, where: Place) -> dict[str, Imported]:
+        """What is recorded as of now at `where`, by origin. A record that was replaced, or has become shorter, is read anew."""
+        with contextlib.suppress(FilememError), open(safe.open_regular(where), "rb") as file:
+            stat = os.fstat(file.fileno())
+            if (stat.st_dev, stat.st_ino) != self._file or stat.st_size < self._read:
+                self._imported, self._file, self._read = {}, (stat.st_dev, stat.st_ino), 0
+            file.seek(self._read)
+            data = file.read(safe.MOST)
+            whole = data[: data.rfind(b"\n") + 1]
+            self._read += len(whole)
+            for entry in parsed(whole):
+                with contextlib.suppress(KeyError, TypeError):
+                    before = self._imported.get(entry["origin"], Imported("", []))
+                    parts = [*before.parts, *map(str, entry["parts"])]
+                    self._imported[entry["origin"]] = Imported(str(entry["path"]), parts)
+        return self._imported
+
+
+class Origins:
+    """Where what one user imported came from, for one import: sessions are looked for once."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self._record: _Record = folder.cached.setdefault(IMPORTS, _Record())
+        self._sessions: dict[bool, dict[str, str]] = {}
+
+    def of(self, origin: str) -> Imported | None:
+        """What has been imported from `origin`; None where nothing has."""
+        return self._record.now(self.folder.bookkeeping(IMPORTS)).get(origin)
+
+    def add(self, origin: str, path: str, parts: list[str]) -> None:
+        """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
+
+        Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
+        """
+        line = json.dumps({"origin": origin, "path": path, "parts": parts}).encode() + b"\n"
+        add(self.folder.bookkeeping(IMPORTS), line)
+
+    def place(self, path: str) -> str | None:
+        """Where the memory `path` lies now, live or archived; None where it is gone."""
+        return next(self.folder.standing(path), None)
+
+    def session(self, origin: str) -> str | None:
+        """Where the session from `origin` lies now, moved or renamed by hand as it may be; None where it is gone.
+
+        An origin that is not recorded is looked for only in sessions that are not either, so that one more conversation
+        does not read all that were taken before it.
+        """
+        recorded = self._record.now(self.folder.bookkeeping(IMPORTS))
+        imported = recorded.get(origin)
+        path = self.place(imported.path) if imported else None
+        if path and self._origin(path) in (origin, ""):
+            return path
+        everywhere = imported is not None
+        if everywhere not in self._sessions:
+            known = set[str]() if everywhere else {one.path for one in recorded.values()}
+            paths = (
+                path for path in self.folder.paths() if "sessions" in path.split("/")[:2] and live(path) not in known
+            )
+            self._sessions[everywhere] = {found: path for path in paths if (found := self._origin(path))}
+        return self._sessions[everywhere].get(origin)
+
+    def _origin(self, path: str) -> str:
+        """The origin in a session's front matter, or nothing."""
+        with contextlib.suppress(NotFound, Refused):
+            head = self.folder.read(path, HEAD)
+            return str(Memory(path, head).front.get("origin", "")) if b"origin" in head else ""
+        return ""
+
+
+# -- the running summary of a conversation ---------------------------------------------------------------------------
+
+# A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. So
+# it is with what it said of clusters of names, by the digest of their lines. All of it goes at any forgetting.
+RUNNING, CLUSTERS = "running", "clusters"
+
+
+class RunningSummary(NamedTuple):
+    """What the first `turns` of a conversation came to."""
+
+    text: str
+    turns: int
+
+
+NOTHING = RunningSummary("", 0)
+
+
+def running_summary(folder: Folder, session: str, said: Sequence[Passage]) -> RunningSummary:
+    """The summary of a session of which these are the turns; NOTHING where there is none of its first ones."""
+    with contextlib.suppress(FilememError, ValueError, TypeError, KeyError, AttributeError):
+        kept = json.loads(safe.read(_kept_at(folder, session)))
+        found = RunningSummary(str(kept["summary"]), int(kept["turns"]))
+        if 0 < found.turns <= len(said) and kept["digest"] == _digest_of(said[: found.turns]):
+            return found
+    return NOTHING
+
+
+def keep_summary(folder: Folder, session: str, said: Sequence[Passage], text: str) -> None:
+    """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
+    _keep(_kept_at(folder, session), {"turns": len(said), "digest": _digest_of(said), "summary": text})
+
+
+def clusters(folder: Folder) -> dict[str, dict[str, str]]:
+    """What was said of clusters, and by which model, by the digest of their lines."""
+    with contextlib.suppress(FilememError, ValueError, TypeError, KeyError, AttributeError):
+        kept = json.loads(safe.read(_kept_at(folder, CLUSTERS))).items()
+        return {key: {"summary": str(one["summary"]), "by": str(one["by"])} for key, one in kept}
+    return {}
+
+
+def keep_clusters(folder: Folder, found: dict[str, dict[str, str]]) -> None:
+    """Keep what was said of clusters, and nothing of any other; what cannot be written is asked for again."""
+    _keep(_kept_at(folder, CLUSTERS), found)
+
+
+def _keep(place: Place, value: object) -> None:
+    with contextlib.suppress(FilememError, OSError):
+        safe.make_folder(place.folder)
+        safe.write(place, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _kept_at(folder: Folder, session: str) -> Place:
+    return folder.bookkeeping(f"{RUNNING}/{os.path.splitext(os.path.basename(session))[0]}.json")
+
+
+def _digest_of(said: Sequence[Passage]) -> str:
+    return digest("\0".join(f"{turn.speaker}\0{turn.text}" for turn in said), 24)
