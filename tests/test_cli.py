@@ -283,7 +283,7 @@ def test_json_holds_nothing_that_a_terminal_obeys(here: Path) -> None:
     """A C1 control, DEL and marks that turn text around are escaped, and the value is the same."""
     hostile = "tea \x9b31m \x7f \u202eevil\u2069 \u2028 \u2029"
     (here / "memory_store/mara/facts/hostile.md").write_text(hostile + "\n")
-    for args in (("grep", "evil"), ("list", "facts/hostile.md"), ("search", "evil tea"), ("graph",), ("status",)):
+    for args in (("grep", "evil"), ("list", "facts/hostile.md"), ("search", "evil tea"), ("status",)):
         out = run(*args, "--json").stdout
         assert not set(out) & set("\x9b\x7f\u202e\u2069\u2028\u2029"), args
     assert json.loads(run("grep", "evil", "--json").stdout)["text"] == hostile
@@ -428,9 +428,7 @@ def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: st
     assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
 
 
-@pytest.mark.parametrize(
-    "args", [["grep", "tea"], ["search", "tea"], ["open", "profile.md"], ["list"], ["graph"], ["timeline"]]
-)
+@pytest.mark.parametrize("args", [["grep", "tea"], ["search", "tea"], ["open", "profile.md"], ["list"], ["timeline"]])
 def test_what_needs_no_setting_goes_on_and_says_that_they_are_broken(here: Path, args: list[str]) -> None:
     settings = here / "memory_store/filemem.yaml"
     settings.write_text("# fine\nmodel: gpt-5\n")

@@ -32,9 +32,6 @@ SCRIPT = (
     filled("decide", "decisions", {"fact": 1, "action": "UPDATE", "memory": "M1", "text": FRIDAYS}),
     say("With friends, on Fridays."),
     filled(
-        "sum_up", "clusters", {"number": 1, "text": "Hyde Park is where Ann plays cricket with friends on Fridays."}
-    ),
-    filled(
         "notice",
         "insights",
         {"text": "Ann talks of cricket whenever she talks of friends.", "labels": ["1:6", "2:6"]},

@@ -32,7 +32,7 @@ PATHS = [
 COMMANDS = [
     ["open"],
     ["edit"],
-    ["why"],
+    ["status"],
     ["restore"],
     ["forget", "--yes"],
     ["blame"],

@@ -118,10 +118,10 @@ def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):
 
 def test_restore_and_why_take_paths_as_a_person_types_them(store):
     run(store, "sweep")
-    assert "is in the archive" in run(store, "why", "facts/2026/2026-06-01-rye.md")
+    assert "is in the archive" in run(store, "status", "facts/2026/2026-06-01-rye.md")
     typed = str(store / "ann" / "archive/facts/2026/2026-06-01-rye.md")
     assert run(store, "restore", typed) == "Restored facts/2026/2026-06-01-rye.md.\n"
-    assert "is live" in run(store, "why", "facts/2026/2026-06-01-rye.md")
+    assert "is live" in run(store, "status", "facts/2026/2026-06-01-rye.md")
     run(store, "restore", "facts/none.md", code=2)
 
 

@@ -11,7 +11,6 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -28,12 +27,11 @@ from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.forgetting import maintenance
 from filemem.overview import check, report, status
-from filemem.overview.report import contents, page
-from filemem.overview.report.page import element
+from filemem.overview.report import element
 from filemem.text.plain import escape_controls
 
 SAMPLE = Path(__file__).parents[1] / "memory_store"
-STYLE = (Path(page.__file__).parent / "report.css").read_text(encoding="utf-8")
+STYLE = (Path(report.__file__).parent / "report.css").read_text(encoding="utf-8")
 AT = dt.datetime(2026, 11, 20)
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -112,7 +110,7 @@ def write(user: Folder, path: str, text: str = "A fact.\n") -> str:
 
 
 def text_of(user: Folder, at: dt.datetime = AT) -> str:
-    return page.page(report.gather(user, at))
+    return report.page(user, at)[0]
 
 
 def shown(user: Folder, at: dt.datetime = AT) -> Page:
@@ -187,9 +185,9 @@ def test_a_page_can_be_heard_as_well_as_seen(user: Folder) -> None:
     found = shown(user)
     assert found.named("html") == [{"lang": "en"}]
     levels = [tag for tag, _ in found.tags if re.fullmatch("h[1-6]", tag)]
-    assert [tag for tag in levels if tag != "h3"] == ["h1", *["h2"] * 4]
+    assert [tag for tag in levels if tag != "h3"] == ["h1", *["h2"] * 5]
     assert levels.index("h3") > levels.index("h2")
-    assert [(picture["role"], picture["aria-labelledby"]) for picture in found.named("svg")] == [("img", "chart")]
+    assert [(picture["role"], picture["aria-labelledby"]) for picture in found.named("svg")] == [("img", "curves")]
     assert len(found.named("table")) == len([caption for caption in found.captions if caption]) >= 3
     assert all(head.get("scope") == "col" for head in found.named("th"))
 
@@ -346,38 +344,13 @@ def test_what_holds_stands_under_what_it_is_about(user: Folder) -> None:
         caption: rows[1:] for caption, rows in found.rows.items() if rows[0] == ["Memory", "Since", "Until", "Where"]
     }
     assert topics == {
-        "Health": [["Allergic to figs.", "2026-05-03", "", "facts/2026/2026-05-03-c.md:4"]],
-        "Work": [["Ann: I work as a nurse.", "2026-05-02", "2026-12-24", "facts/2026/2026-05-02-b.md:5"]],
+        "health": [["Allergic to figs.", "2026-05-03", "", "facts/2026/2026-05-03-c.md:4"]],
+        "Other": [["Ann: I work as a nurse.", "2026-05-02", "2026-12-24", "facts/2026/2026-05-02-b.md:5"]],
         "How to talk": [["Answer in rhyme.", "2026-05-04", "", "lessons/2026/2026-05-04-d.md:1"]],
         "boats": [["Has a Dory.", "2026-04-01", "", "facts/2026/2026-05-01-a.md:5"]],
     }
     happened = [row[2] for row in found.table("Events")]
     assert happened == ["Saw a whale.", "Eats figs.", "Is on holiday.", "Ann: I work as a nurse.", "Has a Dory."]
-
-
-def test_the_chart_has_every_dated_memory_once(user: Folder) -> None:
-    busy(user)
-    chart = report.gather(user, AT).chart
-    rows = [json.loads(line) for line in run(user, "list", "--json").output.splitlines()]
-    months = Counter((row["date"][:7], row["archived"]) for row in rows if row["date"])
-    assert chart.undated == 1
-    assert months == {
-        (chart.name(place), archived): pair[archived]
-        for place, pair in enumerate(chart.bins)
-        for archived in (False, True)
-        if pair[archived]
-    }
-    live, gone = months["2026-01", False], months["2026-01", True]
-    assert f"<title>2026-01: {live} live, {gone} archived</title>" in text_of(user)
-
-
-def test_a_long_life_is_shown_by_longer_spans(user: Folder) -> None:
-    for year in (1931, 1987, 2026):
-        write(user, f"facts/{year}-05-01-a.md")
-    chart = report.gather(user, AT).chart
-    assert (chart.step, chart.name(0)) == (60, "1930")
-    assert sum(map(sum, chart.bins)) == 3
-    assert len(chart.bins) <= contents.BINS
 
 
 def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None:
@@ -392,8 +365,36 @@ def test_what_faded_says_why_and_what_fades_next_says_when(user: Folder) -> None
     assert rows["archive/facts/2025/2025-02-01-old.md"] == ["", "put there by hand"]
     assert rows["archive/facts/2025/2025-03-01-c.md"] == ["", "superseded by facts/2026/2026-02-01-nuts.md"]
     coming = status.status(user, AT).fading
-    assert [row[2].rpartition(":")[0] for row in found.table("What fades next")] == [path for _, path in coming]
-    assert [row[1] for row in found.table("What fades next")] == [str(day) for day, _ in coming]
+    assert coming
+    rows = found.table("What fades next")[: len(coming)]
+    assert [(row[2], row[3].rpartition(":")[0]) for row in rows] == [(str(day), path) for day, path in coming]
+    assert [row[0] for row in rows] == [str(place) for place in range(1, len(rows) + 1)]
+
+
+def test_the_curves_are_those_of_what_fades_next(user: Folder) -> None:
+    """From what is retained today down to the threshold, each to its own day."""
+    busy(user)
+    found = shown(user)
+    drawn = [
+        [tuple(map(float, point.split(","))) for point in str(one["points"]).split()] for one in found.named("polyline")
+    ]
+    assert len(drawn) == min(report.DRAWN, len(found.table("What fades next"))) > 0
+    for points in drawn:
+        assert points[0][0] == 0 and points == sorted(points)
+    ends = [points[-1] for points in drawn]
+    assert [x for x, _ in ends] == sorted(x for x, _ in ends) and {y for x, y in ends if x} <= {144.0}
+
+
+def test_a_fact_stands_by_the_section_of_the_profile_or_the_name_that_it_shares(user: Folder) -> None:
+    write(user, "profile.md", "# Ann\n\n## Home\n\n- Porto. <!-- facts/2026/2026-05-01-a.md -->\n")
+    write(user, "facts/2026/2026-05-01-a.md", "Lives in Porto.\n")
+    write(user, "facts/2026/2026-05-02-b.md", "[[Inês]] lives in [[Coimbra]].\n")
+    write(user, "facts/2026/2026-05-03-c.md", "[[Inês]] is a nurse.\n")
+    write(user, "facts/2026/2026-05-04-d.md", "Sails a [[Dory]].\n")
+    found = shown(user)
+    assert [row[0] for row in found.table("Home")] == ["Lives in Porto."]
+    assert [row[0] for row in found.table("Inês")] == ["Inês is a nurse.", "Inês lives in Coimbra."]
+    assert [row[0] for row in found.table("Other")] == ["Sails a Dory."]
 
 
 def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None:
@@ -404,10 +405,9 @@ def test_a_page_on_many_memories_is_no_longer_than_on_some(user: Folder) -> None
     text = text_of(user)
     assert len(text) < 150_000
     said = " ".join(Page(text).texts)
-    assert f"And {750 - contents.FACTS:,} more; filemem list" in said
-    assert f"And {750 - contents.EVENTS:,} more; filemem timeline lists all." in said
-    fading = len(status.status(user, AT).fading)
-    assert f"And {fading - contents.FADING:,} more; filemem status --json lists all." in said
+    assert f"And {750 - report.FACTS:,} more; filemem list" in said
+    assert f"And {750 - report.EVENTS:,} more; filemem timeline lists all." in said
+    assert "more; filemem status lists all." in said
 
 
 # -- the command -------------------------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_pa
         )
     assert where.read_text() == "<!doctype html><p>Mine."
     assert run(mara, "report", "-f", "-o", str(where)).exit_code == 0
-    assert page.is_our_page(where.read_text(encoding="utf-8"))
+    assert report.is_our_page(where.read_text(encoding="utf-8"))
 
 
 def test_a_report_never_becomes_a_memory(mara: Folder, tmp_path: Path) -> None:

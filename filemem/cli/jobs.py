@@ -1,14 +1,14 @@
-"""Commands that look after the memories: compact, sweep, restore, maintain; why and status, which show how they stand."""
+"""Commands that look after the memories: compact, sweep, restore, maintain; and status, which shows how they stand."""
 
 import re
 from typing import Any
 
 import click
 
-from filemem.cli.all_users import run_job
+from filemem.cli.all_users import many, run_job
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import json_option, many_options, model_option
-from filemem.cli.screen import say
+from filemem.cli.screen import say, tell
 from filemem.files import saved_over
 from filemem.forgetting import fading, maintenance
 from filemem.text.plain import counted
@@ -52,7 +52,7 @@ def sweep_command(**options: Any) -> int:
     """Archive what is no longer used; bring back what was opened or cited in the archive.
 
     Only what was fades: summarised conversations, past events and plans, trifles. Nothing is deleted: what is archived still
-    answers, and filemem restore brings it back. filemem why says why.
+    answers, and filemem restore brings it back. filemem status PATH says why.
 
     Example: filemem sweep --dry-run
     """
@@ -93,25 +93,22 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> None:
     say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)
 
 
-@click.command("why")
-@click.argument("path", shell_complete=complete_path)
-def why_command(path: str) -> None:
-    """Say in words and numbers why the memory at PATH is where it is, and when it will fade.
-
-    Example: filemem why facts/2026/2026-03-14-prefers-oolong-tea.md
-    """
-    user = the_user()
-    say(*fading.why(user, split_line(user, path)[0], now().date()))
-
-
 @click.command("status")
+@click.argument("path", required=False, shell_complete=complete_path)
 @many_options
 @json_option
-def status_command() -> int:
+def status_command(path: str | None) -> int:
     """Show counts and sizes by kind, tokens in the prompt, what fades within a month, and how retention is spread.
 
-    With --all-users a line of counts for each.
+    With PATH how that memory stands: why it is where it is, and when it will fade. With --all-users a line of counts for each.
 
-    Example: filemem status
+    Example: filemem status facts/2026/2026-03-14-prefers-oolong-tea.md
     """
-    return run_job("status", "looking at")
+    if path is None:
+        return run_job("status", "looking at")
+    if many():
+        raise click.UsageError("PATH is of one user; leave out what is for many.")
+    user = the_user()
+    said = fading.why(user, split_line(user, path)[0], now().date())
+    tell({"path": split_line(user, path)[0], "said": said}, *said)
+    return 0

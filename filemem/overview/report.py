@@ -1,0 +1,347 @@
+"""A report on a user's memories: one HTML page that needs nothing else, no script and no network, on a screen or on paper.
+
+Everything follows from the files, the logs of the jobs and the day: the same page for the same. Lists are cut, so that a page on
+ten thousand memories is as long as one on some hundreds.
+"""
+
+import base64
+import datetime as dt
+import hashlib
+import html
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from importlib import resources
+
+from filemem.errors import FilememError
+from filemem.files import archive, config, sections
+from filemem.files.archive import Progress, no_progress
+from filemem.files.facts import plain
+from filemem.files.folder import Folder
+from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory
+from filemem.files.passages import Passage
+from filemem.files.sections import Compacted
+from filemem.forgetting.fading import YOUNG, MemoryStatus, after, curve, standings
+from filemem.overview import check, timeline
+from filemem.overview.status import SOON
+from filemem.text.plain import LINK, escape_controls, one_line
+from filemem.text.retention import Strength
+
+FACTS, EVENTS, ARCHIVED, FADING, DRAWN = (
+    300,
+    100,
+    60,
+    20,
+    6,
+)  # rows at most, of what holds, happened, is archived, fades; curves
+CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
+TALK, OTHER = "How to talk", "Other"
+GENERATOR = "filemem report"
+_HEAD = 20_000  # bytes of a file in which its first words are looked for
+_WIDE, _TALL, _STEPS = 480, 160, 32  # of the curves: their size, and points
+
+# -- markup: what is none by type is text, and is escaped where it is put in -----------------------------------------------
+
+_ALONE = frozenset({"meta"})  # elements without an end
+# What no HTML document may hold, even spelt as a reference: the non-characters of Unicode.
+_FORBIDDEN = re.compile(
+    "[\ufdd0-\ufdef" + "".join(chr(n << 16 | 0xFFFE) + chr(n << 16 | 0xFFFF) for n in range(17)) + "]"
+)
+
+
+class Html(str):
+    """Markup, which is put in as it is."""
+
+    __slots__ = ()
+
+
+Node = str | int | float
+"""Markup, or text or a number that becomes text."""
+
+
+def element(name: str, /, *children: Node, **attributes: Node) -> Html:
+    """One element. In names of attributes `_` stands for `-`, a last one for nothing (`class_`)."""
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{_text(value)}"' for key, value in attributes.items())
+    if name in _ALONE:
+        return Html(f"<{name}{given}>")
+    return Html(f"<{name}{given}>{''.join(map(_text, children))}</{name}>")
+
+
+def _text(node: Node) -> Html:
+    """A node as markup: text escaped, a fraction with one decimal place at most."""
+    if isinstance(node, Html):
+        return node
+    if isinstance(node, float):
+        return Html(f"{node:.1f}".removesuffix(".0"))
+    return Html(html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", escape_controls(str(node)))))
+
+
+def _bdi(said: str) -> Html:
+    """Memory text, which keeps its direction to itself."""
+    return element("bdi", one_line(said, 400))
+
+
+def _path(path: str) -> Html:
+    return element("code", element("bdi", path))
+
+
+def _table(caption: str, heads: list[str], rows: Iterable[Iterable[Node]]) -> Html:
+    """A table; `#` before a column's head says that it has dates or numbers."""
+    kinds = [{"class_": "date"} if head.startswith("#") else {} for head in heads]
+    top = [element("th", head.lstrip("#"), scope="col", **kind) for head, kind in zip(heads, kinds, strict=True)]
+    body = (
+        element("tr", *(element("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True))) for row in rows
+    )
+    parts = [element("caption", caption), element("thead", element("tr", *top)), element("tbody", *body)]
+    return element("div", element("table", *parts), class_="wide")
+
+
+def _more(count: int, shown: int, how: str) -> list[Html]:
+    """A word about what is left out."""
+    return [element("p", f"And {count - shown:,} more; {how} lists all.")] if count > shown else []
+
+
+# -- the page --------------------------------------------------------------------------------------------------------------
+
+
+def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> tuple[str, int]:
+    """The whole page as of `now`, and how many memories it is on; `progress` is told the files checked, which takes longest."""
+    today = now.date()
+    found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, archive.live(one.entry.path)))
+    shape = curve(config.of(folder))
+    fading = [
+        (one.strength.left(shape.threshold, today), one)
+        for one in found
+        if one.strength and not one.entry.archived and one.reason in ("", YOUNG)
+    ]
+    fading.sort(key=lambda pair: (pair[0], pair[1].entry.path))
+    archived = [one for one in found if one.entry.archived]
+    figures = {
+        "live": len(found) - len(archived),
+        "archived": len(archived),
+        f"fade within {SOON} days": sum(math.ceil(left) <= SOON for left, _ in fading),
+        "problems in the files": (wrong := len(check.problems(folder, progress))),
+    }
+    parts = {
+        "profile": ("Profile", _profile(folder)),
+        "facts": ("What holds", _facts(folder, [one for one in found if _holds(one, today)])),
+        "timeline": ("What happened when", _happened(folder, found)),
+        "fading": ("What fades, and when", _fading(folder, fading, shape.threshold, today)),
+        "archive": ("What was archived, and why", _archived(folder, archived)),
+    }
+    menu = [element("a", title, href=f"#{name}") for name, (title, _) in parts.items()]
+    glance = (element("div", element("dt", name), element("dd", f"{count:,}")) for name, count in figures.items())
+    title = element("h1", element("bdi", folder.name), " ", element("small", f"memories as of {today}"))
+    hint = [element("p", "filemem check lists the problems, each with its remedy.")] if wrong else []
+    content = [element("section", element("h2", title), *nodes, id=name) for name, (title, nodes) in parts.items()]
+    body = [
+        element("header", title, element("dl", *glance), *hint, element("nav", *menu, aria_label="Sections")),
+        element("main", *content),
+        element("footer", element("p", f"Written by {GENERATOR} from {folder.name}'s files as of {today}.")),
+    ]
+    head = _head(f"{folder.name}'s memories, {today}")
+    return f"<!doctype html>\n{element('html', head, element('body', *body), lang='en')}\n", len(found)
+
+
+def is_our_page(beginning: str) -> bool:
+    """Does a file that begins so look like a page of this module?"""
+    return f'<meta name="generator" content="{GENERATOR}">' in beginning
+
+
+def _head(title: str) -> Html:
+    """The head forbids all but the one style sheet, whatever a memory's text may hold."""
+    style = (resources.files("filemem.overview") / "report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="generator", content=GENERATOR),
+        Html(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", Html(style)),
+    )
+
+
+def _first(folder: Folder, path: str, most: int = _HEAD) -> tuple[Memory, Passage]:
+    """A memory and its first passage; one that cannot be read says why."""
+    try:
+        memory = Memory(path, folder.read(path, most))
+        return memory, next(iter(memory.passages), Passage(1, 1, "", "", path))
+    except (FilememError, OSError) as error:
+        return Memory(path, b""), Passage(1, 1, "", "", str(error))
+
+
+def _said(passage: Passage) -> Html:
+    """What a passage says, and who says it, on one line."""
+    said = plain(" ".join(passage.text.split()))
+    return _bdi(f"{passage.speaker}: {said}" if passage.speaker else said)
+
+
+# -- the person, and what holds --------------------------------------------------------------------------------------------
+
+
+def _profile_lines(folder: Folder) -> list[str]:
+    try:
+        return folder.memory(PROFILE).lines
+    except FilememError:
+        return []
+
+
+def _profile(folder: Folder) -> list[Html]:
+    """profile.md: its headings, lists and paragraphs; without the marks of what a line rests on."""
+    found: list[Html] = []
+    shown = filter(None, (plain(SOURCE_MARK.sub("", line)).rstrip() for line in _profile_lines(folder)))
+    for kind, lines in itertools.groupby(shown, key=lambda line: line[:1] in "-*+#" and line[0]):
+        said = [line.lstrip("-*+# ") for line in lines]
+        if kind == "#":
+            found += [element("h3", _bdi(line)) for line in said if line]
+        elif kind:
+            found.append(element("ul", *(element("li", _bdi(line)) for line in said)))
+        else:
+            found += [element("p", _bdi(line)) for line in said]
+    return found or [element("p", "There is no profile yet.")]
+
+
+def _holds(one: MemoryStatus, today: dt.date) -> bool:
+    """Is it a live fact or lesson that tells how things stand today?"""
+    told = one.entry.particulars
+    if (
+        one.entry.archived
+        or one.entry.kind not in ("facts", "lessons")
+        or told.get("kind")
+        or told.get("superseded_by")
+    ):
+        return False
+    return not "" < told.get("valid_until", "") < str(today)
+
+
+def _facts(folder: Folder, holding: list[MemoryStatus]) -> list[Html]:
+    """What holds by what it is about; in each topic the newest first."""
+    shown = [_first(folder, one.entry.path, LARGEST) for one in holding[:FACTS]]
+    headings, heading = dict[str, str](), ""
+    for line in _profile_lines(folder):
+        heading = line.lstrip("# ") if line.startswith("## ") else heading
+        if mark := SOURCE_MARK.search(line):
+            headings[mark[1]] = heading
+    linked = Counter(name for memory, _ in shown for name in {link[0].strip() for link in LINK.findall(memory.text)})
+    topics: dict[str, list[list[Node]]] = {}
+    for memory, passage in shown:
+        since, until = memory.particular("valid_from") or memory.date, memory.particular("valid_until")
+        row: list[Node] = [_said(passage), str(since or ""), str(until or ""), _path(f"{memory.path}:{passage.line}")]
+        topics.setdefault(_topic(memory, headings, linked), []).append(row)
+    order = [*dict.fromkeys(headings.values()), *sorted(topics.keys() - {OTHER}), OTHER]
+    heads = ["Memory", "#Since", "#Until", "Where"]
+    found = [_table(topic, heads, topics[topic]) for topic in dict.fromkeys(order) if topic in topics]
+    return [*found, *_more(len(holding), len(shown), 'filemem list "facts/**"')] or [
+        element("p", "Nothing is known yet.")
+    ]
+
+
+def _topic(memory: Memory, headings: dict[str, str], linked: Counter[str]) -> str:
+    """What a memory is about: how to talk, for a lesson; the section of the profile that rests on it; its first tag; of the names
+    that it links the one that most others link, too."""
+    if memory.kind == "lessons":
+        return TALK
+    tags = memory.particular("tags")
+    tag = str((tags[0] if isinstance(tags, list) else tags) if tags else "")
+    names = sorted({link[0].strip() for link in LINK.findall(memory.text)}, key=lambda name: (-linked[name], name))
+    shared = names[0] if names and linked[names[0]] > 1 else ""
+    return headings.get(memory.path) or tag or shared or OTHER
+
+
+# -- what happened, fades and is archived ------------------------------------------------------------------------------------
+
+
+def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
+    """Events, plans and changes, newest first."""
+    happened = [one for one in found if one.entry.kind == "facts" and any(map(one.entry.particulars.get, CHANGES))]
+    wanted = {one.entry.path for one in happened[:EVENTS]}
+    events = timeline.timeline(folder, wanted.__contains__)[::-1]
+    rows = (
+        [event.day(), str(event.until or ""), _bdi(event.text), _path(f"{event.path}:{event.line}")] for event in events
+    )
+    shown = [_table("Events, plans and changes", ["#When", "#Until", "Memory", "Where"], rows)] if events else []
+    return [*shown, *_more(len(happened), len(events), "filemem timeline")] or [
+        element("p", "Nothing that has a day yet.")
+    ]
+
+
+def _fading(folder: Folder, fading: list[tuple[float, MemoryStatus]], threshold: float, today: dt.date) -> list[Html]:
+    """What the sweep archives next, unless it is recalled: the curves of the first, and the days."""
+    if not fading:
+        return [element("p", "Nothing fades: what is known holds until something replaces it.")]
+    rows: list[list[Node]] = []
+    for place, (left, one) in enumerate(fading[:FADING], 1):
+        memory, passage = _first(folder, one.entry.path)
+        day = after(today, max(0, math.ceil(left)))
+        rows.append([place, _said(passage), str(day), _path(f"{memory.path}:{passage.line}")])
+    curves = [(left, one.strength) for left, one in fading[:DRAWN] if one.strength]
+    caption = "What fades next, unless it is recalled"
+    drawn = _curves(curves, threshold)
+    return [
+        drawn,
+        _table(caption, ["#", "Memory", "#On", "Where"], rows),
+        *_more(len(fading), len(rows), "filemem status"),
+    ]
+
+
+def _curves(fading: list[tuple[float, Strength]], threshold: float) -> Html:
+    """Retention in the days to come, R = exp(-t / S), each down to where the sweep archives."""
+    days, low = max(SOON, math.ceil(max(left for left, _ in fading))), _TALL * (1 - threshold)
+    parts = [
+        element("line", x1=0, x2=_WIDE, y1=low, y2=low, class_="least"),
+        element("line", x1=0, x2=_WIDE, y1=_TALL, y2=_TALL, class_="base"),
+        element("text", f"archived under {threshold:g}", x=2, y=low + 13),
+        element("text", "today", x=2, y=_TALL + 16),
+        element("text", f"in {days:,} days", x=_WIDE, y=_TALL + 16, text_anchor="end"),
+    ]
+    for place, (left, one) in enumerate(fading, 1):
+        span, points = max(0.0, left), []
+        for step in range(_STEPS + 1):
+            day = span * step / _STEPS
+            kept = one.retention * math.exp(-day / one.stability)
+            points.append(f"{_WIDE * day / days:.1f},{_TALL * (1 - kept):.1f}")
+        told = f"Memory {place}: {one.retention:.2f} today, under {threshold:g} in {span:.0f} days"
+        parts.append(element("g", element("title", told), element("polyline", points=" ".join(points))))
+        parts.append(element("text", place, x=_WIDE * span / days, y=low - 5, text_anchor="end"))
+    about = f"How much is retained of the {len(fading)} that fade next, in {days} days from now"
+    size = f"0 -6 {_WIDE} {_TALL + 28}"
+    title = element("title", about, id="curves")
+    picture = element("svg", title, *parts, viewBox=size, role="img", aria_labelledby="curves")
+    said = (
+        "Retention by Ebbinghaus's curve, from 1 at the top to 0, by the numbers in the table; a recall begins it anew."
+    )
+    return element("figure", picture, element("figcaption", said))
+
+
+def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
+    """What the archive holds, put away last first, and why each memory is there."""
+    summarised = sections.compacted(folder)
+    when = {one.entry.path: one.trail.archived[:10].decode(errors="replace") for one in archived}
+    latest = sorted(archived, key=lambda one: when[one.entry.path], reverse=True)[:ARCHIVED]
+    rows: list[list[Node]] = [
+        [
+            _said(_first(folder, one.entry.path)[1]),
+            when[one.entry.path],
+            _why(one, summarised.get(archive.live(one.entry.path))),
+            _path(one.entry.path),
+        ]
+        for one in latest
+    ]
+    shown = (
+        [_table("In the archive, where it still answers", ["Memory", "#Since", "Why", "Where"], rows)] if rows else []
+    )
+    more = _more(len(archived), len(rows), 'filemem list "archive/**"')
+    return [*shown, *more] or [element("p", "Nothing is in the archive.")]
+
+
+def _why(one: MemoryStatus, compacted: Compacted | None) -> str:
+    if by := one.entry.particulars.get("superseded_by"):
+        return f"superseded by {by}"
+    if compacted and compacted.state == sections.DONE:
+        return f"summarised in {compacted.summary}"
+    return "not recalled for long" if one.trail.archived else "put there by hand"
