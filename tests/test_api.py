@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from reader import Reader, note
 
 import filemem
 from filemem import Busy, Change, FilememError, NotFound, Refused, Store, User
@@ -68,6 +69,9 @@ def test_a_conversation_is_kept_once_and_grows(nora: User) -> None:
     assert named not in (path, other)
     assert nora.add_conversation(said("Hello!", "Yes?"), at=AT, id="thread-7") == named
     assert nora.add_conversation([{"role": "system", "content": "Be brief."}], at=AT) == ""
+    days = [AT + dt.timedelta(days=number) for number in (7, 8, 9)]
+    daily = [nora.add_conversation(said("Morning!", "Hi.", more), at=at) for at, more in zip(days, " AB", strict=True)]
+    assert len({*daily}) == 3
     os.remove(os.path.join(nora.folder.root, path))
     with pytest.raises(Refused, match="deleted since; it stays deleted"):
         nora.add_conversation(first, at=AT)
@@ -80,11 +84,17 @@ def test_secrets_stay_out_of_what_a_program_adds(nora: User) -> None:
 
 def test_facts_come_from_what_was_said_and_answer(nora: User) -> None:
     nora.add_conversation(said("I'm allergic to walnuts, properly so.", "Noted."), at=AT)
-    changes = nora.consolidate(at=AT)
-    assert [(one.action, one.text) for one in changes] == [("ADD", "I'm allergic to walnuts, properly so.")]
+    assert nora.consolidate(at=AT) == [], "without a model it waits"
+    reader = Reader(note("Nora is allergic to [[walnuts]].", "allergic to walnuts", section="health"))
+    changes = nora.consolidate(reader, at=AT)
+    assert [(one.action, one.text) for one in changes] == [("ADD", "Nora is allergic to [[walnuts]].")]
     assert isinstance(changes[0], Change) and "walnuts" in nora.open_file(changes[0].path).text
-    assert nora.consolidate(at=AT) == []
+    assert nora.consolidate(reader, at=AT) == []
     assert "walnuts" in nora.profile
+
+
+def test_a_search_and_a_conversation_answer(nora: User) -> None:
+    nora.add_conversation(said("I'm allergic to walnuts, properly so.", "Noted."), at=AT)
     assert nora.search_files("What is Nora allergic to?", limit=1)[0].text == "I'm allergic to walnuts, properly so."
     assert "walnuts" in nora.conversation().say("What am I allergic to?")
 

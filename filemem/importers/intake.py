@@ -37,6 +37,7 @@ FORMATS = {
     "markdown": markdown.parse,
 }
 NOTES = "notes/"
+OPENING = 2  # turns with which conversations of several days may begin alike
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
@@ -141,11 +142,17 @@ class _Intake:
         self._planned: set[str] = set()  # origins that a dry run would have added
 
     def own_id(self, said: ImportedConversation) -> str:
-        """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already."""
-        ids = [turn.id for turn in cleaned(said, self.folder.name)[0].turns]
+        """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already.
+
+        One of another day goes on only where more than its opening is the same: people say hello every day.
+        """
+        ids, day = [turn.id for turn in cleaned(said, self.folder.name)[0].turns], f"{said.started:%Y-%m-%d}"
         for number in count(1):
             known = self.origins.of(f"added:{said.id}-{number}")
-            if known is None or all(one == other for one, other in zip(known.parts, ids, strict=False)):
+            if known is None:
+                return f"{said.id}-{number}"
+            alike = all(one == other for one, other in zip(known.parts, ids, strict=False))
+            if alike and (day in known.path or not known.path or len(known.parts) > OPENING):
                 return f"{said.id}-{number}"
         raise AssertionError("there is always a next number")
 

@@ -32,6 +32,7 @@ from filemem.importers.exports import (
 from filemem.text.plain import digest
 
 SPEAKERS = {"user": ""}
+TOOL = "tool"  # who a call and its answer are noted as
 _UNSPOKEN = ("system", "developer", "tool", "function")
 _TIMES = ("created", "created_at", "create_time", "timestamp", "date")
 
@@ -80,16 +81,24 @@ def _conversation(
     turns = spoken_messages(messages, zone)
     title = words(record.get("title")) or words(record.get("name"))
     title = title or (turns[0].text.splitlines()[0][:60] if turns else "")
-    id, others = _id(record, turns, repeated) if turns else "", len(messages) - len(turns)
+    id = _id(record, turns, repeated) if turns else ""
+    others = len(messages) - sum(turn.speaker != TOOL for turn in turns)
     said = ExportedConversation(id, title, _time(record, zone), turns, others, _calls(messages, zone))
     left = f"{said.others} messages without words of a person or an assistant: instructions, calls of tools"
     return exports.conversation(said, place, written, left if said.others else "")
 
 
 def spoken_messages(messages: Iterable[dict[str, Any]], zone: tzinfo | None) -> list[ImportedTurn]:
-    """The messages that somebody spoke; one without an id is named by what it says and how often that was said."""
-    turns, said = [], Counter[str]()
+    """The messages that somebody spoke, and each call of a tool with its answer, shortened; a message without an id is named by
+    what it says and how often that was said."""
+    turns, said, calls = list[ImportedTurn](), Counter[str](), dict[str, tool_calls.Piece]()
     for message in messages:
+        for piece in tool_calls.pieces(message):
+            if piece.asked is not None:
+                calls[piece.id] = piece
+            elif piece.id in calls:
+                told = tool_calls.turn(calls.pop(piece.id), piece.answer)
+                turns.append(ImportedTurn(TOOL, _time(message, zone), told, f"call:{piece.id}"))
         role, text = words(message.get("role")) or "unknown", _text(message.get("content"))
         if not text or role in _UNSPOKEN:
             continue

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
 from filemem.importers.exports import ToolUse, decode, items, mapping, words
+from filemem.text.plain import one_line
+
+ASKED, ANSWERED = 160, 320  # characters that a transcript keeps of a call and of its answer
 
 _FAILED = re.compile(
     r"\s*(?:\W{0,3}(?:\w*error|\w*exception|traceback|fatal|fail(?:ed|ure)|permission denied|command not found)\b"
@@ -19,7 +22,7 @@ _FAILED = re.compile(
 )
 
 
-class _Message(NamedTuple):
+class Piece(NamedTuple):
     """A call, or what answered one: `asked` is None for an answer, `failed` where it is said outright."""
 
     id: str
@@ -29,12 +32,18 @@ class _Message(NamedTuple):
     failed: bool | None
 
 
+def turn(call: "Piece", answer: str) -> str:
+    """What a transcript keeps of a call and its answer: one line, both shortened."""
+    asked = one_line(call.asked or "", ASKED)
+    return f"{call.tool} {asked}: {one_line(answer, ANSWERED)}".strip()
+
+
 def uses(entries: Iterable[tuple[dict[str, Any], datetime | None]]) -> list[ToolUse]:
     """The calls in messages, items or entries with their times, in order, each with its answer; those without one left out."""
-    open_calls: dict[str, tuple[_Message, datetime | None]] = {}
+    open_calls: dict[str, tuple[Piece, datetime | None]] = {}
     found = []
     for entry, at in entries:
-        for piece in _pieces(entry):
+        for piece in pieces(entry):
             if piece.asked is not None:
                 open_calls[piece.id] = piece, at
             elif piece.id in open_calls:
@@ -45,26 +54,26 @@ def uses(entries: Iterable[tuple[dict[str, Any], datetime | None]]) -> list[Tool
     return found
 
 
-def _pieces(entry: dict[str, Any]) -> Iterator[_Message]:
+def pieces(entry: dict[str, Any]) -> Iterator[Piece]:
     """What a message, an item or an entry has of calls."""
     for call in map(mapping, items(entry.get("tool_calls"))):
         function = mapping(call.get("function"))
-        yield _Message(words(call.get("id")), words(function.get("name")), _text(function.get("arguments")), "", None)
+        yield Piece(words(call.get("id")), words(function.get("name")), _text(function.get("arguments")), "", None)
     if entry.get("role") == "tool":
-        yield _Message(words(entry.get("tool_call_id")), "", None, _text(entry.get("content")), None)
+        yield Piece(words(entry.get("tool_call_id")), "", None, _text(entry.get("content")), None)
     kind = words(entry.get("type"))
     if kind in ("function_call", "custom_tool_call"):
         asked = _text(entry.get("arguments", entry.get("input")))
-        yield _Message(words(entry.get("call_id")), words(entry.get("name")), asked, "", None)
+        yield Piece(words(entry.get("call_id")), words(entry.get("name")), asked, "", None)
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        yield _Message(words(entry.get("call_id")), "", None, _text(entry.get("output")), None)
+        yield Piece(words(entry.get("call_id")), "", None, _text(entry.get("output")), None)
     for block in map(mapping, items(entry.get("content"))):
         if block.get("type") == "tool_use":
-            yield _Message(words(block.get("id")), words(block.get("name")), _text(block.get("input")), "", None)
+            yield Piece(words(block.get("id")), words(block.get("name")), _text(block.get("input")), "", None)
         elif block.get("type") == "tool_result":
             error = block.get("is_error")
             failed = error if isinstance(error, bool) else None
-            yield _Message(words(block.get("tool_use_id")), "", None, _text(block.get("content")), failed)
+            yield Piece(words(block.get("tool_use_id")), "", None, _text(block.get("content")), failed)
 
 
 def _text(value: object) -> str:
