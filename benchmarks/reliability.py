@@ -88,7 +88,7 @@ def _imported(user: Folder) -> None:
 def _forgotten(user: Folder) -> None:
     left = deletion.unfinished(user)
     if left:
-        deletion.carry_out(user, (left, None), AT)
+        deletion.carry_out(user, left, AT)
         deletion.end(user)
     deletion.apply(user, deletion.plan(user, "Hannah"), AT)
 

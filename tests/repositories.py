@@ -12,8 +12,8 @@ import pytest
 from filemem import Store, User
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.history import sealed, set_up
-from filemem.history.repository import git_place
+from filemem.history import History, set_up
+from filemem.history.git import agree, git_place
 
 SETTINGS = "[user]\n\tname = Mara Lind\n\temail = mara@example.org\n[init]\n\tdefaultBranch = main\n"
 START = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -52,9 +52,36 @@ def store(where: Path, user: str = "mara") -> Folder:
     return mara
 
 
+def write(user: Folder, path: str, text: str) -> Path:
+    """Let the machine write a memory, as its jobs do."""
+    if path not in user.paths():
+        assert user.create(path, text) == path
+    user.edit(path, lambda _: text.encode())
+    return Path(user.root) / path
+
+
+def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
+    """Record what a job of the machine's wrote; its commit."""
+    done = History(user).record(subject, paths, trailers, START)
+    assert done.commit and not done.note, done
+    return done.commit
+
+
+def supersede(user: Folder, old: str, text: str) -> tuple[str, list[str]]:
+    """Put a fact into the archive with a new one in its place, as jobs do; the new path, and all that were touched."""
+    new = User(user).remember(text, today=START.date()).path
+    user.move(old, f"archive/{old}")
+    mark = f"---\nsuperseded_by: {new}\nvalid_until: 2026-11-20\n".encode()
+    user.edit(
+        f"archive/{old}",
+        lambda data: mark + data.removeprefix(b"---\n") if data[:4] == b"---\n" else mark + b"---\n" + data,
+    )
+    return new, [old, f"archive/{old}", new]
+
+
 def named(where: Path | str) -> None:
     """Have the person name the repository of a folder, as filemem init --git does in a clone or a copy."""
-    sealed.agree(git_place(str(where)), Trust())
+    agree(git_place(str(where)), Trust())
 
 
 def copied(repository: Path, place: Path) -> Path:

@@ -73,14 +73,16 @@ def live_on(dice: random.Random, user: Folder, number: int) -> None:
         user.move(path, f"archive/{path}")
         paths.append(f"archive/{path}")
     elif what < 0.35:
-        Path(user.root, path).unlink()
+        user.delete(path)
     elif what < 0.5:
-        Path(user.root, path).write_text(line(dice, telling=False) + "\n")
+        data = f"{line(dice, telling=False)}\n".encode()
+        user.edit(path, lambda _: data)
     if number % 4 == 0:
         User(user).search_files("tea jar")
         User(user).tools().call("open", json.dumps({"path": next(iter(user.paths()), "none")}))
     subject = f"Remember: {line(dice, telling=dice.random() < 0.3)}"
-    assert not History(user).record(subject, [*paths, path], {"Job": "test"}, START).note
+    if History(user).record(subject, [*paths, path], {"Job": "test"}, START).note:  # a person has written it, too
+        git(user.root, "add", "."), git(user.root, "commit", "--quiet", "--message", subject)
 
 
 def says(data: bytes) -> bool:

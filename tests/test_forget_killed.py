@@ -116,7 +116,7 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = deletion.plan(mara, WORD)
-    deletion.start(mara, DeletionJob(plan), START)
+    deletion.start(mara, DeletionJob(plan))
     with pytest.raises(FilememError, match="cut off"):
         deletion.apply(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")

@@ -12,9 +12,8 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 
 from filemem import FilememError, Store
 from filemem.files.folder import Folder
-from filemem.history import History, weaving
+from filemem.history import History
 from filemem.history.sync import sync
-from filemem.remembering import remembering
 
 CLONES = st.integers(0, 2)
 SESSION = "sessions/2026/2026-11-20-0930-tea.md"
@@ -73,14 +72,6 @@ class Clones(RuleBasedStateMachine):
         )
         self.record(user, path)
 
-    @rule(clone=CLONES, about=st.sampled_from(["I like {}.", "I moved to {}.", "My cat's name is {}."]))
-    def is_told(self, clone: int, about: str) -> None:
-        user = self.user(clone)
-        self.count += 1
-        text = about.format(f"Place{self.count}")
-        self.record(user, *remembering.remember(user, text, self.now()).paths)
-        self.lines.add(f"- **Mara**: {text}")
-
     @rule(clone=CLONES)
     def talks(self, clone: int) -> None:
         user = self.user(clone)
@@ -99,10 +90,12 @@ class Clones(RuleBasedStateMachine):
             gone = wordy[at % len(wordy)]
             self.lines.discard(lines[gone])
             lines[gone] = self.line()
-            (Path(user.root) / path).write_text("\n".join(lines) + "\n")
+            data = ("\n".join(lines) + "\n").encode()
             if by_hand:
+                (Path(user.root) / path).write_bytes(data)
                 git(user.root, "commit", "--quiet", "-m", "By hand", "--", path)
             else:
+                user.edit(path, lambda _: data)
                 self.record(user, path)
 
     @rule(clone=CLONES, which=st.integers(0, 99), superseded=st.booleans())
@@ -126,7 +119,7 @@ class Clones(RuleBasedStateMachine):
         if paths:
             path = paths[which % len(paths)]
             self.lines -= set(user.read(path).decode().split("\n"))
-            (Path(user.root) / path).unlink()
+            user.delete(path)
             self.record(user, path)
 
     @rule(clone=CLONES)
@@ -147,7 +140,6 @@ class Clones(RuleBasedStateMachine):
             assert git(user.root, "status", "--short") == ""
             present = [text for path in user.paths() for text in user.read(path).decode().split("\n")]
             assert self.lines <= set(present), self.lines - set(present)
-            assert not weaving.has_doubled_lines(user.read("profile.md"))
             talk = user.read(SESSION).decode().split("\n")
             assert sorted(set(talk)) == sorted(line for line in talk if line or line == talk[-1]), "a turn stands twice"
         assert git(self.folder / "remote", "fsck", "--strict") == ""

@@ -3,31 +3,27 @@
 What the job wrote is its memories and its lines in the logs of bookkeeping, which a clone needs too.
 """
 
-import itertools
 import os
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import clean, filemem
-from repositories import START, git, named, plain_git, state, store  # noqa: F401
+from repositories import START, git, job, named, plain_git, state, store, write  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
-from filemem.forgetting import maintenance
-from filemem.history import ATTRIBUTES, IGNORE, POSTPONED, History, Recorded, set_up
-from filemem.history.repository import LOGS
-from filemem.remembering import ledger
+from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
+from filemem.history.git import LOGS
+from filemem.remembering import consolidation_log
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
-LEDGER = f"{BOOKKEEPING}/{ledger.NAME}"  # what `remember` notes beside the memory
+LEDGER = f"{BOOKKEEPING}/{consolidation_log.NAME}"  # what `remember` notes beside the memory
 
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
@@ -42,7 +38,7 @@ def files_of(where: Path, commit: str = "HEAD") -> set[str]:
 
 def test_every_log_is_kept_in_git() -> None:
     """As the modules that write them name them."""
-    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, ledger.NAME}
+    names = {journal.RECALLS, journal.IMPORTS, sections.LOG, consolidation_log.NAME}
     assert {f"{BOOKKEEPING}/{name}" for name in names} == set(LOGS)
 
 
@@ -198,68 +194,43 @@ def test_a_persons_staged_and_unstaged_work_is_as_before(
     assert staged(after[""]) == staged(before[""])
 
 
-def test_lines_of_both_in_one_file_are_told_apart(tmp_path: Path) -> None:
-    """The job's line is committed, the person's edit of before it is still theirs to commit."""
-    mara = store(tmp_path / "store")
-    path = mara.create("profile.md", "one\n\ntwo\n\nthree\n")
-    History(mara).record("Profile", [path], {}, START)
-    file = tmp_path / "store" / "mara" / path
-    file.write_text("one\n\ntwo\n\nthree, by hand\n")
-    before = History(mara).before(START)
-    mara.edit(path, lambda old: old.replace(b"one", b"one, by the job"))
-    assert History(mara).record("Change", [path], {}, START, before).commit
-    assert git(file.parent, "show", "HEAD:./profile.md") == "one, by the job\n\ntwo\n\nthree"
-    assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
-    assert git(file.parent, "status", "--short") == " M profile.md"
-
-
 @pytest.mark.parametrize("staged", [True, False])
-def test_what_cannot_be_told_apart_is_left_to_the_person(tmp_path: Path, staged: bool) -> None:
-    """The same line, or a file that they have staged: it stays uncommitted, and the note names it."""
+def test_a_file_that_a_person_has_changed_too_waits_for_their_commit(tmp_path: Path, staged: bool) -> None:
+    """Before the job or during it: nothing of it is committed or staged, and the note names it. Their commit takes both."""
     mara = store(tmp_path / "store")
-    file = tmp_path / "store" / "mara" / FACT
-    file.write_text("Prefers black tea.\n")
+    file = write(mara, "profile.md", "one\n\ntwo\n\nthree\n")
+    job(mara, "Profile", "profile.md")
+    file.write_text("one\n\ntwo\n\nthree, by hand\n")
     if staged:
         git(file.parent, "add", file.name)
-    index = git(file.parent, "ls-files", "--stage")
-    before = History(mara).before(START)
-    mara.edit(FACT, lambda old: b"Prefers no tea.\n")
-    recorded = History(mara).record("Change", [FACT], {}, START, before)
-    assert not recorded.commit and FACT in recorded.note
-    assert file.read_text() == "Prefers no tea.\n" and git(file.parent, "ls-files", "--stage") == index
+    index = git(file.parent, "ls-files", "--stage", "profile.md")
+    mara.edit("profile.md", lambda old: old.replace(b"one", b"one, by the job"))
+    mara.create("facts/new.md", "new\n")
+    recorded = History(mara).record("Change", ["profile.md", "facts/new.md"], {}, START)
+    assert recorded.note == "left for you to commit, as you had changed it too: profile.md"
+    assert files_of(tmp_path / "store") == {"mara/facts/new.md"}
+    assert file.read_text() == "one, by the job\n\ntwo\n\nthree, by hand\n"
+    assert git(file.parent, "ls-files", "--stage", "profile.md") == index
+    git(file.parent, "commit", "--quiet", "-am", "Mine")
+    mara.append("profile.md", "four\n")
+    job(mara, "Add four", "profile.md")
+    assert git(file.parent, "status", "--short") == ""
 
 
-def test_edits_are_told_apart_even_where_git_was_held_up_when_the_job_began(tmp_path: Path) -> None:
-    """A merge that was under way then and is over now makes nothing of the person's the machine's."""
-    where = tmp_path / "store"
-    mara = store(where)
-    path = mara.create("profile.md", "one\n\ntwo\n\nthree\n")
-    History(mara).record("Profile", [path], {}, START)
-    (where / ".git" / "MERGE_HEAD").write_text(git(where, "rev-parse", "HEAD"))
-    assert learn(mara)[1].note
-    (where / "mara" / path).write_text("one\n\ntwo\n\nthree, by hand\n")
-    before = History(mara).before(START)
-    (where / ".git" / "MERGE_HEAD").unlink()
-    mara.edit(path, lambda old: old.replace(b"one", b"ONE"))
-    assert History(mara).record("Change", [path], {}, START, before).commit
-    assert git(where, "show", "HEAD:mara/profile.md") == "ONE\n\ntwo\n\nthree"
-
-
-def test_a_persons_edits_can_be_committed_first_under_their_name(tmp_path: Path) -> None:
-    """With `git_person_edits: commit`, blame tells the truth about each line."""
+def test_a_persons_edits_can_be_committed_under_their_name(tmp_path: Path) -> None:
+    """With `git_person_edits: commit`: what they changed, and what they made, beside the job's own commit."""
     where = tmp_path / "store"
     store(where)
     (where / "filemem.yaml").write_text("git_person_edits: commit\n")
     mara = Store(where).user("mara").folder
     (where / "mara" / FACT).write_text("Prefers oolong tea.\nBy hand.\n")
     (where / "mara" / "facts" / "new.md").write_text("A file of theirs.\n")
-    before = History(mara).before(START)
-    mara.append(FACT, "By the job.\n")
-    History(mara).record("Change", [FACT], {}, START, before)
-    authors = git(where, "log", "-2", "--format=%an", "--reverse", "--", "mara").split("\n")
-    assert authors == ["Mara Lind", "filemem"]
-    blamed = [line.split("(")[1].split(" 20")[0].strip() for line in git(where, "blame", f"mara/{FACT}").split("\n")]
-    assert blamed == ["Mara Lind", "Mara Lind", "filemem"]
+    path, recorded = learn(mara)
+    assert recorded.commit and not recorded.note and files_of(where) == {f"mara/{path}", f"mara/{LEDGER}"}
+    assert git(where, "log", "-2", "--format=%an: %s", "--reverse", "--", "mara").split("\n") == [
+        f"Mara Lind: Edit {FACT} and 1 other",
+        "filemem: Remember: Has a bicycle.",
+    ]
     assert git(where, "status", "--short", "mara") == ""
 
 
@@ -389,36 +360,20 @@ def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["remember", "I like plums."],
-        ["chat", "-m", "I like plums."],
-        ["consolidate"],
-        ["review", "--accept-all"],
-        ["maintain"],
-    ],
-    ids=lambda command: command[0],
+    [["remember", "I like plums."], ["chat", "-m", "Remember that I like plums."], ["maintain"]],
+    ids=lambda one: one[0],
 )
 def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[str]) -> None:
-    """Though it writes a line into the same file, right beside theirs."""
+    """Though it may write a line into the same file, which then waits for their commit."""
     where = tmp_path / "store"
     mara = store(where)
     profile = Path(mara.root, "profile.md")
     profile.write_text("# Mara\n\n## Likes\n\n- Likes figs.\n")
-    if command[0] != "chat":
-        mara.create("sessions/2026/2026-11-20-0930-plums.md", "- **mara** 09:30: I like plums.\n")
     git(where, "add", "."), git(where, "commit", "-qm", "Mine")
-
-    def run(*arguments: str) -> None:
-        done = filemem("--store", where, *arguments)
-        assert done.returncode == 0 and "git:" not in done.stderr, done.stderr
-
-    if command[0] == "review":
-        run("consolidate", "--review")
     profile.write_text(f"{profile.read_text()}- Hates mud.\n")
-    run(*command)
-    committed, now = git(where, "show", "HEAD:mara/profile.md"), profile.read_text()
-    assert "plums" in committed and "mud" not in git(where, "log", "-p")
-    assert "plums" in now and "Hates mud." in now
+    done = filemem("--store", where, *command)
+    assert done.returncode == 0 and "not committed" not in done.stderr, done.stderr
+    assert "mud" not in git(where, "log", "-p") and "Hates mud." in profile.read_text()
     assert git(where, "status", "--short") == " M mara/profile.md"
 
 
@@ -482,50 +437,21 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     assert git(where, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_a_job_that_another_process_has_committed_adds_no_commit_of_others_lines(tmp_path: Path) -> None:
-    """While it waits for its turn another catches up with it and goes on to write into the same log."""
+def test_what_a_process_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
+    """In the machine's name, beside a person's edits, which stay theirs; what a process that lives has written is its own."""
     where = tmp_path / "store"
     mara = store(where)
-    path = User(mara).remember("Has a bicycle.", today=START.date()).path
-    history, count = History(mara), int(git(where, "rev-list", "--count", "HEAD"))
-    waits = threading.Thread(target=lambda: History(mara).record("Remember", [path], {}, START))
-    with history.alone():
-        waits.start()
-        while not Path(mara.root, ".filemem", POSTPONED).exists():
-            os.sched_yield()
-        history._catch_up()
-        other = User(mara).remember("Has a boat.", today=START.date()).path
-    waits.join()
-    History(mara).record("Remember", [other], {}, START)
-    assert int(git(where, "rev-list", "--count", "HEAD")) == count + 2
-    assert files_of(where) >= {f"mara/{other}", f"mara/{LEDGER}"} and git(where, "status", "--short") == ""
-
-
-def test_what_a_job_wrote_before_it_was_cut_off_is_committed_by_the_next(tmp_path: Path) -> None:
-    """Wherever Ctrl-C comes: in the machine's name, beside a person's edits, which stay theirs."""
-    mara = store(tmp_path / "0")
-    profile = Path(mara.root, "profile.md")
-    profile.write_text("# Mara\n")
-    for month in ("07", "08"):
-        talk = f"sessions/2026/2026-{month}-05-0930-boat.md"
-        mara.create(talk, f"- **mara** 09:30: I bought boat number {month} in Sintra.\n")
-    git(tmp_path / "0", "add", "."), git(tmp_path / "0", "commit", "-qm", "Mine")
-    profile.write_text("# Mara\n\n- Hates mud.\n")
-    for cut in range(1, 100):
-        shutil.copytree(tmp_path / "0", tmp_path / str(cut))
-        named(tmp_path / str(cut))
-        user, calls = Store(tmp_path / str(cut)).user("mara").folder, itertools.count(1)
-
-        def progress(_: int, __: int, calls: Iterator[int] = calls, cut: int = cut) -> None:
-            if next(calls) == cut:
-                raise KeyboardInterrupt
-
-        try:
-            maintenance.maintain(user, START, None, progress)
-            break
-        except KeyboardInterrupt:
-            assert not any("git" in job.facts for job in maintenance.maintain(user, START, None))
-        assert git(user.root, "status", "--short", "-uall", "--", ".", ":!.filemem") == " M profile.md"
-        assert set(git(user.root, "log", "--format=%an").split("\n")[:-2]) == {"filemem"}
-        assert "mud" not in git(user.root, "log", "-p") and "Hates mud." in profile.read_text()
-    assert cut > 5
+    script = "import sys; from filemem import Store; Store(sys.argv[1]).user('mara').remember('Has a kayak.')"
+    subprocess.run([sys.executable, "-c", script, str(where)], check=True)
+    (where / "mara" / FACT).write_text("Prefers black tea.\n")
+    (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
+    path = User(mara).remember("Has a boat.", today=START.date()).path
+    assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
+    said = git(where, "log", "--format=%an: %s", "-2").split("\n")
+    assert said == ["filemem: Remember: Has a dog.", "filemem: Keep what a job had written when it was cut off"]
+    assert git(where, "status", "--short", "-uall").split("\n") == [
+        f" M mara/{FACT}",
+        f"?? mara/{path}",
+        "?? mara/facts/own.md",
+    ]
+    job(mara, "Remember", path)

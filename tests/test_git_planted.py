@@ -13,8 +13,7 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.history import History, set_up
-from filemem.history.git import GitError
-from filemem.history.sealed import NAME
+from filemem.history.git import MARK, GitError
 from filemem.history.sync import sync
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
@@ -30,9 +29,7 @@ COMMANDS = (
     ["edit", "profile.md"],
     ["report", "--output", "page.html"],
     ["undo"],
-    ["diff"],
     ["log", "--about", "tea"],
-    ["blame", "profile.md"],
     ["grep", "tea", "--as-of", "2026-11-20"],
     ["forget", "--about", "boat", "--yes", "--purge-history"],
 )
@@ -116,13 +113,13 @@ def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
         done = run(tmp_path, *words)
         assert not os.listdir(tmp_path / "evil"), words
         assert "Traceback" not in done.stderr, (words, done.stderr)
-        if words[0] in ("remember", "chat", "sync", "diff", "blame", "undo", "check"):
+        if words[0] in ("remember", "chat", "sync", "undo", "check"):
             said = done.stdout + done.stderr
             assert "core.fsmonitor" in said and "was not set up on this machine" in said, (words, said)
         if words[0] == "sync":
             assert done.returncode == 2 and "ext::" in done.stderr
     assert (folder / ".git/refs/heads/main").read_text().strip() == before
-    assert not (folder / ".git" / NAME).exists()
+    assert not (folder / ".git" / MARK).exists()
 
 
 def test_a_repository_in_a_users_folder_gets_nothing_of_a_store_that_has_none(tmp_path: Path) -> None:
@@ -197,7 +194,7 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
     os.rename(tmp_path / "store/.git", tmp_path / "gone")
     git(tmp_path / "store", "init", "--quiet")
     for mark in ("", "0" * 32 + "\n"):
-        (tmp_path / "store/.git" / NAME).write_text(mark)
+        (tmp_path / "store/.git" / MARK).write_text(mark)
         note = History(mara).record("Keep", mara.paths(), {}, START).note
         assert "was not set up on this machine" in note
     (tmp_path / "store/.git").rename(tmp_path / "other")
@@ -210,7 +207,7 @@ def test_a_repository_that_takes_the_place_of_the_persons_is_not_theirs(tmp_path
 def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) -> None:
     """What its jobs wrote meanwhile is committed then, each job with its own commit."""
     mara = store(tmp_path / "store")
-    (tmp_path / "store/.git" / NAME).unlink()
+    (tmp_path / "store/.git" / MARK).unlink()
     for text in ("Has a boat.", "Has a tent."):
         assert "filemem init --git" in run(tmp_path, "remember", text).stderr
     assert "nothing was changed" in run(tmp_path, "init", "--git", "store").stdout
@@ -224,7 +221,7 @@ def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) ->
 def test_a_flag_or_the_environment_names_it(tmp_path: Path, more: list[str]) -> None:
     """The flag for good, the variable for the call."""
     store(tmp_path / "store")
-    (tmp_path / "store/.git" / NAME).unlink()
+    (tmp_path / "store/.git" / MARK).unlink()
     env = {} if more else {"FILEMEM_TRUST": str(tmp_path / "store")}
     assert run(tmp_path, "remember", "Has a boat.", *more, **env).stderr == ""
     assert ("not set up" in run(tmp_path, "remember", "Has a tent.").stderr) == (not more)
@@ -233,7 +230,7 @@ def test_a_flag_or_the_environment_names_it(tmp_path: Path, more: list[str]) -> 
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
     store(tmp_path / "store")
-    (tmp_path / "store/.git" / NAME).unlink()
+    (tmp_path / "store/.git" / MARK).unlink()
     for text, asked in (("Has a boat.", True), ("Has a tent.", False)):
         with Terminal(["filemem", "remember", text, "--store", "store"], clean(tmp_path), str(tmp_path)) as term:
             if asked:

@@ -9,18 +9,16 @@ from pathlib import Path
 
 import pytest
 from programs import Program, filemem
-from repositories import START, git, named, plain_git, state, store  # noqa: F401
+from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.files import config, episode, transcript
 from filemem.files.episode import Episode
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
-from filemem.forgetting import maintenance
 from filemem.history import History, set_up
 from filemem.history.sync import Synced, sync
 from filemem.overview import check
-from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -39,10 +37,8 @@ def machines(tmp_path: Path) -> list[Folder]:
 
 def change(user: Folder, path: str, text: str) -> None:
     """A job of the machine that leaves `text` in a file."""
-    place = Path(user.root) / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text)
-    assert History(user).record(f"Change {path}", [path], {"Job": "test"}, START).commit
+    write(user, path, text)
+    job(user, f"Change {path}", path, Job="test")
 
 
 def synced(user: Folder) -> Synced:
@@ -72,38 +68,18 @@ def test_different_facts_never_conflict(machines: list[Folder]) -> None:
     assert git(two.root, "log", "-1", "--format=%an %s") == "filemem Merge memories from origin"
 
 
-def test_what_two_machines_learn_and_summarise_never_conflicts(machines: list[Folder]) -> None:
-    """Though both add to the profile in one place, change neighbouring lines of it, and write one month's summary."""
+def test_neighbouring_lines_and_lines_added_in_one_place_never_conflict(machines: list[Folder]) -> None:
+    """Each change of a line of the profile is made, and all that was added is kept."""
     one, two = machines
-    change(one, "profile.md", "# Mara\n")
-    for text in ("I live in Porto.", "I work as a nurse.", "I like figs."):
-        remembered(one, text)
+    change(one, "profile.md", "# Mara\n\n- Lives in Porto.\n- A nurse.\n\n## Likes\n\n- figs\n")
     synced(one), synced(two)
-    for user, day, facts in (
-        (one, "03", ("I moved to Lisbon.", "I like quinces.", "My sister's name is Inês.")),
-        (two, "04", ("I like plums.", "I am allergic to nuts.", "I work as a pilot.")),
-    ):
-        talk = f"sessions/2026/2026-09-{day}-0930-a-walk.md"
-        filler = "- **assistant** 09:31: How nice, do tell me more of it, and take as long as you like over it.\n" * 12
-        user.create(talk, f"- **Mara** 09:30: On day {day} I went to the market in Sintra with Duarte.\n{filler}")
-        History(user).record("Talk", [talk], {}, START)
-        for text in facts:
-            remembered(user, text)
-        maintenance.compact(user, START, None)
-    assert [synced(user).doubled for user in (one, two, one)] == [[], [], []]
+    change(one, "profile.md", "# Mara\n\n- Lives in Lisbon.\n- A nurse.\n\n## Likes\n\n- figs\n- quinces\n")
+    change(two, "profile.md", "# Mara\n\n- Lives in Porto.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n")
+    assert [(done.doubled, done.notes) for done in map(synced, (one, two, one))] == [([], [])] * 3
     for user in machines:
-        assert not check.problems(user)
-        profile = user.read("profile.md").decode()
-        for word in ("Lisbon", "quinces", "Inês", "plums", "nuts", "pilot", "figs"):
-            assert profile.count(f'{word}." <!--') == 1, profile
-        assert "Porto" not in profile and "nurse" not in profile and profile.count("## Likes") == 1
-        assert user.read("summaries/2026/2026-09-conversations.md").count(b"## ") == 2
-        assert "Nothing is old enough" in maintenance.compact(user, START, None).said[0]
-
-
-def remembered(user: Folder, text: str) -> None:
-    done = remembering.remember(user, text, START)
-    assert History(user).record("Remember", done.paths, {"Job": "remember"}, START).commit
+        assert user.read("profile.md") == (
+            b"# Mara\n\n- Lives in Lisbon.\n- A pilot.\n\n## Likes\n\n- figs\n- plums\n- quinces\n"
+        )
 
 
 def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list[Folder]) -> None:
@@ -116,62 +92,32 @@ def test_two_episodes_of_one_session_become_one_and_no_line_moves(machines: list
     for user, title in ((one, "By one"), (two, "By the other")):
         front = user.memory(path).front_end
         new = episode.put(user.memory(path).lines, front, 0, Episode(title).line)
-        Path(user.absolute(path)).write_text(
-            "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""])
-        )
-        assert History(user).record("Sum up", [path], {}, START).commit
+        write(user, path, "\n".join([*new, *([] if user is one else ["- **mara** 09:31: More."]), ""]))
+        job(user, "Sum up", path)
     assert [synced(user).doubled for user in (one, two, one)] == [[], [], []]
     for user in machines:
         assert user.memory(path).lines[5:8] == before[5:8] and user.memory(path).lines[-1] == "- **mara** 09:31: More."
         assert user.memory(path).episode.title == "By the other"
 
 
-def test_two_edits_of_one_line_stay_readable(machines: list[Folder]) -> None:
-    """Both versions are in the file, searchable; check lists the place until somebody has put it right."""
+def test_two_edits_of_one_line_both_stand_in_the_file(machines: list[Folder]) -> None:
+    """Found and named; of settings and of what says nothing to search for the later line counts, and the rest is in force."""
     one, two = machines
-    change(one, FACT, "Prefers black tea.\n")
-    change(two, FACT, "Prefers 乌龙茶.\n")
-    synced(one)
-    done = synced(two)
-    assert done.doubled == [f"mara/{FACT}"] and not done.notes
-    synced(one)
-    for user in machines:
-        text = user.read(FACT).decode()
-        assert text == "<<<<<<< one version\nPrefers 乌龙茶.\n=======\nPrefers black tea.\n>>>>>>> the other version\n"
-        assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
-        problem, *more = check.problems(user)
-        assert not more and (problem.path, problem.line) == (FACT, 1) and "two versions" in problem.what
-    change(one, FACT, "Prefers 乌龙茶.\n")
-    assert not check.problems(one)
-
-
-def test_two_versions_of_a_setting_or_of_a_particular_leave_the_rest_of_the_file_in_force(
-    machines: list[Folder],
-) -> None:
-    """One version counts, the other is a comment; check lists each place."""
-    one, two = machines
-    for user, days, weight in ((one, 40, 3), (two, 50, 4)):
+    for user, tea, days, weight in ((one, "black tea", 40, 3), (two, "乌龙茶", 50, 4)):
         Path(user.store, "filemem.yaml").write_text(f"compact_after_days: {days}\nwindow_tokens: 99\n")
         git(user.store, "add", "filemem.yaml")
         git(user.store, "commit", "--quiet", "-m", "Settings")
-        change(user, "facts/a.md", f"---\nimportance: {weight}\nsource: {FACT}:1\n---\nTea.\n")
-        Path(user.root, "facts/b.md").write_bytes(f"Tea at {weight}.\r\n".encode())
-        change(user, "facts/c.yaml", f"confidence: 0.{weight}\ntext: Rain.\n")
-        assert History(user).record("Change", ["facts/b.md"], {}, START).commit
+        change(user, FACT, f"---\nimportance: {weight}\nsource: x.md:1\n---\nPrefers {tea}.\n")
     synced(one)
-    assert len(synced(two).doubled) == 4
-    assert two.memory("facts/b.md").lines[1:4] == ["Tea at 4.", "=======", "Tea at 3."]
-    memory = two.memory("facts/a.md")
-    assert memory.front == {"importance": 4, "source": f"{FACT}:1"} and "# importance: 3" in memory.lines
-    assert two.memory("facts/c.yaml").front["confidence"] == 0.4
-    settings = config.load(two.store)
-    assert (settings.compact_after_days, settings.window_tokens) == (50, 99)
-    assert [(problem.path, problem.line) for problem in check.problems(two)] == [
-        ("facts/a.md", 2),
-        ("facts/b.md", 1),
-        ("facts/c.yaml", 1),
-    ]
-    assert "filemem.yaml:1: two versions" in filemem("--store", two.store, "check").stdout
+    done = synced(two)
+    assert sorted(done.doubled) == ["filemem.yaml", f"mara/{FACT}"]
+    assert f"Doubled: filemem.yaml, mara/{FACT}" in git(two.root, "log", "-1", "--format=%B")
+    synced(one)
+    for user in machines:
+        assert user.memory(FACT).lines[-2:] == ["Prefers 乌龙茶.", "Prefers black tea."]
+        assert User(user).grep("black") and User(user).grep("乌龙茶") and User(user).search_files("black tea")
+        assert user.memory(FACT).front["source"] == "x.md:1"
+        assert config.load(user.store).window_tokens == 99
     assert synced(two).pushed == 0
 
 
@@ -214,20 +160,19 @@ def test_a_memory_archived_here_and_edited_there_is_edited_in_the_archive(machin
 def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Folder], text: str) -> None:
     """In the archive, with the edit and what replaced it, though git sees no move in a text so short."""
     one, two = machines
-    told = remembering.remember(one, "Mara lives in Porto.", START)
-    History(one).record("Remember", told.paths, {}, START)
+    path = User(one).remember("Mara lives in Porto.", today=START.date()).path
+    job(one, "Remember", path)
     synced(one), synced(two)
-    path = told.memory.path
     change(two, path, two.read(path).decode().replace("Mara lives in Porto.\n", text))
-    told = remembering.remember(one, "Mara lives in Faro.", START)
-    History(one).record("Remember", told.paths, {}, START)
+    new, paths = supersede(one, path, "Mara lives in Faro.")
+    job(one, "Remember", *paths)
     synced(one)
     done = synced(two)
     assert (done.doubled, done.notes) == ([], []) and synced(one).fetched == 2
     for user in machines:
         assert path not in user.paths() and not check.problems(user)
         lines = user.memory(f"archive/{path}").lines
-        assert f"superseded_by: {told.memory.path}" in lines and set(text.splitlines()) <= set(lines)
+        assert f"superseded_by: {new}" in lines and set(text.splitlines()) <= set(lines)
 
 
 def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder]) -> None:
@@ -237,7 +182,7 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
     History(one).record("Forget", [FACT], {}, START)
     change(two, FACT, "Prefers oolong tea, cold.\n")
     synced(one)
-    assert "deleted on one machine and changed on the other" in synced(two).notes[0]
+    assert "changed on the other; it is kept" in synced(two).notes[0]
     synced(one)
     assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
 
@@ -245,9 +190,11 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
 def test_both_versions_of_a_picture_are_kept(machines: list[Folder]) -> None:
     """What cannot be merged as text stands there twice."""
     one, two = machines
-    change(one, "notes/picture.png", "\0one")
+    for user, name in ((one, "one"), (two, "two")):
+        Path(user.root, "notes").mkdir()
+        Path(user.root, "notes/picture.png").write_text(f"\0{name}")
+        job(user, "Picture", "notes/picture.png")
     synced(one)
-    change(two, "notes/picture.png", "\0two")
     synced(two), synced(one)
     pictures = {one.read(path) for path in one.paths() if path.startswith("notes/")}
     assert pictures == {b"\0one", b"\0two"} and one.paths() == two.paths()
@@ -318,23 +265,25 @@ def test_offline_and_a_remote_that_refuses_lose_nothing(
 
 
 def test_uncommitted_edits_stay_and_are_named(machines: list[Folder]) -> None:
-    """Beside what comes in they stay uncommitted; where both meet in a line nothing is written."""
+    """Beside what comes in they stay uncommitted; where both meet in a line, or they are staged, nothing is written."""
     one, two = machines
-    change(one, "profile.md", "one\n\ntwo\n\nthree\n")
+    change(one, "profile.md", "one\ntwo\n")
     synced(one), synced(two)
-    change(one, "profile.md", "ONE\n\ntwo\n\nthree\n")
+    change(one, "profile.md", "ONE\ntwo\n")
     synced(one)
     mine = Path(two.root) / "profile.md"
-    mine.write_text("one\n\ntwo\n\nthree, by hand\n")
+    mine.write_text("one\ntwo, by hand\n")
     assert synced(two).notes == ["Not committed by you, hence not sent: mara/profile.md."]
-    assert mine.read_text() == "ONE\n\ntwo\n\nthree, by hand\n"
-    assert git(two.root, "diff", "--stat", "--", mine.name).split("|")[0].strip() == "mara/profile.md"
-    change(one, "profile.md", "ONE\n\ntwo\n\n3\n")
+    assert mine.read_text() == "ONE\ntwo, by hand\n" and git(two.root, "status", "--short") == " M profile.md"
+    change(one, "profile.md", "ONE\n2\n")
     synced(one)
-    before = state(Path(two.root).parent)
-    with pytest.raises(FilememError, match=r"your uncommitted changes in mara/profile\.md"):
-        synced(two)
-    assert state(Path(two.root).parent) == before
+    for staged, words in ((False, r"your uncommitted changes in mara/profile\.md"), (True, "you have staged changes")):
+        if staged:
+            git(two.root, "add", "profile.md")
+        before = state(Path(two.root).parent)
+        with pytest.raises(FilememError, match=words):
+            synced(two)
+        assert state(Path(two.root).parent) == before
 
 
 def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[Folder]) -> None:
@@ -440,8 +389,7 @@ def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
 
     said = run("sync")
     assert said.returncode == 0 and "Brought in 1 commit, sent 2." in said.stdout
-    assert "filemem check shows where" in said.stdout
-    assert run("check").returncode == 1
+    assert f"mara/{FACT} was changed on both machines in the same lines" in said.stdout
     assert run("sync").stdout == "Everything is the same here and there.\n"
     (Path(two.root).parent / ".git" / "MERGE_HEAD").write_text(git(two.root, "rev-parse", "HEAD"))
     said = run("sync")
@@ -458,7 +406,7 @@ def test_sigterm_ends_a_sync_cleanly_and_the_next_one_finishes_it(
     """No traceback, no lock and no half file is left; both machines' memories are there, committed, and merged once."""
     one, two = machines
     for number in range(40):
-        (Path(one.root) / f"facts/here-{number}.md").write_text(f"learnt here {number}\n" * 200)
+        write(one, f"facts/here-{number}.md", f"learnt here {number}\n" * 200)
     History(one).record("Learn", [f"facts/here-{number}.md" for number in range(40)], {"Job": "test"}, START)
     synced(one)
     change(two, "facts/there.md", "learnt there\n")
@@ -480,7 +428,7 @@ def test_sigterm_ends_a_sync_cleanly_and_the_next_one_finishes_it(
         mara = Store(copy).user("mara").folder
         assert mara.read("facts/there.md") == b"learnt there\n"
         assert all(len(mara.read(path)) == len(one.read(path)) for path in mara.paths() if "here-" in path)
-        with History(mara).alone(), mara.locked(1):
+        with History(mara).repository.alone(), mara.locked(1):
             pass
         assert synced(mara).doubled == [] and git(copy, "status", "--short") == ""
         assert {path: mara.read(path) for path in one.paths()} == {path: one.read(path) for path in one.paths()}

@@ -1,36 +1,24 @@
-"""undo takes back just what one commit did, or nothing at all; log, diff and blame tell the truth about each line."""
+"""undo takes back just what one commit did, or nothing at all, and is finished by the next where it was cut off."""
 
 import datetime as dt
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import clean, filemem
-from repositories import START, git, plain_git, state, store  # noqa: F401
+from programs import COLD, clean, filemem
+from repositories import START, copied, git, job, plain_git, state, store, supersede, write  # noqa: F401
 
 from filemem import FilememError, Store, User
 from filemem.files.folder import Folder
 from filemem.forgetting import sweeper
 from filemem.history import History, log
 from filemem.history.undo import undo
-from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
-
-
-def job(user: Folder, subject: str, *paths: str, **trailers: str) -> str:
-    commit = History(user).record(subject, paths, trailers, START).commit
-    assert commit
-    return commit
-
-
-def write(user: Folder, path: str, text: str) -> Path:
-    place = Path(user.root) / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text)
-    return place
 
 
 @pytest.fixture
@@ -46,30 +34,21 @@ def mara(tmp_path: Path) -> Folder:
 
 
 def test_what_was_done_since_stays(mara: Folder) -> None:
-    """A commit in the middle is taken back, later ones and uncommitted edits stay, these uncommitted."""
+    """A commit in the middle is taken back, later ones and uncommitted edits stay; a file with such an edit waits for its
+    person's commit, and is named."""
     write(mara, "profile.md", "ONE\n\ntwo\n\nthree\n\nfour\n\nfive\n")
-    first = job(mara, "Change one", "profile.md")
-    write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
+    first = job(mara, "Change one", "profile.md", write(mara, "facts/new.md", "new\n") and "facts/new.md")
+    place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive\n")
     job(mara, "Change three", "profile.md")
-    place = write(mara, "profile.md", "ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n")
+    place.write_text("ONE\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n")
     done = undo(History(mara), first[:10], START)
-    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n"
-    assert git(mara.root, "show", "HEAD:./profile.md") == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive"
+    assert place.read_text() == "one\n\ntwo\n\nTHREE\n\nfour\n\nfive, by hand\n" and "facts/new.md" not in mara.paths()
+    assert "profile.md" in done.recorded.note and git(mara.root, "status", "--short") == " M profile.md"
     assert (
         git(mara.root, "log", "-1", "--format=%an|%s|%(trailers:key=Undoes,valueonly)")
         == f'filemem|Undo "Change one"|{first}\n'
     )
-    assert done.commit.commit == first and done.said == ["Changed profile.md back."]
-
-
-def test_what_a_person_wrote_right_beside_it_stays(mara: Folder) -> None:
-    """Lines above and below those that the machine added and changed."""
-    write(mara, "profile.md", "one\n\nTWO\n\nthree\n\nfour\n\nfive\n\n## Likes\n\n- figs\n")
-    job(mara, "Remember figs", "profile.md")
-    place = write(mara, "profile.md", "one\nby hand\nTWO\n\nthree\n\nfour\n\nfive\n\n## Likes\n\n- figs\n- rain\n")
-    undo(History(mara), "", START)
-    assert place.read_text() == "one\nby hand\ntwo\n\nthree\n\nfour\n\nfive\n- rain\n"
-    assert git(mara.root, "show", "HEAD:./profile.md") == "one\n\ntwo\n\nthree\n\nfour\n\nfive"
+    assert done.commit.commit == first and done.said == ["Deleted facts/new.md.", "Changed profile.md back."]
 
 
 def test_a_move_is_moved_back_with_what_was_written_since(mara: Folder) -> None:
@@ -89,13 +68,13 @@ def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Fold
     first = User(mara).remember("Mara lives in Porto.", today=START.date()).path
     before = mara.read(first)
     job(mara, "Remember", first)
-    told = remembering.remember(mara, "Mara lives in Faro.", START)
-    commit = job(mara, "Remember", *told.paths)
+    new, paths = supersede(mara, first, "Mara lives in Faro.")
+    commit = job(mara, "Remember", *paths)
     assert f"archive/{first}" in mara.paths() and first not in mara.paths()
     job(mara, "Note", mara.create("notes.md", "Later.\n"))
     undo(History(mara), commit, START)
     assert mara.read(first) == before and f"archive/{first}" not in mara.paths()
-    assert told.memory.path not in mara.paths() and git(mara.root, "status", "--short") == ""
+    assert new not in mara.paths() and git(mara.root, "status", "--short") == ""
     job(mara, "Tea", mara.create("facts/2026/2026-11-20-tea.md", "---\nkind: event\n---\n\nHad tea.\n"))
     late = START + dt.timedelta(days=400)
     sweeper.apply(mara, plan := sweeper.plan(mara, late.date()), late)
@@ -123,31 +102,30 @@ def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
 
 
 CLASHES = {
-    "the same line": ("profile.md", "one\n\ntwo, later\n\nthree\n\nfour\n\nfive\n", "the same lines have been changed"),
-    "added, then changed": ("facts/new.md", "new and more\n", "what was added has been changed since"),
-    "a file in its place": ("facts/gone.md", "another\n", "there is another file in its place"),
+    "the same line": ("profile.md", "one\n\ntwo, later\n\nthree\n\nfour\n\nfive\n"),
+    "added, then changed": ("facts/new.md", "new and more\n"),
+    "a file in its place": ("facts/gone.md", "another\n"),
 }
 
 
 @pytest.mark.parametrize("what", CLASHES)
 @pytest.mark.parametrize("committed", [True, False])
 def test_where_it_must_conflict_nothing_is_written(mara: Folder, what: str, committed: bool) -> None:
-    """The sentence names the file and the commit that is in the way."""
+    """The sentence names the file."""
     write(mara, "facts/gone.md", "to go\n")
     job(mara, "Prepare", "facts/gone.md")
     write(mara, "profile.md", "ONE\n\nTWO\n\nthree\n\nfour\n\nfive\n")
     write(mara, "facts/new.md", "new\n")
     (Path(mara.root) / "facts/gone.md").unlink()
     commit = job(mara, "Change much", "profile.md", "facts/new.md", "facts/gone.md")
-    path, text, words = CLASHES[what]
+    path, text = CLASHES[what]
     write(mara, path, text)
     if committed:
         job(mara, "A later change", path)
     before = state(Path(mara.root).parent)
     with pytest.raises(FilememError) as caught:
         undo(History(mara), commit, START)
-    assert path in str(caught.value) and words in str(caught.value)
-    assert ("A later change" if committed else "not committed yet") in str(caught.value)
+    assert path in str(caught.value) and "has been changed since" in str(caught.value)
     assert state(Path(mara.root).parent) == before
 
 
@@ -167,6 +145,68 @@ def test_what_cannot_be_undone_is_said(mara: Folder) -> None:
     bob = Store(Path(mara.root).parent).user("bob").folder
     with pytest.raises(FilememError, match="no commit that could be undone"):
         undo(History(bob), "", START)
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+@pytest.mark.parametrize("how", ["signal=SIGKILL", "error=EIO"])
+def test_an_undo_that_was_cut_off_is_finished_by_the_next_and_loses_no_transcript(tmp_path: Path, how: str) -> None:
+    """Killed, or met by an error, at a few of its calls: each file stands somewhere, `check` and `maintain` tell of it, and the
+    next undo leaves what an undisturbed one does."""
+    mara = store(tmp_path / "store")
+    talks = [f"sessions/2026/2026-11-{day}-0930-tea.md" for day in range(10, 20)]
+    for path in talks:
+        write(mara, path, f"- **mara** 09:30: said on {path}\n")
+    talked = job(mara, "Talk", *talks)
+    before = {path: mara.read(path) for path in mara.paths()}
+    for path in talks:
+        mara.move(path, f"archive/{path}")
+    job(mara, "Sweep", *talks, *(f"archive/{path}" for path in talks))
+    kept = {key: os.environ[key] for key in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "XDG_CONFIG_HOME")}
+    cut_off = 0
+    for call, number in [
+        ("fsync", 3),
+        ("fsync", 9),
+        ("fsync", 30),
+        ("renameat2", 4),
+        ("renameat2", 14),
+        ("unlinkat", 2),
+    ]:
+        copy = copied(tmp_path / "store", tmp_path / f"{call}-{number}")
+        env = clean(tmp_path, **kept, LOGNAME="mara", FILEMEM_TRUST=str(copy))
+        strace = ["strace", "-qq", "-o", "/dev/null", "-e", f"inject={call}:{how}:when={number}"]
+        subprocess.run([*strace, *COLD, "undo", "--store", str(copy)], env=env, capture_output=True, check=False)
+        there = {path.removeprefix("archive/") for path in Store(copy).user("mara").folder.paths()}
+        assert there == before.keys(), (call, number)
+        told = "an undo of" in filemem("--store", copy, "check", env=env).stdout
+        if told:
+            cut_off += 1
+            assert "an undo of" in filemem("--store", copy, "maintain", "--today", "2026-11-20", env=env).stdout
+            assert "finish it with filemem undo first" in filemem("--store", copy, "undo", talked, env=env).stderr
+            done = filemem("--store", copy, "undo", env=env)
+            assert done.returncode == 0, (call, number, done)
+        else:
+            filemem("--store", copy, "remember", "Has a dog.", env=env)
+        after = Store(copy).user("mara").folder
+        assert {path: after.read(path) for path in before} == before, (call, number)
+        assert not {f"archive/{path}" for path in before} & {*after.paths()}, (call, number)
+        assert (
+            git(copy, "status", "--short") == ""
+            and "an undo of" not in filemem("--store", copy, "check", env=env).stdout
+        )
+        shutil.rmtree(copy)
+    assert cut_off > 2
+
+
+def test_a_memory_that_git_has_and_the_disk_has_not_is_told_of(mara: Folder) -> None:
+    """By check and by maintain, with the command that brings it back; what a job moved or deleted is no news."""
+    where = Path(mara.root).parent
+    mara.delete("profile.md")
+    os.unlink(mara.absolute(FACT))
+    for words in ("check", "maintain"):
+        said = run(where, words).stdout
+        assert f"{FACT}:1: git has this memory and the disk has not" in said and "profile.md" not in said
+    git(mara.root, "checkout", "--", FACT)
+    assert "git has this memory" not in run(where, "check").stdout
 
 
 LINES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6)
@@ -191,7 +231,7 @@ def test_undo_of_the_last_is_the_state_before_it(
         assert git(mara.root, "status", "--short") == ""
 
 
-# -- log, blame, diff ----------------------------------------------------------------------------------------------
+# -- log ----------------------------------------------------------------------------------------------
 
 
 def test_log_follows_a_file_through_its_moves_and_finds_words(mara: Folder) -> None:
@@ -214,68 +254,26 @@ def test_log_follows_a_file_through_its_moves_and_finds_words(mara: Folder) -> N
     assert who == ["filemem, chat, in sessions/x.md", "filemem, sweep", "filemem", "Mara Lind"]
 
 
-def test_blame_names_person_conversation_and_job_for_each_line_on_disk(mara: Folder) -> None:
-    """Uncommitted lines are told as such, and a move hides nothing."""
-    mara.append("profile.md", "six\n")
-    job(mara, "Talk", "profile.md", Job="chat", Session="sessions/2026/x.md")
-    write(mara, "profile.md", mara.read("profile.md").decode().replace("three", "three, by hand"))
-    git(mara.root, "commit", "--quiet", "-am", "By hand")
-    mara.move("profile.md", "notes.md")
-    job(mara, "Move", "profile.md", "notes.md")
-    mara.append("notes.md", "seven\n")
-    lines = {
-        line.text: (line.line, line.commit.who if line.commit else "") for line in log.blame(History(mara), "notes.md")
-    }
-    assert lines["one"] == (1, "filemem") and lines["three, by hand"] == (5, "Mara Lind")
-    assert lines["six"] == (10, "filemem, chat, in sessions/2026/x.md") and lines["seven"] == (11, "")
-    write(mara, "new.md", "a\nb\n")
-    assert [(line.line, line.text, line.commit) for line in log.blame(History(mara), "new.md")] == [
-        (1, "a", None),
-        (2, "b", None),
-    ]
-
-
-def test_diff_shows_new_files_too_and_leaves_the_index_alone(mara: Folder) -> None:
-    """Paths are the memories' own, bookkeeping is left out."""
-    write(mara, "facts/new.md", "new\n")
-    write(mara, "profile.md", "one\n")
-    Path(mara.bookkeeping("recalls.log")).write_text("x\n")
-    before = state(Path(mara.root).parent)
-    shown = log.diff(History(mara))
-    assert "+++ b/facts/new.md\n@@ -0,0 +1 @@\n+new" in shown and "-three" in shown and "recalls" not in shown
-    assert "profile" not in log.diff(History(mara), path="facts")
-    assert state(Path(mara.root).parent) == before
-    assert "+five" in log.diff(History(mara), "HEAD") and "new.md" not in log.diff(History(mara), "HEAD")
-
-
 def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return filemem("--store", where, *arguments, env=clean(NO_COLOR="1"))
 
 
 def test_the_commands_answer_in_words(mara: Folder) -> None:
-    """log, diff, blame, undo, as a person and as a script asks."""
+    """log and undo, as a person and as a script asks."""
     where = Path(mara.root).parent
     hostile = "Forged \x1b[31m line"
     write(mara, "facts/x.md", hostile + "\n")
     job(mara, "Learn \x1b]0;x", "facts/x.md")
-    for arguments in (["log"], ["diff", "HEAD"], ["blame", "facts/x.md"], ["log", "--json"]):
+    for arguments in (["log"], ["log", "--json"]):
         said = run(where, *arguments)
         assert said.returncode == 0 and "\x1b" not in said.stdout and not said.stderr, arguments
-    assert run(where, "diff").returncode == 1 and run(where, "log", "--about", "nowhere").returncode == 1
-    assert "facts/x.md" in run(where, "diff", "HEAD").stdout
+    assert run(where, "log", "--about", "nowhere").returncode == 1
     said = run(where, "undo")
     assert said.returncode == 0 and said.stdout.endswith("Deleted facts/x.md.\n")
-    for arguments in (
-        ["undo", "zzzz"],
-        ["blame", "../x"],
-        ["diff", "/etc/passwd"],
-        ["log", "../x"],
-        ["log", "no.md"],
-        ["diff", "no"],
-    ):
+    for arguments in (["undo", "zzzz"], ["log", "../x"], ["log", "no.md"]):
         said = run(where, *arguments)
         assert said.returncode == 2 and said.stderr.startswith("filemem: ") and "Traceback" not in said.stderr, said
     (where.parent / "bare").mkdir()
     Store(where.parent / "bare").user("mara").remember("x", today=dt.date(2026, 11, 20))
-    for arguments in (["log"], ["undo"], ["blame", "facts"], ["sync"], ["diff"]):
+    for arguments in (["log"], ["undo"], ["sync"]):
         assert run(where.parent / "bare", *arguments).returncode == 2

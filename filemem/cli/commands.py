@@ -43,9 +43,7 @@ COMMANDS = {
     "compact": ("jobs", "Summarise old conversations, and archive them."),
     "maintain": ("jobs", "Consolidate, compact, sweep, index: for cron, systemd or a git hook."),
     "log": ("history", "Show the diary that git keeps of the memories."),
-    "diff": ("history", "Show what is not committed yet, or what a commit changed."),
     "undo": ("history", "Take back what one commit did."),
-    "blame": ("history", "Show who wrote each line of a memory."),
     "serve": ("serving", "Give any chat client a memory, as an OpenAI-compatible endpoint."),
     "sync": ("history", "Share the memories with your other machines by git."),
 }

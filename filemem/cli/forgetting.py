@@ -14,7 +14,7 @@ from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionJob, DeletionPlan, TextMatcher
-from filemem.history import History, UncommittedChanges
+from filemem.history import History
 from filemem.text.plain import one_line
 
 SHOWN = 10  # places in git that are named
@@ -71,7 +71,7 @@ def _finish_earlier(folder: Folder, how: dict[str, bool]) -> int | None:
         return None
     if not for_script():
         say("Finishing a forgetting that was cut off.")
-    return _do(folder, job, None)
+    return _do(folder, job)
 
 
 def _found(user: Folder, what: str, about: str, how: dict[str, bool], cut_off: int | None) -> DeletionPlan:
@@ -123,7 +123,7 @@ def _carry_out(folder: Folder, found: DeletionPlan, how: dict[str, bool]) -> int
             found = deletion.with_left(folder, found)
         if not _confirmed("Delete all this for good?", folder, how):
             return 1
-    return _do(folder, *deletion.start(folder, DeletionJob(found, False, how["purge_history"]), now()))
+    return _do(folder, deletion.start(folder, DeletionJob(found, False, how["purge_history"])))
 
 
 def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool = False) -> bool:
@@ -137,10 +137,10 @@ def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool 
     return False
 
 
-def _do(folder: Folder, job: DeletionJob, before: UncommittedChanges | None) -> int:
+def _do(folder: Folder, job: DeletionJob) -> int:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
     found, owned = job.plan, job.all and os.path.lexists(os.path.join(folder.root, ".git"))
-    done = (deletion.remove_user if job.all else deletion.carry_out)(folder, (job, before), now())
+    done = (deletion.remove_user if job.all else deletion.carry_out)(folder, job, now())
     history, said, failed = History(folder), list[str](), bool(done.stayed)
     if job.purge and not owned and history.home:
         say_working("Rewriting the history")
@@ -185,4 +185,4 @@ def _forget_user(folder: Folder, how: dict[str, bool]) -> int:
     if how["dry_run"] or not _confirmed(f"Delete everything of {folder.name} for good?", folder, how, owned):
         return 0 if how["dry_run"] else 1
     job = DeletionJob(found._replace(whole=dict.fromkeys(paths, "")), True, purges)
-    return _do(folder, *deletion.start(folder, job, now()))
+    return _do(folder, deletion.start(folder, job))

@@ -1,7 +1,5 @@
-"""Commands on what git remembers: log, diff, undo, blame, sync."""
+"""Commands on what git remembers: log, undo, sync."""
 
-import contextlib
-import re
 import shutil
 
 import click
@@ -9,14 +7,10 @@ import click
 from filemem.cli.common import complete_path, now, the_user
 from filemem.cli.options import json_option
 from filemem.cli.screen import colours, put, say, say_aside, say_working, tell, wrapped
-from filemem.errors import FilememError, NotFound
 from filemem.history import History, log, undo
-from filemem.history.git import GitError
 from filemem.history.log import Commit
 from filemem.history.sync import sync
-from filemem.text.plain import counted, escape_controls, one_line
-
-_COMMIT = re.compile(r"[0-9a-f]{4,64}|HEAD[~^0-9]*")
+from filemem.text.plain import counted, one_line
 
 
 @click.command("log")
@@ -51,42 +45,6 @@ def _line(commit: Commit, before: str = "") -> str:
     return before + click.style(name, fg="yellow") + when + lines
 
 
-@click.command("diff")
-@click.argument("what", metavar="[COMMIT|PATH]", required=False, shell_complete=complete_path)
-def diff_command(what: str | None) -> int:
-    """Show what is not committed yet, of one memory where PATH is given, or what COMMIT changed.
-
-    Example: filemem diff facts/2026
-
-    Exit code 1 where nothing differs.
-    """
-    history = History(the_user())
-    commit = ""
-    if what and _COMMIT.fullmatch(what):
-        with contextlib.suppress(GitError):
-            commit = history.repository.commit_named(what)
-    shown = log.diff(history, commit, "" if commit or not what else _path(history, what))
-    _show(shown)
-    return 0 if shown else 1
-
-
-def _show(diff: str) -> None:
-    """Print a diff; on a terminal the heads of files stand out, and what came and went has its colour."""
-    head = True
-    for line in diff.rstrip("\n").split("\n") if diff else ():
-        head = line.startswith("diff --git ") or (head and not line.startswith("@@ "))
-        style = {"bold": True} if head else {"fg": {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])}
-        put(click.style(escape_controls(line), **style) if colours() else escape_controls(line))
-
-
-def _path(history: History, path: str) -> str:
-    """A memory or folder as named; a memory that is gone may be named too."""
-    history.folder.absolute(path)
-    with contextlib.suppress(NotFound, FilememError):
-        return history.folder.locate(path)
-    return path
-
-
 @click.command("undo")
 @click.argument("commit", required=False)
 def undo_command(commit: str | None) -> None:
@@ -102,34 +60,12 @@ def undo_command(commit: str | None) -> None:
     say_aside(done.recorded.note)
 
 
-@click.command("blame")
-@click.argument("path", shell_complete=complete_path)
-@json_option
-def blame_command(path: str) -> None:
-    """Show who wrote each line of the memory at PATH: a person, filemem in a conversation, or one of its jobs.
-
-    Example: filemem blame profile.md
-    """
-    history = History(the_user())
-    where = history.folder.locate(path)
-    last: object = ()
-    for line in log.blame(history, where):
-        commit = line.commit
-        facts = (
-            {"commit": commit.commit, "at": commit.at, "who": commit.who, "subject": commit.subject} if commit else {}
-        )
-        head = [_line(commit) if commit else "not committed yet"] if commit != last else []
-        shown = escape_controls(f"{line.line:>4}  {line.text}")
-        tell({"line": line.line, "text": line.text, **facts}, *head, shown, how=put)
-        last = commit
-
-
 @click.command("sync")
 @click.argument("remote", required=False)
 def sync_command(remote: str | None) -> None:
     """Bring these memories together with those of your other machines: fetch, merge, push, to and from a git REMOTE.
 
-    Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and check lists it.
+    Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and it is named.
 
     Example: filemem sync origin
     """
@@ -138,7 +74,7 @@ def sync_command(remote: str | None) -> None:
     done = sync(history, remote, now())
     say(*done.notes)
     for path in done.doubled:
-        say(f"{path} holds two versions of some lines; filemem check shows where.")
+        say(f"{path} was changed on both machines in the same lines; both versions are in it.")
     if done.fetched or done.pushed:
         say(f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}.")
     else:

@@ -16,7 +16,6 @@ from filemem.cli.options import (
 )
 from filemem.cli.screen import choose, dim, for_script, put, say, say_aside, say_json
 from filemem.cli.telling import remembered
-from filemem.history import History
 from filemem.jobs.telling import committed, lines
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.review import Proposal, Review
@@ -91,7 +90,6 @@ def review_command(accept_all: bool) -> int:
         say("Nothing waits for review.")
         return 1
     done: list[Applied] = []
-    before = History(folder).before(now())
     answer = "all" if accept_all else ""
     try:
         for number, found in enumerate(waiting, 1):
@@ -102,7 +100,7 @@ def review_command(accept_all: bool) -> int:
         say("\nThe rest waits.")
     finally:
         made = Applied([one for each in done for one in each.decisions], [p for each in done for p in each.paths], [])
-        say_aside(committed(folder, made, before, now(), job="review"))
+        say_aside(committed(folder, made, now(), job="review"))
     return 0
 
 

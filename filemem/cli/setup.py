@@ -14,7 +14,7 @@ from filemem.cli.screen import for_script, say, tell
 from filemem.errors import FilememError, Problem
 from filemem.files import config, safe, trust
 from filemem.files.store import StoreFolder
-from filemem.history import set_up, weaving
+from filemem.history import set_up
 from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
@@ -108,7 +108,7 @@ def _settings_problems(store: StoreFolder) -> list[Problem]:
     path = os.path.join(store.root, config.NAME)
     data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
     lines = data.decode(errors="replace").split("\n")
-    found = list(weaving.problems(config.NAME, lines))
+    found = []
     try:
         for key in config.withheld(store.root, trust=store.trust):
             at = config.line_of("\n".join(lines), key)

@@ -100,8 +100,7 @@ def _settle_wishes(talk: Conversation) -> None:
 @contextlib.contextmanager
 def _recorded(conversation: Conversation) -> Iterator[None]:
     """Commit the conversation when it ends, where the memories are kept in git."""
-    history, kept = History(conversation.user), conversation.transcript
-    before = history.before(clock())
+    kept = conversation.transcript
     try:
         yield
     finally:
@@ -109,7 +108,8 @@ def _recorded(conversation: Conversation) -> Iterator[None]:
         if path and turns:
             paths = list(dict.fromkeys([path, *conversation.written]))
             subject = f"Talk with {conversation.user.name}: {transcript.first_words(turns[0].text)}"
-            say_aside(history.record(subject, paths, {"Job": "chat", "Session": path}, clock(), before).note)
+            job = {"Job": "chat", "Session": path}
+            say_aside(History(conversation.user).record(subject, paths, job, clock()).note)
 
 
 @click.command("prompt")

@@ -4,7 +4,6 @@ Every path taken and given here is relative to the folder, with `/`. Writers hol
 """
 
 import contextlib
-import functools
 import itertools
 import json
 import os
@@ -23,7 +22,7 @@ from filemem.text.plain import digest, escape_controls, nearest, one_line
 
 BOOKKEEPING = ".filemem"
 WRITTEN = "written.jsonl"  # in the bookkeeping: what was about to be written and is not committed yet
-MOST_NOTED = 1_000_000  # bytes of it
+MOST_NOTED = 16_000_000  # bytes of it
 _ADD = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 # What editors, browsers, diff3, patch and JetBrains's IDEs append; _SAVES is nano's, and that of Qt's QSaveFile (Kate).
 _LEFT = (
@@ -246,7 +245,7 @@ class Folder:
                 safe.make_folder(where.folder)
                 with contextlib.suppress(FileExistsError):
                     data = text.encode("utf-8", "replace")
-                    self._note(candidate, None, data)
+                    self.note(candidate, None, data)
                     safe.create(where, data)
                     return candidate
         raise Refused(f"{one_line(path)} and 9,999 names like it are taken; choose another.")
@@ -257,7 +256,7 @@ class Folder:
             where, data = self.absolute(path), text.encode("utf-8", "replace")
             if self._in_git:
                 before = safe.read(where)
-                self._note(path, before, before + safe.from_new_line(before, data))
+                self.note(path, before, before + safe.from_new_line(before, data))
             safe.append(where, data)
 
     def edit(self, path: str, change: Callable[[bytes], bytes | None]) -> bool:
@@ -266,7 +265,7 @@ class Folder:
         def changed(before: bytes) -> bytes | None:
             after = change(before)
             if after is not None and after != before:
-                self._note(path, before, after)
+                self.note(path, before, after)
             return after
 
         with self.locked(), self._worded(path):
@@ -292,19 +291,19 @@ class Folder:
         with self.locked(), self._worded(path):
             where = self.absolute(self.locate(path))
             data = safe.read(where)
-            self._note(path, data, None)
+            self.note(path, data, None)
             safe.delete_if(where, lambda place: safe.read(place) == data)
 
     # -- for git -------------------------------------------------------------------------------------------------
 
-    @functools.cached_property
+    @property
     def _in_git(self) -> bool:
         """May these memories be kept in git? Then what is written is noted first, as its commit may be cut off."""
         return any(
             os.path.lexists(os.path.join(top, ".gitattributes")) for top in (self.root, os.path.dirname(self.root))
         )
 
-    def _note(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def note(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Note what is about to become of a memory, None standing for no file; not for longer than a process's end."""
         if not self._in_git:
             return
@@ -321,8 +320,8 @@ class Folder:
         """Note that a memory is about to be moved."""
         with contextlib.suppress(OSError, FilememError):  # which the move itself will say
             data = safe.read(self._named(path)) if self._in_git else b""
-            self._note(path, data, None)
-            self._note(target, None, data)
+            self.note(path, data, None)
+            self.note(target, None, data)
 
     def bookkeeping(self, name: str = "") -> Place:
         """The place on disk of a bookkeeping file, or of the folder that holds them."""

@@ -26,7 +26,7 @@ from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, kind_of, slug
 from filemem.files.passages import TURN_HEAD, Passage
 from filemem.files.transcript import ASSISTANT, first_words
-from filemem.history import History, UncommittedChanges
+from filemem.history import History
 from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
@@ -625,13 +625,11 @@ def in_bytes(data: bytes, number: int, matcher: TextMatcher) -> Iterator[tuple[i
 
 
 class DeletionJob(NamedTuple):
-    """A plan; whether everything of the user goes (`all`), whether git's history is rewritten; and the files in which a
-    person had uncommitted changes."""
+    """A plan; whether everything of the user goes (`all`), and whether git's history is rewritten."""
 
     plan: DeletionPlan
     all: bool = False
     purge: bool = False
-    edited: tuple[str, ...] = ()
 
 
 class DeletionReport(NamedTuple):
@@ -649,7 +647,7 @@ class DeletionReport(NamedTuple):
 
 def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Carry the plan out, commit it, and look for what is left. A file that a person has saved since stays, and is named."""
-    done = carry_out(folder, start(folder, DeletionJob(found), at), at)
+    done = carry_out(folder, start(folder, DeletionJob(found)), at)
     end(folder)
     return done
 
@@ -670,31 +668,28 @@ def unfinished(folder: Folder) -> DeletionJob | None:
         lines = {path: [LineCut(n, tuple(old), new) for n, old, new in cuts] for path, cuts in kept["lines"].items()}
         matcher = TextMatcher(kept["about"], kept["texts"])
         found = DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"])
-        return DeletionJob(found, kept["all"], kept["purge"], tuple(kept["edited"]))
+        return DeletionJob(found, kept["all"], kept["purge"])
     raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
-def start(folder: Folder, job: DeletionJob, at: dt.datetime) -> tuple[DeletionJob, UncommittedChanges]:
-    """Write the job down: from now on it will be done. Returns it with what a person has changed and not committed.
+def start(folder: Folder, job: DeletionJob) -> DeletionJob:
+    """Write the job down: from now on it will be done. Returns it.
 
     Raises Refused where another has not come to its end.
     """
     found = job.plan
-    edits = {path: data for path, data in History(folder).before(at).edits.items() if path not in found.whole}
-    job = job._replace(edited=tuple(edits))
     if safe.exists(folder.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     folder.make()
     kept = {"whole": found.whole, "lines": found.lines, "names": found.names, "every": found.every}
     kept |= {"about": found.matcher.about, "texts": sorted(found.matcher.lines), "folder": os.stat(folder.root).st_ino}
-    kept |= {"all": job.all, "purge": job.purge, "edited": job.edited}
+    kept |= {"all": job.all, "purge": job.purge}
     safe.write(folder.bookkeeping(MARK), json.dumps(kept).encode())
-    return job, UncommittedChanges(edits)
+    return job
 
 
-def carry_out(folder: Folder, begun: tuple[DeletionJob, UncommittedChanges | None], at: dt.datetime) -> DeletionReport:
-    """Carry a job out in the files, and commit that; without changes of a person it is one that was cut off."""
-    job, before = begun
+def carry_out(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionReport:
+    """Carry a job out in the files, from the start or from where it was cut off, and commit that."""
     found = job.plan
     with archive.job_lock(folder), folder.locked():
         beside = clear_records(folder, found)
@@ -707,9 +702,8 @@ def carry_out(folder: Folder, begun: tuple[DeletionJob, UncommittedChanges | Non
                 safe.remove(folder.bookkeeping(name))
     counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
     subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
-    before = before or UncommittedChanges(dict.fromkeys(job.edited))
     paths = [*found.whole, *found.lines, *touched]
-    note = History(folder).record(subject, paths, {"Job": "forget"}, at, before).note
+    note = History(folder).record(subject, paths, {"Job": "forget"}, at).note
     left = []
     for one in search(folder, found.matcher):
         if one.path.rpartition("/")[2].startswith(safe.TEMPORARY):  # left by a write that was cut off
@@ -861,13 +855,11 @@ def _nameless(text: str, found: DeletionPlan) -> str:
 # -- a whole user --------------------------------------------------------------------------------------------------
 
 
-def remove_user(
-    folder: Folder, begun: tuple[DeletionJob, UncommittedChanges | None], at: dt.datetime
-) -> DeletionReport:
+def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionReport:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
-    job = begun[0]
     history, owned = History(folder), os.path.lexists(os.path.join(folder.root, ".git"))
-    history.before(at)  # which finds where it lies while that can be told
+    with contextlib.suppress(FilememError):
+        history.require()  # which finds where it lies while that can be told
     with archive.job_lock(folder), folder.locked():
         for name in safe.names_in(folder.place):
             if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
@@ -879,9 +871,7 @@ def remove_user(
     note = ""
     if not (owned and job.purge):
         paths = [*job.plan.whole, journal.RECALLS]
-        note = history.record(
-            "Forget the memories of one user", paths, {"Job": "forget"}, at, UncommittedChanges()
-        ).note
+        note = history.record("Forget the memories of one user", paths, {"Job": "forget"}, at).note
     gone = f"{one_line(folder.name)}, {counted(len(job.plan.whole), 'memory', 'memories')}"
     return DeletionReport([gone], [], [], [], [], note, sought=True)
 

@@ -100,8 +100,10 @@ def maintain(
         *([lambda: _embed(folder, progress)] if config.of(folder).embeddings else []),
     ]
     with archive.job_lock(folder):
+        problems = [str(one) for one in History(folder).cut_off()]
+        noticed = [JobDone("git", problems, {"problems": problems}, [], "")] if problems else []
         taken = [_recorded(folder, at, lambda done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
-        return [*taken, *(_recorded(folder, at, job) for job in jobs)]
+        return [*noticed, *taken, *(_recorded(folder, at, job) for job in jobs)]
 
 
 def _alone(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
@@ -111,16 +113,10 @@ def _alone(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
 
 def _recorded(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
     """Do a job and commit what it wrote, where the memories are in git."""
-    history = History(folder)
-    before = history.before(at)
-    try:
-        done = job()
-    except BaseException:
-        history.cut_off()
-        raise
+    done = job()
     if not done.paths:
         return done
-    recorded = history.record(done.subject, done.paths, {"Job": done.job}, at, before)
+    recorded = History(folder).record(done.subject, done.paths, {"Job": done.job}, at)
     if not recorded.note:
         return done
     return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})

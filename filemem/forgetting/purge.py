@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError
+from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING
 from filemem.files.memory import LARGEST, Memory, live
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
-from filemem.history.git import GitError, fields, nul, spec
-from filemem.history.repository import Repository
+from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, nul, spec
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
@@ -49,7 +49,7 @@ def require(history: History) -> Repository:
     folder, refs = repository.common, repository.text("for-each-ref", "--format=%(refname)").split("\n")
     obstacles = {
         "it has several work trees; remove them with git worktree remove": "\n" in repository.text("worktree", "list"),
-        "it has submodules": any(entry.mode == "160000" for entry in repository.index().values()),
+        "it has submodules": b"160000 " in repository.run("ls-files", "--stage"),
         "it is a shallow clone; complete it with git fetch --unshallow": os.path.exists(f"{folder}/shallow"),
         "it borrows objects from another repository": os.path.exists(f"{folder}/objects/info/alternates"),
         "another git is at work; where none is, delete its index.lock": os.path.lexists(f"{folder}/index.lock"),
@@ -149,7 +149,7 @@ def purge(history: History, found: DeletionPlan, *, everything: bool = False) ->
     Raises FilememError where something is in the way; done again, it goes on from there.
     """
     repository = require(history)
-    with history.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
+    with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
         past = _UserHistory(history, found, everything)
         touching = repository.text("rev-list", "--all", "--full-history", "--", spec(history.inside)).split()
         matcher = found.matcher
@@ -178,7 +178,8 @@ def purge(history: History, found: DeletionPlan, *, everything: bool = False) ->
         for ref in moved:
             if ref.startswith("refs/remotes/"):  # its old history is the remote's, not here to be known by
                 repository.ask("update-ref", "--no-deref", "-d", ref)
-        repository.note_purged(old)
+        known = sorted(repository.purged() | old)
+        safe.write(os.path.join(repository.folder, PURGED), "".join(f"{oid}\n" for oid in known).encode())
         _clean_index(history, past)
         _prune(repository, found)
     branches = [ref.split("/", 2)[2] for ref in moved if not ref.startswith("refs/remotes/")]
@@ -210,7 +211,9 @@ def _clean_index(history: History, past: _UserHistory) -> None:
     """Let the index have no version that was rewritten: the new one stands in its place."""
     repository, changed = history.repository, list[str]()
     head = repository.tree(repository.head(), history.inside)
-    staged = {path: entry for path, entry in repository.index(history.inside).items() if entry.oid}
+    listed = fields(repository.run("ls-files", "--stage", "-z", "--full-name", "--", spec(history.inside)))
+    entries = ((*facts.split(" "), path) for facts, _, path in (line.partition("\t") for line in listed))
+    staged = {path: GitFile(mode, oid) for mode, oid, stage, path in entries if stage == "0"}
     for path, oid, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
         new = past.renamed(path)
         after = cleaned(history.own(path), data, past.found)
@@ -233,7 +236,8 @@ def _prune(repository: Repository, found: DeletionPlan) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(folder, name))
     shutil.rmtree(os.path.join(folder, "rr-cache"), ignore_errors=True)
-    repository.expire_reflogs(LONG)
+    every = ("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    repository.run(*every, env={"GIT_COMMON_DIR": folder}, timeout=LONG)  # which git finds by its own folder
     own = ("-c", "gc.bigPackThreshold=0", "-c", "gc.cruftPacks=false")  # else they keep what nothing names
     repository.run(*own, "gc", "--prune=now", "--quiet", "--force", timeout=LONG)
 

@@ -1,7 +1,8 @@
-"""A user's memories in git: what is set up, what a person has left uncommitted, and a commit for each job of the machine.
+"""A user's memories in git: what is set up, and a commit for each job of the machine.
 
-Git never stands in the way of a memory: where it cannot commit, the job's files are noted in `.filemem/uncommitted.jsonl`
-and go with the next commit.
+Git never stands in the way of a memory: where it cannot commit, the job waits in `.filemem/uncommitted.jsonl`, and goes with the
+next commit. What the machine is about to make of a file stands in `.filemem/written.jsonl`: a file is the machine's to commit
+where these notes lead from the last commit to what is on disk; one that a person has changed as well waits for theirs.
 """
 
 from __future__ import annotations
@@ -10,36 +11,40 @@ import contextlib
 import datetime as dt
 import functools
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+import shlex
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from filemem.errors import Busy, FilememError, Problem
 from filemem.files import config, journal, safe
-from filemem.files.folder import WRITTEN, Folder, is_temporary_name
+from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder, users
-from filemem.history.beginning import ATTRIBUTES, SUBJECT, has_line, message
-from filemem.history.git import GitError, fields, spec
-from filemem.history.repository import LOGS, MACHINE, PLAIN, GitFile, Repository, find, merge_file
-from filemem.history.sealed import Declined
+from filemem.files.trust import Trust
+from filemem.history.git import (
+    LOGS,
+    MACHINE,
+    Declined,
+    Git,
+    GitError,
+    Identity,
+    Repository,
+    agree,
+    fields,
+    find,
+    git_place,
+    opened,
+    spec,
+)
 from filemem.text.plain import counted, digest, first_few, one_line
 
 COMMIT = "commit"  # git_person_edits
-LARGEST = 10_000_000  # bytes; what a person has changed in a larger file is not told from what a job adds to it
 POSTPONED = "uncommitted.jsonl"
 CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a commit that its job could not make
+IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
+ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
+SUBJECT = 72  # characters
+LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
 _STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
-_WAIT = 30.0  # seconds for another filemem to finish its commit
-
-
-class UncommittedChanges(NamedTuple):
-    """What a person had changed and not committed when a job began: the bytes, or None where only git's index has more.
-
-    `wrote` has the bytes that a job found in a file and those that it left there, where it knows: what a person saves in
-    between is then told from it too.
-    """
-
-    edits: Mapping[str, bytes | None] = {}
-    wrote: Mapping[str, tuple[bytes | None, bytes | None]] = {}
 
 
 class Recorded(NamedTuple):
@@ -49,22 +54,19 @@ class Recorded(NamedTuple):
     note: str
 
 
-class _JobFiles(NamedTuple):
-    """What one job wrote: the digest of each file by path, None where the file went."""
+class Job(NamedTuple):
+    """What one job wrote; an undo that was cut off has no paths yet."""
 
     subject: str
     trailers: dict[str, str]
-    at: dt.datetime
-    files: dict[str, str | None]
+    at: str
+    paths: list[str] | None
 
 
-class _Note(NamedTuple):
-    """What a process was about to make of a memory: the digests of its bytes before and after, None where there are none."""
-
-    process: int
-    path: str
-    before: str | None
-    after: str | None
+def message(subject: str, trailers: Mapping[str, str]) -> str:
+    """A commit's message: one line, then its trailers."""
+    lines = [f"{key}: {one_line(value, 500)}" for key, value in trailers.items() if value]
+    return "\n".join([one_line(subject, SUBJECT) or "Change memories", *([""] if lines else []), *lines]) + "\n"
 
 
 class History:
@@ -97,9 +99,9 @@ class History:
     def home(self) -> str:
         """The folder that is set up for filemem, the user's own or the store; empty where neither is. Raises GitError."""
         for folder in (self.folder.root, self.folder.above):
-            if has_line(os.path.join(folder, ".gitattributes"), ATTRIBUTES[0]) and self.found:
+            if ATTRIBUTES[0] in _lines(os.path.join(folder, ".gitattributes")) and self.found:
                 top = os.path.realpath(folder)
-                return folder if top == self.found.where or top.startswith(self.found.where + os.sep) else ""
+                return folder if f"{top}/".startswith(f"{self.found.where}/") else ""
         return ""
 
     def path(self, path: str) -> str:
@@ -114,8 +116,7 @@ class History:
         """The users whose memories the repository holds: the one, or everyone in the store."""
         if self.home == self.folder.root:
             return [self]
-        store = StoreFolder(self.folder.store, self.folder.trust)
-        everyone = []
+        store, everyone = StoreFolder(self.folder.store, self.folder.trust), []
         for one in (History(store.folder(name)) for name in users(self.folder.above)):
             with contextlib.suppress(GitError):  # in a repository of their own, whoever made that
                 everyone += [one] if one.found and one.found.where == self.repository.where else []
@@ -123,82 +124,53 @@ class History:
 
     def require(self) -> Repository:
         """The repository, where something can be committed now; raises FilememError otherwise."""
-        repository = self.repository
         if not self.home:
-            raise FilememError(f"{repository.where} is not set up for filemem; run filemem init --git first.")
-        unfinished = repository.unfinished()
-        if unfinished:
+            raise FilememError(f"{self.repository.where} is not set up for filemem; run filemem init --git first.")
+        if unfinished := self.repository.unfinished():
             raise FilememError(f"{unfinished}; then try again.")
-        with self.alone():
-            repository.unstage_unlanded()
-        return repository
+        return self.repository
 
     def problems(self) -> list[Problem]:
-        """What keeps git from being used here, or what of the repository's own is not."""
+        """What keeps git from being used here, what of the repository's own is not used, and what was cut off."""
         try:
-            left_out = self.found.seal.unused_settings() if self.home and self.found else []
+            if not self.home or not self.found:
+                return []
+            unused = self.found.sandbox.unused_settings()
+            remedy = "say it in your own configuration (git config --global) if you want it"
+            found = (
+                [Problem(".git", 1, f"of the repository's own {first_few(unused)} is not used", remedy)]
+                if unused
+                else []
+            )
+            return found + self.cut_off()
         except GitError as error:
             what, _, remedy = str(error).rstrip(".").rpartition("; ")
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
-        remedy = "say it in your own configuration (git config --global) if you want it"
-        return (
-            [Problem(".git", 1, f"of the repository's own {first_few(left_out)} is not used", remedy)]
-            if left_out
-            else []
-        )
 
-    # -- a person's edits ----------------------------------------------------------------------------------------
-
-    def before(self, at: dt.datetime) -> UncommittedChanges:
-        """To be called when a job begins that changes files: what must not be mixed into its commit.
-
-        With the setting `git_person_edits: commit` it is committed now, under the person's own name.
-        """
-        setting = config.of(self.folder).git_person_edits
-        with contextlib.suppress(GitError, Busy):  # the job's own commit will say why
+    def cut_off(self) -> list[Problem]:
+        """An undo or a sync that was killed, and each memory that git has and the disk has not; none without git."""
+        found = []
+        with contextlib.suppress(GitError):
             if self.home:
-                with contextlib.suppress(GitError, Busy), self.alone():
-                    self._catch_up()
-                    if setting == COMMIT:
-                        self._commit_edits(at)
-                return UncommittedChanges(
-                    {path: self._bytes(path) if tracked else None for path, tracked in self.edited().items()}
-                )
-        return UncommittedChanges()
-
-    def edited(self) -> dict[str, bool]:
-        """The memories that differ from the last commit and that no job wrote: is there a version to compare with?"""
-        postponed = {path: left for job in self._postponed() for path, left in job.files.items()}
-        found = {}
-        for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
-            path = self.own(line[3:])
-            memory = path[-1] != "/" and not any(map(is_temporary_name, path.split("/")))
-            if memory and (path not in postponed or postponed[path] != self._digest(path)):
-                found[path] = line[:2] == " M"
+                if job := self.begun():
+                    found.append(
+                        Problem(
+                            ".git",
+                            1,
+                            f"an undo of {job.trailers['Undoes'][:8]} was cut off",
+                            "finish it with filemem undo",
+                        )
+                    )
+                if os.path.exists(os.path.join(self.repository.folder, LANDING)):
+                    found.append(Problem(".git", 1, "a sync was cut off", "finish it with filemem sync"))
+                gone = [path for path, state in self._dirty().items() if state == " D" and path not in self._noted()]
+                remedy = "git checkout -- PATH brings it back, git commit lets it go"
+                found += [Problem(path, 1, "git has this memory and the disk has not", remedy) for path in gone]
         return found
 
-    def _commit_edits(self, at: dt.datetime) -> None:
-        """Commit what a person has changed under their name; what is staged in part stays theirs to commit."""
-        repository = self.repository
-        if repository.unfinished():
-            return
-        paths = sorted(self.edited())
-        changes, _ = self._changes(paths, UncommittedChanges())
-        if changes:
-            others = f" and {counted(len(changes) - 1, 'other')}" if len(changes) > 1 else ""
-            subject = f"Edit {paths[0]}{others}"
-            repository.commit(changes, message(subject, {}), repository.person(self.folder.name), at)
+    # -- commits -------------------------------------------------------------------------------------------------
 
-    # -- the machine's commits -----------------------------------------------------------------------------------
-
-    def record(
-        self,
-        subject: str,
-        paths: Iterable[str],
-        trailers: Mapping[str, str],
-        at: dt.datetime,
-        before: UncommittedChanges | None = None,
-    ) -> Recorded:
+    def record(self, subject: str, paths: Iterable[str], trailers: Mapping[str, str], at: dt.datetime) -> Recorded:
         """Commit just what one job wrote, moved or deleted, with the logs; `trailers` are Session, Job, Source.
 
         Never raises for git's sake: where nothing can be committed now, the note says why, and it will be done later. To
@@ -211,195 +183,208 @@ class History:
             return Recorded("", "")
         except GitError:
             pass  # the job waits for its commit, as below
-        before = before or UncommittedChanges()
-        files = {path: self._digest(path) for path in dict.fromkeys([*paths, *LOGS])}
-        files |= {path: None if left is None else digest(left) for path, (_, left) in before.wrote.items()}
-        job = _JobFiles(one_line(subject, SUBJECT), dict(trailers), at, files)
+        job = Job(one_line(subject, SUBJECT), dict(trailers), at.isoformat(), [*dict.fromkeys([*paths, *LOGS])])
         try:
-            waiting = job._replace(files={p: d for p, d in files.items() if p not in before.edits})
-            self._postpone(add=waiting)  # first of all, as what follows may be cut off
-            self._forget_noted(set(files))
-            with self.alone():
-                self._catch_up([waiting])
-                if waiting not in self._postponed():  # another process has caught up with it: the logs are others' now
-                    job = job._replace(files={p: d for p, d in files.items() if p not in LOGS})
-                commit, left = self._commit(job, before)
-            self._postpone(done=[waiting])
+            self.postpone(job)
+            commit, left = self.catch_up(job)
         except (GitError, Busy) as error:
             return Recorded("", f"not committed yet: {error}")
-        note = f"left for you to commit, as you had changed it too: {', '.join(left[:5])}" if left else ""
-        return Recorded(commit, note)
+        return Recorded(commit, f"left for you to commit, as you had changed it too: {first_few(left)}" if left else "")
 
-    def cut_off(self) -> None:
-        """Let what a job of this process has written wait for the next commit, as it was cut off before its own."""
-        with contextlib.suppress(GitError, Busy):
-            if self.home:
-                self._adopt_orphans(os.getpid())
+    def catch_up(self, wanted: Job | None = None) -> tuple[str, list[str]]:
+        """Commit what jobs wrote, each with its own commit, and what they wrote that were cut off.
 
-    def catch_up(self) -> None:
-        """Commit what earlier jobs could not; raises GitError where it still cannot be."""
-        with self.alone():
-            self._catch_up()
+        Returns the commit of the `wanted` one, and its paths that a person must commit. Raises GitError.
+        """
+        with self.repository.alone():
+            if unfinished := self.repository.unfinished():
+                raise GitError(f"{unfinished}.")
+            with self.folder.locked():
+                jobs, noted, dirty = self._waiting(), self._noted(), self._dirty()
+            claimed = {path: job for job in jobs for path in job.paths or ()}
+            ours, now = self._ours(dirty, noted, claimed), dt.datetime.now().astimezone()
+            if config.of(self.folder).git_person_edits == COMMIT:
+                edits = sorted(path for path in dirty.keys() - ours if dirty[path][0] in " ?")
+                others = f" and {counted(len(edits) - 1, 'other')}" if len(edits) > 1 else ""
+                person = self.repository.person(self.folder.name)
+                self._commit(edits, dirty, message(f"Edit {edits[0]}{others}" if edits else "", {}), person, now)
+                dirty = {path: state for path, state in dirty.items() if path not in edits}
+            ended = {path for path, notes in noted.items() if not any(_lives(note[0]) for note in notes)}
+            orphans = sorted(ours & ended - claimed.keys()) if all(job.paths is not None for job in jobs) else []
+            late = Job(CUT_OFF, {}, now.isoformat(), orphans)
+            commit, done, claimed = "", set[str](), {**claimed, **dict.fromkeys(orphans, late)}
+            for job in (late, *jobs):
+                chosen = [path for path in job.paths or () if path in ours and claimed[path] is job]
+                text, at = message(job.subject, job.trailers), dt.datetime.fromisoformat(job.at)
+                made = self._commit(chosen, dirty, text, MACHINE, at)
+                commit, done = made if job == wanted else commit, done.union(chosen)
+            with self.folder.locked():
+                rest = [job for job in self._waiting() if job not in jobs or job.paths is None]
+                journal.rewrite(self.folder.bookkeeping(POSTPONED), [job._asdict() for job in rest])
+                over = {(*note,) for path, old in noted.items() if path in done or path not in dirty for note in old}
+                later = [note for notes in self._noted().values() for note in notes if (*note,) not in over]
+                journal.rewrite(self.folder.bookkeeping(WRITTEN), later)
+        return commit, [path for path in (wanted.paths if wanted else None) or () if path in dirty and path not in ours]
 
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other processes of filemem from committing here meanwhile; does not nest. Raises GitError."""
-        with contextlib.ExitStack() as held:
-            try:
-                held.enter_context(safe.lock(os.path.join(self.repository.folder, "filemem.lock"), _WAIT))
-            except Busy:
-                raise GitError("another filemem is committing here.") from None
-            except OSError as error:
-                raise GitError(f"{self.repository.folder} cannot be written ({error.strerror}).") from None
-            yield
+    def _commit(self, paths: list[str], dirty: Mapping[str, str], text: str, author: Identity, at: dt.datetime) -> str:
+        new = [self.path(path) for path in paths if dirty[path] == "??"]
+        return self.repository.commit(map(self.path, paths), new, text, author, at) if paths else ""
 
-    def _catch_up(self, but: Collection[_JobFiles] = ()) -> None:
-        self.repository.unstage_unlanded()
-        self._adopt_orphans()
-        jobs = [job for job in self._postponed() if job not in but]
-        for number, job in enumerate(jobs, 1):
-            later = {path for other in jobs[number:] for path in other.files}
-            whole = {p: d for p, d in job.files.items() if p not in later and self._digest(p) == d}
-            self._commit(job._replace(files=whole), UncommittedChanges())
-            self._postpone(done=[job])
+    def uncommitted(self) -> list[str]:
+        """The memories that differ from the last commit by a person's hand."""
+        dirty, noted = self._dirty(), self._noted()
+        return sorted(dirty.keys() - self._ours(dirty, noted, ()))
 
-    def _commit(self, job: _JobFiles, before: UncommittedChanges) -> tuple[str, list[str]]:
-        """The commit of one job, empty where nothing differs, and the paths that a person must commit."""
-        unfinished = self.repository.unfinished()
-        if unfinished:
-            raise GitError(f"{unfinished}.")
-        changes, left = self._changes(job.files, before)
-        if not changes:
-            return "", left
-        return self.repository.commit(changes, message(job.subject, job.trailers), MACHINE, job.at), left
+    def _dirty(self) -> dict[str, str]:
+        """The memories and logs that differ from the last commit, with git's two letters for how."""
+        found = dict[str, str]()
+        for line in fields(self.repository.run(*_STATUS, spec(self.inside))):
+            path = self.own(line[3:])
+            if path in LOGS or not ("\n" in path or path[-1] == "/" or any(map(is_temporary_name, path.split("/")))):
+                found.setdefault(path, line[:2])
+        return found
 
-    def _changes(self, paths: Iterable[str], before: UncommittedChanges) -> tuple[dict[str, GitFile | None], list[str]]:
-        """The entries to commit, by path in the repository, and the user's paths that must be left to the person."""
-        repository = self.repository
-        known, staged = repository.tree(repository.head(), self.inside), repository.index(self.inside)
-        places = {self.path(path): path for path in paths}
-        ignored = repository.ignored(place for place in places if place not in known) if places else set()
-        whole: list[str] = []
-        changes: dict[str, GitFile | None] = {}
-        left: list[str] = []
-        for place, path in places.items():
-            entry, exists = known.get(place), os.path.isfile(os.path.join(repository.where, place))
-            if place in ignored or (entry is None and not exists):
-                continue
-            if staged.get(place) != entry or (entry and entry.mode not in PLAIN):
-                left.append(path)
-            elif path in before.edits or path in before.wrote:
-                known_apart, apart = self._without_edits(path, entry, before)
-                if known_apart:
-                    changes[place] = apart
-                else:
-                    left.append(path)
-            elif exists:
-                whole.append(place)
-            else:
-                changes[place] = None
-        for place, oid in repository.keep_files(whole).items():
-            changes[place] = GitFile(known[place].mode if place in known else PLAIN[0], oid)
-        return {place: entry for place, entry in changes.items() if entry != known.get(place)}, left
+    def _ours(
+        self, dirty: Mapping[str, str], noted: Mapping[str, list[list[Any]]], claimed: Collection[str]
+    ) -> set[str]:
+        """Those that only the machine has changed, as its notes tell; of what it did not note, new files and deletions that a
+        job claims. What a person has staged is theirs."""
+        free = [path for path, state in dirty.items() if state[0] in " ?"]
+        there = {path for path in free if os.path.lexists(self.folder.place / path)}
+        new = {path for path in free if path not in there or (dirty[path] == "??" and path not in noted)}
+        ours = {path for path in free if path in LOGS or (path in claimed and path in new)}
+        told = [path for path in free if path in noted and path not in ours]
+        for path, old in zip(told, self.repository.contents(f"HEAD:{self.path(path)}" for path in told), strict=True):
+            states = {None if old is None else digest(old)}
+            for _, _, before, after in noted[path]:
+                states |= {after} if before in states else set()
+            now = None
+            with contextlib.suppress(FilememError):
+                now = safe.digest(self.folder.place / path) if path in there else None
+            ours |= {path} if now in states else set()
+        return ours
 
-    def _without_edits(
-        self, path: str, committed: GitFile | None, before: UncommittedChanges
-    ) -> tuple[bool, GitFile | None]:
-        """The committed version with the job's changes alone; False where a person's edits cannot be told from them."""
-        place = self.path(path)
-        if path not in before.wrote and before.edits[path] is None:
-            return False, None
-        found, left = before.wrote.get(path) or (before.edits[path], self._bytes(path))
-        base = self.repository.content(place, committed) if committed else None
-        if found == base:
-            result = left
-        elif found is None or left is None or base is None:
-            return False, None
-        else:
-            result = merge_file(base, found, left)
-            if result is None:
-                return False, None
-        mode = committed.mode if committed else PLAIN[0]
-        return True, None if result is None else GitFile(mode, self.repository.keep(place, result))
+    def _noted(self) -> dict[str, list[list[Any]]]:
+        """What was written and is not committed yet, by path: process, path, and digests before and after."""
+        found = dict[str, list[list[Any]]]()
+        for note in journal.values(self.folder.bookkeeping(WRITTEN)):
+            if isinstance(note, list) and len(note) == 4:
+                found.setdefault(str(note[1]), []).append(note)
+        return found
 
-    # -- what could not be committed yet -------------------------------------------------------------------------
+    # -- what waits ----------------------------------------------------------------------------------------------
 
-    def _postponed(self) -> list[_JobFiles]:
+    def _waiting(self) -> list[Job]:
         """The jobs that wait for their commit."""
         jobs = []
         for job in journal.values(self.folder.bookkeeping(POSTPONED)):
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                jobs.append(_JobFiles(**{**job, "at": dt.datetime.fromisoformat(job["at"])}))
+                paths = job["paths"] if "paths" in job else [*job["files"]]
+                jobs.append(Job(job["subject"], job["trailers"], job["at"], paths))
         return jobs
 
-    def _postpone(self, add: _JobFiles | None = None, done: Collection[_JobFiles] = ()) -> None:
-        """Let a job wait, and others wait no longer."""
+    def begun(self) -> Job | None:
+        """The undo that was cut off, if one was."""
+        return next((job for job in self._waiting() if job.paths is None), None)
+
+    def postpone(self, job: Job | None) -> None:
+        """Let a job wait for its commit; an undo takes the place of one that had begun, and so does None, for no job."""
         with self.folder.locked():
-            jobs = [job for job in self._postponed() if job not in done] + ([add] if add else [])
-            entries = [{**job._asdict(), "at": job.at.isoformat()} for job in jobs]
-            journal.rewrite(self.folder.bookkeeping(POSTPONED), entries)
-
-    def _adopt_orphans(self, cut_off: int = 0) -> None:
-        """Let what processes wrote that are no more (or were `cut_off`), and did not come to commit, wait for its commit.
-
-        Just what is on disk as they left it, and was as in the last commit before they came.
-        """
-        with self.folder.locked():
-            ended = [note for note in _noted(self.folder) if note.process == cut_off or not _lives(note.process)]
-            if not ended:
-                return
-            places = {self.path(note.path): note.path for note in ended}
-            known = {
-                place: entry for place, entry in self.repository.tree(self.repository.head()).items() if place in places
-            }
-            texts = zip(known, self.repository.contents(known.items()), strict=True)
-            states = {places[place]: digest(text) for place, text in texts}
-            left: dict[str, list[str | None]] = {}  # what it became in turn; the last may not have come about
-            for note in ended:
-                was = left[note.path][-1] if note.path in left else states.get(note.path)
-                if note.before == was:
-                    left.setdefault(note.path, []).append(note.after)
-            now = {path: self._digest(path) for path in left}
-            whole = {path: found for path, found in now.items() if found in left[path]}
-            if whole:
-                self._postpone(add=_JobFiles(CUT_OFF, {}, dt.datetime.now().astimezone(), whole))
-            self._forget_noted(set(places.values()), {note.process for note in ended})
-
-    def _forget_noted(self, paths: set[str], processes: Collection[int] = ()) -> None:
-        """Take back the notes on paths that are committed now, or wait for it: this process's, or those named."""
-        gone = processes or {os.getpid()}
-        with self.folder.locked():
-            noted = _noted(self.folder)
-            left = [note for note in noted if note.path not in paths or note.process not in gone]
-            if len(left) < len(noted):
-                journal.rewrite(self.folder.bookkeeping(WRITTEN), left)
-
-    def _bytes(self, path: str) -> bytes | None:
-        with contextlib.suppress(FilememError):
-            data = safe.read(self.folder.place / path, LARGEST + 1)
-            return data if len(data) <= LARGEST else None
-        return None
-
-    def _digest(self, path: str) -> str | None:
-        with contextlib.suppress(FilememError):
-            return safe.digest(self.folder.place / path)
-        return None
-
-
-def _noted(folder: Folder) -> list[_Note]:
-    """What was about to be written and is not committed yet, in its order."""
-    notes = []
-    for line in journal.values(folder.bookkeeping(WRITTEN)):
-        with contextlib.suppress(TypeError):
-            notes.append(_Note(*line))
-    return notes
+            over = job is None or "Undoes" in job.trailers
+            jobs = [one for one in self._waiting() if one.paths is not None or not over] + ([job] if job else [])
+            journal.rewrite(self.folder.bookkeeping(POSTPONED), [one._asdict() for one in jobs])
 
 
 def _lives(process: int) -> bool:
-    """Is there a process of this number on this machine?"""
+    """Is there a process of this number on this machine, as far as one can tell?"""
+    if os.name != "posix":
+        return process == os.getpid()
     with contextlib.suppress(PermissionError):
         try:
             os.kill(process, 0)
         except (ProcessLookupError, OverflowError, TypeError):
             return False
     return True
+
+
+# -- setting up ----------------------------------------------------------------------------------------------------
+
+
+def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) -> list[str]:
+    """Let filemem keep the memories under `home`, a store or one user's folder, in git; returns what was done.
+
+    Makes a repository where there is none. One of its own that is empty begins with what is there, under the person's name.
+    Adds the lines of .gitignore and .gitattributes that are missing; touches nothing else. The repository counts as named by
+    the person from now on.
+    """
+    made = not git_place(home) or opened(git_place(home)) is None
+    if made:
+        Git(home).run("init", "--quiet")
+    repository = opened(git_place(home))
+    if repository is None:
+        raise GitError(f"git init made no repository in {home}; try it by hand.")
+    agree(git_place(home), trust or Trust())
+    inside = os.path.relpath(os.path.realpath(home), repository.where)
+    prefix = "" if inside == "." else inside + "/"
+    begins = not prefix and not repository.head()
+    if prefix and repository.ask("check-ignore", "--quiet", "--", prefix + "profile.md").code == 0:
+        raise FilememError(f"{home} is ignored by {repository.where}/.gitignore; take that line out first.")
+    said = [f"Made a git repository in {repository.where}."] if made else []
+    unused = [] if made else repository.sandbox.unused_settings()
+    said += [f"Of its own settings these are not used: {first_few(unused)}."] if unused else []
+    files = [prefix + ".gitignore", prefix + ".gitattributes"]
+    clean = not repository.run("status", "--porcelain", "--", *map(spec, files))
+    for name, wanted in ((".gitignore", IGNORE), (".gitattributes", ATTRIBUTES)):
+        if missing := _add_lines(os.path.join(home, name), wanted):
+            said.append(f"Added {len(missing)} lines to {os.path.join(home, name)}.")
+    if (unfinished := repository.unfinished()) or not clean:
+        return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
+    others = ("ls-files", "--others", "--exclude-standard", "-z", "--full-name", "--", spec(prefix.rstrip("/")))
+    new = [path for path in fields(repository.run(*others)) if path in files or (begins and _is_kept(path))]
+    if chosen := [*new, *(path for path in files if path not in new and _differs(repository, path))]:
+        subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
+        author = repository.person(person) if begins else MACHINE
+        repository.commit(chosen, new, message(subject, {}), author, at)
+        said.append(f"Committed {len(chosen)} files." if begins else "Committed .gitignore and .gitattributes.")
+    if not said:
+        return [f"{home} is set up for git already; nothing was changed."]
+    left = fields(repository.run(*others))
+    add, commit = (f"git -C {shlex.quote(home)} {what}" for what in ("add .", "commit"))
+    return [*said, f"{len(left)} files are not in git yet: {add} && {commit}"] if left else said
+
+
+def _differs(repository: Repository, path: str) -> bool:
+    return bool(repository.run("status", "--porcelain", "--", spec(path)))
+
+
+def _is_kept(path: str) -> bool:
+    """Is this a memory, settings, or a log that git should have, rather than an editor's, or another repository?"""
+    *folders, name = path.split("/")
+    if BOOKKEEPING in folders:
+        return path.endswith(LOGS)
+    return bool(name) and not is_temporary_name(name) and not any(folder[0] == "." for folder in folders)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return [line.strip() for line in safe.read(path).decode(errors="replace").split("\n")]
+    except FilememError:
+        return []
+
+
+def _add_lines(path: str, lines: Iterable[str]) -> list[str]:
+    """Append the lines that a file lacks, in its own line ends; returns them."""
+    there = _lines(path)
+    missing = [line for line in lines if line not in there]
+    if missing and not os.path.lexists(path):
+        safe.create(path, b"")
+
+    def longer(old: bytes) -> bytes:
+        end = b"\r\n" if b"\r\n" in old else b"\n"
+        return (old + end if old and not old.endswith(b"\n") else old) + b"".join(
+            line.encode() + end for line in missing
+        )
+
+    if missing:
+        safe.edit(path, longer)
+    return missing

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
-from filemem.history import History, UncommittedChanges
+from filemem.history import History
 from filemem.importers import ImportReport
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
@@ -55,12 +55,10 @@ def remembered(
 
     `trailers` are what the commit says besides, `how` is as `remembering.remember` takes it.
     """
-    history = History(folder)
-    before = history.before(at)
     done = remembering.remember(folder, text, at, **how)
     paths = list(dict.fromkeys([done.memory.path, *done.paths]))
     subject = f"Remember: {done.decision.claim.text}"
-    git = history.record(subject, paths, {"Job": "remember", **trailers}, at, before)
+    git = History(folder).record(subject, paths, {"Job": "remember", **trailers}, at)
     return [*remembering.said(done.decision), *done.notes], git.note
 
 
@@ -98,23 +96,18 @@ def in_sum(done: Sequence[Applied]) -> str:
     return " ".join(said + ([f"{waiting(proposed)}."] if proposed else []))
 
 
-def committed(
-    folder: Folder, done: Applied, before: UncommittedChanges, at: dt.datetime, job: str = "consolidate"
-) -> str:
-    """Commit what consolidation wrote, where the memories are kept in git; `before` is how they stood. What git says of it."""
+def committed(folder: Folder, done: Applied, at: dt.datetime, job: str = "consolidate") -> str:
+    """Commit what consolidation wrote, where the memories are kept in git. What git says of it."""
     if not done.paths:
         return ""
     subject = remembering.subject(done.decisions, done.paths)
-    return History(folder).record(subject, done.paths, {"Job": job}, at, before).note
+    return History(folder).record(subject, done.paths, {"Job": job}, at).note
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, review: bool = False) -> Iterator[tuple[Applied, str]]:
     """Consolidate sessions, as `consolidation.run` is told to, and commit what becomes of each; with what git says of it."""
-    history = History(folder)
-    before = history.before(at)
     for done in consolidation.run(folder, at, *given, review=review):
-        yield done, committed(folder, done, before, at)
-        before = history.before(at)
+        yield done, committed(folder, done, at)
 
 
 # -- imports -----------------------------------------------------------------------------------------------------

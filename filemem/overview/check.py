@@ -11,7 +11,6 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.grep import reading
-from filemem.history import weaving
 from filemem.remembering import stale_sources
 from filemem.text.plain import one_line
 
@@ -35,7 +34,6 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
             continue
         found += _copies(path)
         found += memory.problems
-        found += weaving.problems(memory.path, memory.lines)
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
