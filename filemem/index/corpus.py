@@ -313,7 +313,7 @@ class Corpus:
                 found = files if found is None else found & files
         return found
 
-    def _files_of(self, piece: _Piece) -> set[int] | None:
+    def _files_of(self, piece: _StringPiece) -> set[int] | None:
         """The files that have a token with a piece in it; None where these are too many to look for."""
         starts, files = self._tables.starts, set[int]()
         if piece.open_left or piece.open_right:
@@ -335,7 +335,7 @@ class Corpus:
                 yield place, token
 
 
-class _Piece(NamedTuple):
+class _StringPiece(NamedTuple):
     """A piece of a string to grep for: a word, or where it is open to the left or right the end, start or middle of one."""
 
     text: str
@@ -349,16 +349,16 @@ class _Piece(NamedTuple):
         return word.startswith(self.text) if self.open_right else word == self.text
 
 
-def _pieces(string: str) -> list[_Piece]:
+def _pieces(string: str) -> list[_StringPiece]:
     """The pieces of a folded string whose words the index holds: ASCII words, pairs of Chinese characters."""
     found = []
     for match in _PIECE.finditer(string):
         text, start, end = match[0], match.start(), match.end()
         if text.isascii():
-            found.append(_Piece(text, _joins(string[start - 1 : start]), _joins(string[end : end + 1])))
+            found.append(_StringPiece(text, _joins(string[start - 1 : start]), _joins(string[end : end + 1])))
         else:
             wanted = 1 if len(text) == 1 else 2
-            found += [_Piece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
+            found += [_StringPiece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
     return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
 
 
