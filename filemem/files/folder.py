@@ -357,7 +357,9 @@ def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str]
     """What keeps a file or folder from being a memory although it may look like one, and the remedy."""
     name = entry.name
     if name.startswith(safe.TEMPORARY):
-        return "left by a write that was cut off", "look at it, then delete it"
+        ours = name.startswith(safe.OURS)
+        remedy = "the next job deletes it, such as: filemem maintain" if ours else "look at it, then delete it"
+        return "left by a write that was cut off", remedy
     if path == BOOKKEEPING or path.startswith(BOOKKEEPING + "/"):
         linked = entry.is_symlink()
         return ("a symbolic link, not followed", "delete the link, and filemem makes its own") if linked else None

@@ -29,6 +29,12 @@ def user_folder(root: str, name: str) -> tuple[str, str]:
     if wrong:
         raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
     place = os.path.join(root, name)
+    if os.path.exists(os.path.join(root, name.swapcase())) and name not in (known := users(root)):
+        # Another user, or a system for which the two are one name: then the one on disk counts.
+        same = [
+            other for other in known if os.path.exists(place) and os.path.samefile(os.path.join(root, other), place)
+        ]
+        place, name = (os.path.join(root, same[0]), same[0]) if same else (place, name)
     if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
         raise Refused(f"{name} cannot be a user: {name} in the store is no folder of its own.")
     return place, name
