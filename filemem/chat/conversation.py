@@ -18,7 +18,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.trace import Trace
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
-from filemem.forgetting import asking
+from filemem.forgetting import forget_in_chat
 from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, offline, prompt
 from filemem.models.offline import OfflineModel
 from filemem.remembering import remembering
@@ -155,7 +155,7 @@ class Conversation:
         if words := requests.to_remember(said):
             return [self._remember(words, turns[-1].line, chinese=chinese)]
         if requests.to_forget(said):
-            places = asking.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
+            places = forget_in_chat.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
             if not places:
                 return [offline.NOTHING_SAID[chinese]]
             told = [f"- {place}" for place in places]

@@ -791,16 +791,12 @@ def clear_records(folder: Folder, found: DeletionPlan) -> list[str]:
         if path.split("/")[0] in aside or name.endswith("lock"):
             continue
         with contextlib.suppress(NotFound):
-            if path.startswith("traces/") and (_stem(path) in touched or _names(name, found)):
+            if path.startswith("traces/") and (_stem(path) in touched or found.matcher.in_name(name)):
                 safe.delete(where)
                 said.append(f"{BOOKKEEPING}/{path}")
             elif safe.edit(where, lambda data, name=path: record_without(name, data, found)):  # type: ignore[misc]
                 said.append(f"lines of {BOOKKEEPING}/{path}")
     return said
-
-
-def _names(name: str, found: DeletionPlan) -> bool:
-    return found.matcher.in_name(name)
 
 
 def _records(top: str) -> list[str]:
