@@ -55,6 +55,7 @@ def test_each_client_is_told_where_it_looks_and_once(home: Path, client: str) ->
     assert run(home, "install", client, "--yes", "--write").returncode == 0
     server = servers(client, place)["filemem"]
     assert server["args"] == ["mcp", "--store", str(home / "memory_store"), "--user", "mara", "--write"]
+    assert server.get("required", client != "codex") is True  # codex's first turn waits for its tools
     before = place.read_bytes()
     assert "has it already" in run(home, "install", client, "--yes", "--write").stderr and place.read_bytes() == before
     other = run(home, "install", client, "--yes")

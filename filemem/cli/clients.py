@@ -1,7 +1,6 @@
 """The commands for other programs: hook and mcp, which serve them or say how they are told of filemem."""
 
 import datetime as dt
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -17,7 +16,7 @@ from filemem.cli.options import chosen, new_user_option
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.errors import FilememError
 from filemem.files import safe
-from filemem.mcp import clients
+from filemem.mcp import clients, greeting
 from filemem.serve import keys
 
 HOOKS = {"claude-code": "~/.claude/settings.json"}  # where the hooks of a client are set
@@ -73,13 +72,17 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> None:
         raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
     if not http and sys.stdin.isatty():
         say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
-    from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need
+    if user:
+        wire = os.fdopen(os.dup(0), "rb")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing started from here may read what is meant for the server
+        greeted = greeting.greet(user, wire, sys.stdout.buffer)
+    from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need, in a second
 
     def time() -> dt.datetime:
         with context.scope(cleanup=False):  # of the thread that asks
             return clock()
 
-    built = server.MemoryServer(store, user, time, write=write).build(importlib.metadata.version("filemem"))
+    built = server.MemoryServer(store, user, time, write=write).build()
     if http:
         if host not in keys.LOOPBACK:
             say_dim(keys.EXPOSED)
@@ -87,7 +90,7 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> None:
             built, store.root, chosen("user"), host, port, lambda at: put(f"Serving at {at}; Ctrl-C ends.", err=True)
         )
     else:
-        transports.over_stdio(built)
+        transports.over_stdio(built, wire, *greeted)
 
 
 def _installed() -> bool:

@@ -16,7 +16,8 @@ from filemem.errors import FilememError
 from filemem.files import safe
 from filemem.text.plain import one_line
 
-_CONFIG = "~/Library/Application Support" if sys.platform == "darwin" else "~/.config"
+_HOMES = {"darwin": "~/Library/Application Support", "win32": "~/AppData/Roaming"}
+_CONFIG = _HOMES.get(sys.platform, "~/.config")
 
 
 class Client(NamedTuple):
@@ -35,7 +36,7 @@ CLIENTS = {
     "vscode": Client(
         f"{_CONFIG}/Code/User/mcp.json", "servers", {"type": "stdio"}, "MCP: List Servers in VS Code starts it."
     ),
-    "codex": Client("$CODEX_HOME/config.toml", "mcp_servers", {}, "Start codex anew; /mcp lists it."),
+    "codex": Client("$CODEX_HOME/config.toml", "mcp_servers", {"required": "true"}, "Start codex anew; /mcp lists it."),
 }
 
 
@@ -48,7 +49,9 @@ def place(client: Client) -> str:
 def entry(client: Client, name: str, command: list[str]) -> str:
     """The entry alone, as one would paste it into empty settings."""
     if client.path.endswith(".toml"):
-        return f"[{client.key}.{name}]\ncommand = {_toml(command[0])}\nargs = [{', '.join(map(_toml, command[1:]))}]\n"
+        more = "".join(f"{key} = {value}\n" for key, value in client.more.items())
+        arguments = ", ".join(map(_toml, command[1:]))
+        return f"[{client.key}.{name}]\ncommand = {_toml(command[0])}\nargs = [{arguments}]\n{more}"
     return json.dumps({client.key: {name: _server(client, command)}}, indent=2, ensure_ascii=False) + "\n"
 
 

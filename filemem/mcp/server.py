@@ -20,11 +20,9 @@ from filemem.adapters.functions import standing
 from filemem.errors import FilememError, in_words
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
-from filemem.mcp import resources, writing
+from filemem.mcp import greeting, resources, writing
 from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing
-from filemem.models import prompt
-from filemem.remembering.supersession import display
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
 
@@ -70,7 +68,7 @@ class ServedUser:
 
     def profile(self) -> str:
         """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
-        return standing(self.folder) or f"Nothing is known of {display(self.folder.name)} yet."
+        return standing(self.folder) or f"Nothing is known of {greeting.called(self.folder.name)} yet."
 
 
 class MemoryServer:
@@ -83,13 +81,12 @@ class MemoryServer:
         self._write = write
         self._served: dict[str, ServedUser] = {}
 
-    def build(self, version: str) -> Server[Any]:
+    def build(self) -> Server[Any]:
         """The SDK's server with its handlers."""
-        name = display(self._user) if self._user else "The person"
         return Server(
             "filemem",
-            version=version,
-            instructions=prompt.template("mcp").replace("{name}", name).strip(),
+            version=greeting.version(),
+            instructions=greeting.instructions(self._user),
             lifespan=self._lifespan,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,

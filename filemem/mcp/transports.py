@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -29,18 +28,20 @@ UNREAD = 16  # messages that wait to be read
 BROKEN = "this is no JSON-RPC message of at most 16 MB; send one JSON object, over a pipe on a line of its own."
 
 
-def over_stdio(server: Server[Any]) -> None:
-    """Serve the client that started this process until it closes the pipe, or is gone."""
+def over_stdio(server: Server[Any], wire: BinaryIO, first: bytes, greeted: Any) -> None:
+    """Serve the client at the other end of `wire` until it closes it, or is gone.
+
+    `first` is the line that was read of it, `greeted` the id of that request where it has been answered, else None.
+    """
     _quiet()
-    wire = os.fdopen(os.dup(0), "rb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what is started from here cannot read what is meant for the server
-    asyncio.run(_serve(server, wire))
+    asyncio.run(_serve(server, wire, first, greeted))
 
 
-async def _serve(server: Server[Any], wire: BinaryIO) -> None:
-    lines: Any = _lines(wire)
+async def _serve(server: Server[Any], wire: BinaryIO, first: bytes, greeted: Any) -> None:
+    lines: Any = _lines(wire, first)
     async with stdio_server(stdin=lines) as (read, write):
         into, out = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        said, told = anyio.create_memory_object_stream[SessionMessage](0)
 
         async def forward() -> None:
             """Hand on what the client says; what is no message is answered, and costs nothing else."""
@@ -52,25 +53,39 @@ async def _serve(server: Server[Any], wire: BinaryIO) -> None:
                     else:
                         await into.send(message)
 
+        async def answer() -> None:
+            """Hand on what the server says, but for the greeting that the client has."""
+            waiting = greeted is not None
+            async with told, write:
+                async for message in told:
+                    if waiting and getattr(message.message, "id", None) == greeted:
+                        waiting = False
+                    else:
+                        await write.send(message)
+
         async with anyio.create_task_group() as group:
             group.start_soon(forward)
+            group.start_soon(answer)
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
-                await server.run(out, write, server.create_initialization_options())
+                await server.run(out, said, server.create_initialization_options())
             group.cancel_scope.cancel()
 
 
-async def _lines(wire: BinaryIO) -> AsyncIterator[str]:
-    """The client's lines; of one that is too long nothing. The thread that waits for them holds up no end of the program."""
+async def _lines(wire: BinaryIO, first: bytes) -> AsyncIterator[str]:
+    """The client's lines, of which the first has begun; of one that is too long nothing. The thread that waits for them holds up
+    no end of the program."""
     loop, waiting, room = asyncio.get_running_loop(), asyncio.Queue[str | None](), threading.Semaphore(UNREAD)
 
     def read() -> None:
         with contextlib.suppress(RuntimeError, OSError, ValueError):  # the loop has ended, or the pipe is closed
-            while data := wire.readline(LARGEST + 1):
+            data = first if first.endswith(b"\n") else first + wire.readline(LARGEST + 1)
+            while data:
                 while len(data) > LARGEST and not data.endswith(b"\n"):
                     data = b" " * LARGEST + wire.readline(LARGEST + 1)
                 room.acquire()
                 line = data.decode("utf-8", "replace") if len(data) <= LARGEST else ""
                 loop.call_soon_threadsafe(waiting.put_nowait, line)
+                data = wire.readline(LARGEST + 1)
             loop.call_soon_threadsafe(waiting.put_nowait, None)
 
     threading.Thread(target=read, daemon=True).start()

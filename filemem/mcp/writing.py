@@ -14,7 +14,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import telling
-from filemem.remembering.supersession import display
+from filemem.mcp.greeting import called
 from filemem.text.plain import one_line
 from filemem.tools.toolbox import checked
 
@@ -98,7 +98,7 @@ class Writing:
         self._waiting[token] = (at + WAITS, path, about, shown)
         for oldest in list(self._waiting)[:-MOST]:
             del self._waiting[oldest]
-        name = display(self._folder.name)
+        name = called(self._folder.name)
         ask = f'Nothing is deleted yet. Show {name} this list; if they agree, call forget with {{"token": "{token}"}}.'
         return "\n".join([*shown, ask])
 
