@@ -76,14 +76,17 @@ def keys_group() -> None:
 
 @keys_group.command("add")
 @click.argument("name")
-def add_command(name: str) -> None:
+@click.option("--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's.")
+def add_command(name: str, programs: tuple[str, ...]) -> None:
     """Make a key for a user, and print it once.
+
+    A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
 
     Example: filemem serve keys add mara
     """
     store = the_store()
     user = store.folder(name).name
-    put(keys.CHAT.add(store.root, user, now()))
+    put(keys.CHAT.add(store.root, user, now(), [text for text in programs if text.strip()]))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 

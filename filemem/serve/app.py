@@ -33,6 +33,7 @@ LONGEST = 600.0  # seconds from a request to the end of its answer
 MOST, MOST_OF_ONE = 64, 8  # answers under way, in all and of one user
 USERS_AT_HAND = 500  # whose index is kept in memory, a third of a megabyte each; who was asked longest ago is read anew
 DETAILS = "x-filemem-details"
+PROGRAM = "x-filemem-program"  # says of a prompt that it is a program's and no person's
 Log = Callable[[str], None]
 
 
@@ -91,6 +92,9 @@ class Service:
         user = await self._user(request)
         asked = wire.parsed(await self._body(request))
         model = self._known(asked.model)
+        beginnings = await asyncio.to_thread(keys.CHAT.programs_of, self._store.root, user)
+        if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
+            asked = asked._replace(program=True)
         answer = _UnderWay(request, asked, model)
         self._begin(user, answer)
         answer.ended.add_done_callback(
@@ -145,6 +149,7 @@ class Service:
     def _begin(self, user: str, answer: "_UnderWay") -> None:
         """Have a thread answer, unless too many do; raises BadRequest then."""
         if self._under_way[user] >= MOST_OF_ONE or self._under_way.total() >= MOST:
+            self._log(f"{user}: refused, too many answers are under way")
             raise BadRequest(429, "too many answers are under way; try again in a moment.", "rate_limit_exceeded")
         self._chats[user] = self._chats.pop(user) if user in self._chats else self._make(user)
         for oldest in list(self._chats)[:-USERS_AT_HAND]:

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from filemem.chat.conversation import Conversation, Listener, Stopped
+from filemem.chat.conversation import Conversation, Listener, Stopped, Text
 from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
@@ -27,6 +27,8 @@ from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"
 LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older half goes
+LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
+MOST_LONG = 1000  # texts that are counted
 MOST_AT_HAND = 32  # conversations whose window and summary are kept from one request to the next
 Said = tuple[tuple[str, str], ...]
 
@@ -107,6 +109,7 @@ class Chats:
         self._lock = threading.Lock()
         self._busy: set[str] = set()
         self._at_hand: OrderedDict[str, ServedConversation] = OrderedDict()
+        self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
 
     def answer(
         self, asked: ChatRequest, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]
@@ -115,6 +118,10 @@ class Chats:
 
         `begun` is told which model is asked, for whoever wants to hang up on it.
         """
+        model = self._model() if asked.program else None
+        if isinstance(model, OpenAIModel):
+            return self._passed_on(asked, model, stop, listen, begun)
+        asked = self._of_the_person(asked._replace(kept=asked.kept and not asked.program))
         talk = self._begin(asked, stop, listen)
         path = talk.transcript.path
         begun(talk.model)
@@ -132,6 +139,44 @@ class Chats:
                     self._at_hand[talk.transcript.path] = talk
                 while len(self._at_hand) > MOST_AT_HAND:
                     self._at_hand.popitem(last=False)
+
+    def _passed_on(
+        self,
+        asked: ChatRequest,
+        model: OpenAIModel,
+        stop: threading.Event,
+        listen: Listener,
+        begun: Callable[[Model], None],
+    ) -> Finished:
+        """The model's own answer to a program's prompt: nothing is searched with it, and nothing kept."""
+        begun(model)
+        if stop.is_set():
+            raise Stopped
+        model.options = asked.options
+        reply = model.ask(asked.messages, asked.tools, lambda text: listen(Text(text)))
+        return Finished(reply.text, reply.calls, reply.usage, reply.finish, "")
+
+    def _of_the_person(self, asked: ChatRequest) -> ChatRequest:
+        """The request with what a program says in every chat among the instructions, where it steers nothing else."""
+        said = [text for role, text in asked.before if role == "user"]
+        opening = digest(next((text for text in [*said, asked.text] if len(text) < LONG), ""))
+        often = set()
+        with self._lock:
+            for text in said:
+                if len(text) >= LONG:
+                    chats = self._long.setdefault(digest(text), set())
+                    chats.add(opening)
+                    often |= {text} if len(chats) >= OFTEN else set()
+            for oldest in list(self._long)[:-MOST_LONG]:
+                del self._long[oldest]
+        if not often or any(key == _key(asked.before) for key, _, _ in self._read()):
+            return asked  # none, or a chat that began before it was known
+        kept, gone = list[tuple[str, str]](), list[tuple[str, str]]()
+        for role, text in asked.before:
+            answers = role == "assistant" and bool(gone) and not kept[-1:]
+            (gone if (role == "user" and text in often) or answers else kept).append((role, text))
+        told = "\n\n".join(f"{role}: {text}" for role, text in gone)
+        return asked._replace(before=tuple(kept), system="\n\n".join(filter(None, [asked.system, told])))
 
     def _begin(self, asked: ChatRequest, stop: threading.Event, listen: Listener) -> ServedConversation:
         """The conversation that a request belongs to, with what the person said on disk."""

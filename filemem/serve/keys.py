@@ -9,6 +9,7 @@ import datetime as dt
 import json
 import os
 import secrets
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
@@ -17,7 +18,10 @@ from filemem.text.plain import digest
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # where nobody else can ask
 EXPOSED = "Others on this network can reach this, and read what passes, keys too: put TLS in front of it."
-Keys = dict[str, dict[str, str]]  # by hash: whose it is, and since when
+PROGRAMS = (
+    "### Task:",
+)  # how prompts begin that programs write and no person, such as Open WebUI's for titles and tags
+Keys = dict[str, dict[str, Any]]  # by hash: whose it is, since when, how prompts begin that programs write with it
 
 
 class KeyRing(NamedTuple):
@@ -37,10 +41,18 @@ class KeyRing(NamedTuple):
             return found["user"] if found else None
         return None
 
-    def add(self, root: str, user: str, at: dt.date) -> str:
+    def programs_of(self, root: str, user: str) -> tuple[str, ...]:
+        """How prompts begin that programs write with a user's keys."""
+        with contextlib.suppress(FilememError, OSError):
+            mine = (one["programs"] for one in self.of(root).values() if one["user"] == user)
+            return (*PROGRAMS, *(beginning for one in mine for beginning in one))
+        return PROGRAMS
+
+    def add(self, root: str, user: str, at: dt.date, programs: Sequence[str] = ()) -> str:
         """Make a key for a user, and return it: only its hash is kept."""
         key = self.prefix + secrets.token_urlsafe(32)
-        self._change(root, lambda keys: keys | {digest(key): {"user": user, "made": f"{at:%Y-%m-%d}"}})
+        made = {"user": user, "made": f"{at:%Y-%m-%d}", "programs": list(programs)}
+        self._change(root, lambda keys: keys | {digest(key): made})
         return key
 
     def remove(self, root: str, user: str) -> int:
@@ -63,8 +75,13 @@ class KeyRing(NamedTuple):
         with contextlib.suppress(NotFound):
             try:
                 found = json.loads(safe.read(place).decode("utf-8", "surrogateescape"))
-                return {where: {hash: {"user": one["user"], "made": one["made"]} for hash, one in keys.items()}
-                        for where, keys in found.items()}  # fmt: skip
+                blank: dict[str, Any] = {"programs": []}
+                return {
+                    where: {
+                        hash: blank | {"user": one["user"], "made": one["made"]} | one for hash, one in keys.items()
+                    }
+                    for where, keys in found.items()
+                }
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 raise FilememError(f"{place} is no list of keys; delete it, and add the keys anew.") from None
         return {}

@@ -47,6 +47,8 @@ class ChatRequest(NamedTuple):
     stream: bool
     usage: bool  # wanted at the end of a stream
     kept: bool  # "store": false keeps nothing
+    program: bool  # a program's own prompt, such as for a chat's title, which is passed on to the model as it is
+    messages: list[dict[str, Any]]  # all of them as they came
 
 
 def parsed(body: bytes) -> ChatRequest:
@@ -79,6 +81,8 @@ def parsed(body: bytes) -> ChatRequest:
         options={key: given[key] for key in OPTIONS if given.get(key) is not None},
         stream=given.get("stream") is True,
         kept=given.get("store") is not False,
+        program=bool(given["metadata"].get("task")) if isinstance(given.get("metadata"), dict) else False,
+        messages=messages,
         usage=isinstance(given.get("stream_options"), dict) and given["stream_options"].get("include_usage") is True,
     )
 

@@ -233,6 +233,40 @@ def test_nothing_is_kept_of_a_request_that_says_so(served: Served) -> None:
     assert served.said() == []
 
 
+def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(served: Served) -> None:
+    """Told by metadata, by a header, by a beginning that is known, and by one in the settings of the key."""
+    served.user().remember("Mara's cat is called Parafuso.")
+    served.keys["ana"] = served.run("serve", "keys", "add", "ana", "--program", "Suggest tags").stdout.strip()
+    there = {"extra_body": {"metadata": {"task": "title_generation"}}}
+    for name, text, how in (
+        ("mara", "Name this chat: my cat.", there),
+        ("mara", "Name this chat: my cat.", {"extra_headers": {"X-Filemem-Program": "1"}}),
+        ("mara", "### Task:\nName this chat: my cat.", {}),
+        ("ana", "Suggest tags for: my cat.", {}),
+    ):
+        served.model.script(say("A cat."))
+        assert ask(served.client(name), text, **how).choices[0].message.content == "A cat."
+        assert served.model.requests[-1].body["messages"] == [{"role": "user", "content": text}]
+        assert "tools" not in served.model.requests[-1].body
+    assert served.said() == served.said("ana") == []
+    served.model.script(say("Parafuso."))
+    ask(served.client("ana"), "What is my cat called?")
+    assert served.said("ana") == [["What is my cat called?", "Parafuso."]]
+
+
+def test_what_stands_in_every_chat_is_a_program_s_example(served: Served) -> None:
+    """From the third chat on it is an instruction to the model and no turn of the person's; a chat under way stays one."""
+    example = "Change get_factorial() to use math.factorial. " * 10
+    for number in range(4):
+        served.model.script(say("Done."), say("And that."))
+        ask(served.client(), example, "Ok.", f"Rename file {number}.")
+        ask(served.client(), example, "Ok.", f"Rename file {number}.", "Done.", "And the next.")
+    asked = [[f"Rename file {number}.", "Done.", "And the next.", "And that."] for number in range(4)]
+    assert sorted(turns[-4:] for turns in served.said()) == asked
+    assert sorted(map(len, served.said())) == [4, 4, 6, 6]
+    assert "get_factorial" in served.model.requests[-1].body["messages"][0]["content"]
+
+
 def test_what_was_forgotten_does_not_come_back_with_the_next_message(served: Served) -> None:
     served.model.script(say("Hilda!"), say("So."))
     ask(served.client(), "I own a zeppelin called Hilda.")
@@ -470,6 +504,7 @@ def test_slow_clients_and_models_hold_up_nobody(served: Served) -> None:
     with pytest.raises(openai.RateLimitError) as error:
         ask(served.client(), "One more.")
     assert error.value.response.headers["retry-after"] == "1"
+    assert "mara: refused, too many answers are under way" in served.log.read_text()
     served.model.default = say("At once.")
     assert ask(served.client("joao"), "Hi.").choices[0].message.content == "At once."
     for answer in slow:
