@@ -332,6 +332,7 @@ def test_a_transcript_is_read_as_a_memory_is(lines: list[str], ended: bool) -> N
     path, tokenizer = "sessions/2026/2026-05-04-0930-tea.md", Tokenizer()
     builder, speakers = Builder(0, tokenizer.speakers), tokenizer.speakers
     tokenizer.tokenize_file(builder, path, (0, 0, 0, 0), data)
+    builder.end()
     corpus = Corpus(Snapshot().with_files(builder))
     passages, apart = windowed(Memory(path, data))
     days, day = dict(next(corpus.entries()).particulars.get("days", ())), 0
@@ -374,6 +375,7 @@ _TEXT = st.lists(st.tuples(_WORDS, _GAPS), min_size=1, max_size=12)
 def test_no_file_that_has_a_string_is_left_out(text: str, path: str, start: int, length: int) -> None:
     builder = Builder()
     Tokenizer().tokenize_file(builder, path, (0, 0, 0, 0), text.encode())
+    builder.end()
     corpus = Corpus(Snapshot().with_files(builder))
     for line in text.split("\n"):
         string = fold(line)[start % max(1, len(line)) :][:length]

@@ -36,6 +36,7 @@ system keeps whole seconds."""
 CHUNK = 12_000_000  # bytes of files read between two snapshots, which bounds the memory that this takes
 MOST_KEPT = 2_000_000  # bytes of files kept as they were read; the parsed ones take some ten times as much
 _ROOM, _MOST_TIMES = 10_000_000, 10  # bytes of a snapshot: so many, and as many times the files' own, at most
+_CHANGING: Stats = (0, 0, 0, 0)  # of a file that may have changed unseen
 _SNAPSHOT, _LOCK = "snapshot", "lock"
 _USUAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.(?:md|ya?ml|txt)")  # names that need no closer look
 _SOURCES = (
@@ -114,10 +115,7 @@ class Index:
     def _hold(self, snapshot: Snapshot) -> None:
         """Take a snapshot for the state of the files; those that may have changed unseen have no stats, so that they differ."""
         self._snapshot, self._corpus = snapshot, None
-        self._known = dict(zip(snapshot.paths, snapshot.stats_by_file(), strict=True))
-        for path, mark in zip(snapshot.paths, snapshot.marks, strict=True):
-            if mark & UNSETTLED:
-                self._known[path] = (0, 0, 0, 0)
+        self._known = {row.path: row.stats if not row.marks & UNSETTLED else _CHANGING for row in snapshot.files}
 
     # -- taking changes in ---------------------------------------------------------------------------------------
 
@@ -147,10 +145,10 @@ class Index:
         an interruption that much is done."""
         known = self._known
         wanted = [path for path, stats in files.items() if known.get(path) != stats]
-        paths = self._snapshot.paths
-        gone = {place for place, path in enumerate(paths) if files.get(path) != known[path]}
+        rows = self._snapshot.files
+        gone = {place for place, row in enumerate(rows) if files.get(row.path) != known[row.path]}
         try:
-            snapshot = self._snapshot.without(gone) if len(gone) < len(paths) else Snapshot()
+            snapshot = self._snapshot.without(gone) if len(gone) < len(rows) else Snapshot()
         except LookupError:  # one that somebody made up
             snapshot, wanted = Snapshot(), list(files)
         with _uncollected():
@@ -257,8 +255,8 @@ def _read_into(builder: Builder, tokenizer: Tokenizer, place: Place, path: str, 
     except OSError:
         settled = False
     tokenizer.tokenize_file(builder, path, stats, data)
-    if not settled:
-        builder.marks[-1] |= UNSETTLED
+    builder.mark(0 if settled else UNSETTLED)
+    builder.end()
 
 
 class MemoryCache:

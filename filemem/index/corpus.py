@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from filemem.files.folder import Stat
 from filemem.files.memory import kind_of
 from filemem.files.passages import ASSISTANT
-from filemem.index.snapshot import ARCHIVED, REST, UNFILTERED, UNREAD, Snapshot, Stats, key_of, token_of
+from filemem.index.snapshot import ARCHIVED, REST, UNFILTERED, UNREAD, FileRow, Snapshot, Stats, key_of, token_of
 from filemem.text import terms
 
 MOST_POSTINGS = 300_000  # of a piece of text, to look for its files in; with more, reading the files is no slower
@@ -80,11 +80,13 @@ class Corpus:
         self.flags = snapshot.flags
         self.speakers: Sequence[int] = snapshot.speakers
         self.speaker_names: Sequence[str] = snapshot.speaker_names
-        self.firsts: Sequence[int] = array("I", itertools.accumulate(snapshot.counts, initial=0))[:-1]
+        self.firsts: Sequence[int] = array(
+            "I", itertools.accumulate((row.passages for row in snapshot.files), initial=0)
+        )[:-1]
         """The first passage of each file, ascending."""
-        self.files = len(snapshot.paths)
+        self.files = len(snapshot.files)
         """All files, the archived and those without passages included."""
-        self.archived = sum(mark & ARCHIVED for mark in snapshot.marks)
+        self.archived = sum(row.marks & ARCHIVED for row in snapshot.files)
         derived = self.flags.translate(_IS_DERIVED)
         retold = list(itertools.compress(self.lengths, derived)) if b"\1" in derived else []
         self._retelling = derived if retold and 2 * len(retold) <= len(self.lengths) else b""
@@ -108,10 +110,9 @@ class Corpus:
     def _entry(self, file: int) -> IndexedFile:
         known = self._entries.get(file)
         if known is None:
-            tables, path = self._tables, self._tables.paths[file]
-            archived, more = bool(tables.marks[file] & ARCHIVED), tables.particulars.get(path, {})
-            count = tables.counts[file]
-            known = IndexedFile(path, tables.dates[file], self.firsts[file], count, archived, more)
+            row = self._tables.files[file]
+            archived, first = bool(row.marks & ARCHIVED), self.firsts[file]
+            known = IndexedFile(row.path, row.date, first, row.passages, archived, row.particulars or {})
             self._entries[file] = known
         return known
 
@@ -121,34 +122,24 @@ class Corpus:
 
     def dated(self, first: int, last: int) -> list[IndexedFile]:
         """The files with a day from `first` to `last`, as ordinals."""
-        found = {file for file, date in enumerate(self._tables.dates) if first <= date <= last}
-        found.update(file for file, more in self._particular_files() if "days" in more)
-        entries = map(self._entry, sorted(found))
-        return [entry for entry in entries if any(first <= day <= last for day in entry.days)]
-
-    def _particular_files(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The files whose front matter says anything, and what."""
-        more = self._tables.particulars
-        return (
-            ((file, more[path]) for file, path in enumerate(self._tables.paths) if path in more) if more else iter(())
-        )
+        found = [
+            self._entry(file)
+            for file, row in enumerate(self._tables.files)
+            if first <= row.date <= last or (row.particulars and "days" in row.particulars)
+        ]
+        return [entry for entry in found if any(first <= day <= last for day in entry.days)]
 
     def listing(self) -> Iterator[Stat]:
         """Every file, in no order, as `Folder.files` lists it."""
-        return map(self._stat, range(self.files))
-
-    def _stat(self, file: int) -> Stat:
-        modified, changed, size, inode = self._tables.stats[4 * file : 4 * file + 4]
-        return Stat(self._tables.paths[file], max(modified, changed), size, inode)
+        return map(_stat, self._tables.files)
 
     def stats(self, number: int) -> Stats:
         """The stats of a passage's file."""
-        modified, changed, size, inode = self._tables.stats[4 * (file := self._file_of(number)) : 4 * file + 4]
-        return modified, changed, size, inode
+        return self._tables.files[self._file_of(number)].stats
 
     def unread(self) -> list[str]:
         """The files that could not be read when they were last looked at."""
-        return [path for path, mark in zip(self._tables.paths, self._tables.marks, strict=True) if mark & UNREAD]
+        return [row.path for row in self._tables.files if row.marks & UNREAD]
 
     @functools.cached_property
     def voices(self) -> bytes:
@@ -159,8 +150,10 @@ class Corpus:
             _places(self.speakers, self.speaker_names.index(ASSISTANT)) if ASSISTANT in self.speaker_names else ()
         ):
             found[number] = BY_ASSISTANT
-        imported = [more.get("assistant") and self._entry(file) for file, more in self._particular_files()]
-        for entry in filter(None, imported):
+        for file, row in enumerate(self._tables.files):
+            if not row.particulars or "assistant" not in row.particulars:
+                continue
+            entry = self._entry(file)
             named = terms.fold(str(entry.particulars["assistant"]))
             for number in range(entry.first, entry.first + entry.count):
                 found[number] |= BY_ASSISTANT if self.speaker_names[self.speakers[number]] == named else 0
@@ -186,12 +179,12 @@ class Corpus:
     @functools.cached_property
     def newest(self) -> int:
         """The latest date of a file as an ordinal; 0 where none has one."""
-        return max(self._tables.dates, default=0)
+        return max((row.date for row in self._tables.files), default=0)
 
     @functools.cached_property
     def _names(self) -> dict[str, list[str]]:
         found: dict[str, dict[str, None]] = {}
-        for more in self._tables.particulars.values():
+        for more in (row.particulars for row in self._tables.files if row.particulars):
             for group in [more.get("names", ()), *more.get("links", ())]:
                 folded = dict.fromkeys(" ".join(terms.words(name)) for name in group)
                 for one, other in itertools.permutations(filter(None, folded), 2):
@@ -301,8 +294,9 @@ class Corpus:
                 chosen = group if chosen is None else chosen & group
         if chosen is None:
             return None
-        chosen.update(file for file, mark in enumerate(self._tables.marks) if mark & UNFILTERED)
-        return {stat.path: stat for stat in map(self._stat, sorted(chosen))}
+        rows = self._tables.files
+        chosen.update(file for file, row in enumerate(rows) if row.marks & UNFILTERED)
+        return {rows[file].path: _stat(rows[file]) for file in sorted(chosen)}
 
     def _files_with(self, string: str) -> set[int] | None:
         """The files that may have a folded string; None: no telling."""
@@ -360,6 +354,12 @@ def _pieces(string: str) -> list[_StringPiece]:
             wanted = 1 if len(text) == 1 else 2
             found += [_StringPiece(token, False, False) for token in terms.tokens(text) if len(token) == wanted]
     return [piece for piece in found if not any(map(piece.fits, terms.STOP))]
+
+
+def _stat(row: FileRow) -> Stat:
+    """A file as `Folder.files` lists it."""
+    modified, changed, size, inode = row.stats
+    return Stat(row.path, max(modified, changed), size, inode)
 
 
 def _joins(neighbour: str) -> bool:

@@ -15,8 +15,8 @@ import itertools
 import json
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from filemem.text import terms
 
@@ -31,6 +31,18 @@ _LONGEST = 64  # characters of a token; `terms` cuts longer ones, so that grep c
 Stats = tuple[int, int, int, int]
 """Of a file: the times of modification and of inode change in nanoseconds, its size in bytes, its inode. Of these only the inode
 change cannot be set by a program; it tells a restored old file, or a clock that was put back, from the file known."""
+
+
+class FileRow(NamedTuple):
+    """A file: its stats when it was read, its date as an ordinal (0: none), its marks, how many passages it has, and what its
+    front matter says (None: nothing)."""
+
+    path: str
+    stats: Stats
+    date: int
+    marks: int
+    passages: int
+    particulars: dict[str, Any] | None
 
 
 class DamagedSnapshot(Exception):
@@ -64,22 +76,21 @@ class Builder:
         self.speakers: list[int] = []
         self.lengths = bytearray()
         self.flags = bytearray()
-        self.paths: list[str] = []
-        self.stats = array("q")
-        self.firsts: list[int] = []
-        self.dates: list[int] = []
-        self.marks = bytearray()
-        self.particulars: dict[str, dict[str, Any]] = {}
+        self.files: list[FileRow] = []
+        self._begun = 0  # the place of the file's first passage
 
     def file(self, path: str, stats: Stats, date: int, marks: int, more: dict[str, Any]) -> None:
         """Start a file; the passages that follow are its own."""
-        if more:
-            self.particulars[path] = more
-        self.paths.append(path)
-        self.stats.extend(stats)
-        self.firsts.append(len(self.lines))
-        self.dates.append(date)
-        self.marks.append(marks)
+        self.files.append(FileRow(path, stats, date, marks, 0, more or None))
+        self._begun = len(self.lines)
+
+    def mark(self, mark: int) -> None:
+        """Put a mark on the file."""
+        self.files[-1] = self.files[-1]._replace(marks=self.files[-1].marks | mark)
+
+    def end(self) -> None:
+        """End the file."""
+        self.files[-1] = self.files[-1]._replace(passages=len(self.lines) - self._begun)
 
     def passage(self, line: int, speaker: int, flags: int, said: list[str], more: list[str]) -> None:
         """Add a passage to the file: its first line, its speaker's number, its flags, the tokens of its speech, which make its
@@ -99,13 +110,12 @@ class Builder:
 
     def rest(self, tokens: set[str]) -> None:
         """What else stands in the file, for grep."""
-        number = self.first + self.firsts[-1]
         tokens = tokens - terms.STOP
-        if self.firsts[-1] == len(self.lines):
-            self.marks[-1] |= UNFILTERED if tokens else 0
+        if self._begun == len(self.lines):
+            self.mark(UNFILTERED if tokens else 0)
             return
         for token in tokens:
-            self.postings[REST + token].append(number)
+            self.postings[REST + token].append(self.first + self._begun)
 
     def keyed(self) -> dict[bytes, list[int]]:
         """For each key the passages that hold its token, ascending, one as often as it stands there."""
@@ -114,10 +124,11 @@ class Builder:
 
     def _cut_long_tokens(self) -> None:
         """Cut tokens as `terms.tokens` does; a file with one so long is always read by grep."""
+        ends = list(itertools.accumulate(row.passages for row in self.files))
         for token in [token for token in self.postings if len(token) >= _LONGEST]:
             numbers = self.postings[token]
-            for number in numbers:
-                self.marks[bisect.bisect_right(self.firsts, number - self.first) - 1] |= UNFILTERED
+            for file in {bisect.bisect_right(ends, number - self.first) for number in numbers}:
+                self.files[file] = self.files[file]._replace(marks=self.files[file].marks | UNFILTERED)
             if len(token) > _LONGEST and token[0] != "[":
                 del self.postings[token]
                 pieces = [token[at : at + _LONGEST] for at in range(0, len(token), _LONGEST)]
@@ -129,17 +140,12 @@ class Builder:
 
 
 class Snapshot:
-    """The tables: `counts` has the number of each file's passages, which are numbered file by file; `starts` where each key's
+    """The tables: of the files, of their passages, which are numbered file by file, and of the keys: `starts` where each key's
     passages begin in `numbers`, and how often its token stands in them in `times`."""
 
     def __init__(self) -> None:
         self.speaker_names: list[str] = [""]
-        self.paths: list[str] = []
-        self.stats = array("q")
-        self.dates = array("i")
-        self.marks = b""
-        self.counts = array("I")
-        self.particulars: dict[str, dict[str, Any]] = {}
+        self.files: list[FileRow] = []
         self.speakers = array("B")
         self.lines = array("B")
         self.lengths = b""
@@ -149,22 +155,14 @@ class Snapshot:
         self.numbers = array("H")
         self.times = b""
 
-    def stats_by_file(self) -> Iterator[Stats]:
-        """The stats of each file."""
-        return zip(*[iter(self.stats)] * 4, strict=True)
-
-    # -- as bytes ------------------------------------------------------------------------------------------------
-
     def packed(self, version: str) -> bytes:
         """The bytes of its file."""
-        tables: dict[str, Any] = {name: getattr(self, name) for name in (*_BYTES, *_ARRAYS)}
-        tables["paths"] = "\0".join(self.paths).encode("utf-8", "surrogateescape")
-        tables["keys"] = b"\n".join(self.keys)
+        tables = {name: getattr(self, name) for name in (*_BYTES, *_ARRAYS)} | {"keys": b"\n".join(self.keys)}
         raw = {name: bytes(table) for name, table in tables.items()}
         facts = {
             "version": version,
             "speakers": self.speaker_names,
-            "particulars": self.particulars,
+            "files": self.files,
             "tables": [(name, getattr(tables[name], "typecode", ""), len(raw[name])) for name in raw],
         }
         head = json.dumps(facts, separators=(",", ":")).encode()
@@ -190,23 +188,21 @@ class Snapshot:
                     setattr(found, name, array(typecode, raw))
                 elif name in _BYTES:
                     setattr(found, name, raw)
-                elif raw and name == "paths":
-                    found.paths = raw.decode("utf-8", "surrogateescape").split("\0")
                 elif raw:
                     found.keys = raw.split(b"\n")
-            found.speaker_names, found.particulars = facts["speakers"], facts["particulars"]
+            found.speaker_names = facts["speakers"]
+            found.files = [FileRow(path, tuple(stats), *rest) for path, stats, *rest in facts["files"]]
+            if not found._fits():
+                raise DamagedSnapshot
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise DamagedSnapshot from error
-        if not found._fits():
-            raise DamagedSnapshot
         return found
 
     def _fits(self) -> bool:
         """Have the tables the lengths that they must have?"""
-        files, passages, postings = len(self.paths), sum(self.counts), self.starts[-1] if self.starts else -1
+        passages, postings = sum(row.passages for row in self.files), self.starts[-1]
         return (
-            {len(self.stats) / 4, len(self.dates), len(self.marks), len(self.counts)} == {files}
-            and {len(self.speakers), len(self.lines), len(self.lengths), len(self.flags)} == {passages}
+            {len(self.speakers), len(self.lines), len(self.lengths), len(self.flags)} == {passages}
             and {len(self.numbers), len(self.times)} == {postings}
             and len(self.starts) == len(self.keys) + 1
             and max(self.speakers, default=0) < len(self.speaker_names)
@@ -218,15 +214,9 @@ class Snapshot:
         """The same without some files: no trace of them is left, and the passages of the others are numbered anew."""
         if not gone:
             return self
-        kept = [file not in gone for file in range(len(self.paths))]
-        alive = b"".join(bytes([keep]) * count for keep, count in zip(kept, self.counts, strict=True))
+        alive = b"".join(bytes([place not in gone]) * row.passages for place, row in enumerate(self.files))
         found = Snapshot()
-        found.paths = list(itertools.compress(self.paths, kept))
-        found.stats = array("q", itertools.chain.from_iterable(itertools.compress(self.stats_by_file(), kept)))
-        found.dates = array("i", itertools.compress(self.dates, kept))
-        found.marks = bytes(itertools.compress(self.marks, kept))
-        found.counts = array("I", itertools.compress(self.counts, kept))
-        found.particulars = {path: self.particulars[path] for path in found.paths if path in self.particulars}
+        found.files = [row for place, row in enumerate(self.files) if place not in gone]
         found.lines = array(self.lines.typecode, itertools.compress(self.lines, alive))
         found.lengths = bytes(itertools.compress(self.lengths, alive))
         found.flags = bytes(itertools.compress(self.flags, alive))
@@ -235,7 +225,7 @@ class Snapshot:
         found.speaker_names = [name for number, name in enumerate(self.speaker_names) if number in used]
         places = {number: place for place, number in enumerate(sorted(used))}
         found.speakers = narrowest([places[number] for number in speakers])
-        self._keep_postings(found, alive, sum(self.counts[: min(gone)]))
+        self._keep_postings(found, alive, sum(row.passages for row in self.files[: min(gone)]))
         return found
 
     def _keep_postings(self, found: Snapshot, alive: bytes, first: int) -> None:
@@ -267,13 +257,7 @@ class Snapshot:
         found = Snapshot()
         keyed = new.keyed()
         found.speaker_names = list(new.speaker_names)
-        found.paths = self.paths + new.paths
-        found.stats = self.stats + new.stats
-        found.dates = self.dates + array("i", new.dates)
-        found.marks = self.marks + bytes(new.marks)
-        bounds = itertools.pairwise([*new.firsts, len(new.lines)])
-        found.counts = self.counts + array("I", [end - start for start, end in bounds])
-        found.particulars = self.particulars | new.particulars
+        found.files = self.files + new.files
         found.speakers = narrowest([*self.speakers, *new.speakers])
         found.lines = narrowest([*self.lines, *new.lines])
         found.lengths = self.lengths + bytes(new.lengths)
@@ -309,8 +293,8 @@ class Snapshot:
         found.starts = array("I", itertools.accumulate(sizes, initial=0))
 
 
-_BYTES = ("marks", "lengths", "flags", "times")
-_ARRAYS = ("stats", "dates", "counts", "speakers", "lines", "starts", "numbers")
+_BYTES = ("lengths", "flags", "times")
+_ARRAYS = ("speakers", "lines", "starts", "numbers")
 
 
 def _capped(counts: Collection[int]) -> bytes:
