@@ -153,7 +153,8 @@ def test_what_an_older_version_said_in_other_words_is_purged_too(mara: Folder) -
     for text in (f"# The {WORD}\n\nKept.\n", f"# A jar\n\nNo {WORD} in the jar, none at all.\n\nKept.\n", "Kept.\n"):
         (Path(mara.root) / "notes").mkdir(exist_ok=True)
         (Path(mara.root) / note).write_text(text)
-        commit(mara, "Note", note)
+        git(where, "add", f"store/mara/{note}")
+        git(where, "commit", "--quiet", "--message", "Note")
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
     assert result.exit_code == 0, (result.output, result.exception)
     assert saying(where) == []
@@ -461,7 +462,6 @@ def test_success_is_true_whatever_has_kept_it(mara: Folder, way: str) -> None:
 def test_without_the_extra_the_command_to_install_it_is_said_and_nothing_is_deleted(
     mara: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "meta_path", [])
     monkeypatch.setitem(sys.modules, "git_filter_repo", None)
     before = {path: mara.read(path) for path in mara.paths()}
     result = run(mara, WORD, "--yes", "--purge-history")
