@@ -42,7 +42,7 @@ PINNED = (
         "protocol.ext.allow=never",
     ),
     *("gc.autoDetach=false", "maintenance.autoDetach=false", "log.showSignature=false", "log.follow=false"),
-    *("i18n.commitEncoding=UTF-8", "merge.directoryRenames=false", "merge.renames=true"),
+    *("i18n.commitEncoding=UTF-8", "merge.directoryRenames=false"),
 )
 # How this machine reaches others; the rest of GIT_* speaks of some other repository, commit or person.
 _KEPT = frozenset(
@@ -541,10 +541,14 @@ class Repository(Git):
         env = _signed(MACHINE, at)
         return self.text("commit-tree", "--no-gpg-sign", tree, *given, "-m", message.rstrip("\n"), env=env)
 
-    def merge_trees(self, ours: str, theirs: str) -> tuple[str, dict[str, dict[int, GitFile]]]:
-        """Merge two commits without touching index or work tree: a tree, and by path the stages of what git could not settle."""
+    def merge_trees(self, ours: str, theirs: str, *, renames: bool = True) -> tuple[str, dict[str, dict[int, GitFile]]]:
+        """Merge two commits without touching index or work tree: a tree, and by path the stages of what git could not settle.
+
+        `renames`: let git take a new text that is like one that went for the same; of short facts that is often wrong.
+        """
         how = ("merge-tree", "--write-tree", "-z", "--no-messages", "--allow-unrelated-histories")
-        done = self.ask(*how, ours, theirs)
+        limit = [] if renames else ["-c", "merge.renameLimit=1"]  # only git from 2.50 on can do without
+        done = self.ask(*limit, *how, ours, theirs)
         if done.code not in (0, 1):
             raise GitError(reason(done) + ".")
         tree, *rest = fields(done.out)

@@ -284,7 +284,7 @@ def merge(history: History, ours: str, theirs: str, remote: str, at: dt.datetime
     for one, other in ((ours, theirs), (theirs, ours)):
         if not repository.ask("merge-base", "--is-ancestor", other, one).code:
             return one, [], []
-    tree, stages = repository.merge_trees(ours, theirs)
+    tree, stages = repository.merge_trees(ours, theirs, renames=False)
     present = repository.tree(tree) if stages else {}
     changes, doubled, notes = dict[str, GitFile | None](), [], []
     for path, sides in stages.items():
