@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 
 from filemem import index
 from filemem.chat.conversation import Conversation
-from filemem.endpoint.traced import traced
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
 from filemem.files.folder import Folder
@@ -102,7 +101,7 @@ class User:
         Without a model what was said waits. Raises Busy while another job works on these memories, ModelError where the model
         read no further; what it had read by then stands.
         """
-        reader = traced(self._model(model), self.folder, lambda: _local(at), "consolidation")
+        reader = self._model(model)
         with archive.job_lock(self.folder):
             done = list(consolidation.run(self.folder, _local(at), reader))
         failed = next((one.error for one in done if one.error), "")

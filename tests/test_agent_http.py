@@ -56,11 +56,6 @@ class Talk:
         [path] = self.root.glob("sessions/*/*.md")
         return path.read_text().split("---\n", 2)[2].lstrip("\n")
 
-    @property
-    def trace(self) -> list[dict[str, Any]]:
-        [path] = self.root.glob(".filemem/traces/*.jsonl")
-        return [json.loads(line) for line in path.read_text().splitlines()]
-
 
 @pytest.fixture
 def talk(tmp_path: Path, server: ScriptedServer) -> Talk:
@@ -72,9 +67,16 @@ def roles(server: ScriptedServer, request: int = -1) -> list[str]:
 
 
 def system(server: ScriptedServer, request: int = -1) -> str:
-    text = server.requests[request].body["messages"][0]["content"]
-    assert isinstance(text, str)
-    return text
+    """The system prompt, and what stands beside the last message of the person."""
+    messages = server.requests[request].body["messages"]
+    last = next(message for message in reversed(messages) if message["role"] == "user")
+    return f"{messages[0]['content']}\n\n{last['content']}"
+
+
+def said(server: ScriptedServer) -> list[str]:
+    """The turns of the last request, without what the program put beside the last message."""
+    messages = server.requests[-1].body["messages"][1:]
+    return [message["content"].rpartition("</program>\n\n")[2] for message in messages]
 
 
 def results(server: ScriptedServer, request: int = -1) -> dict[str, str]:
@@ -117,7 +119,7 @@ def test_the_request_holds_the_prompt_the_turns_and_the_four_tools(talk: Talk, s
     body = server.requests[-1].body
     assert [tool["function"]["name"] for tool in body["tools"]] == ["grep", "search_files", "open", "close"]
     assert set(body) == {"model", "messages", "tools", "stream", "stream_options"}
-    assert "Now it is Fri 20 November 2026 09:30. You talk with ann." in system(server)
+    assert "Now it is Fri 20 November 2026 09:30." in body["messages"][-1]["content"]
 
 
 def test_memory_text_stands_only_between_marks_that_it_cannot_forge(talk: Talk, server: ScriptedServer) -> None:
@@ -214,37 +216,41 @@ def test_calls_end_at_the_step_limit_with_an_answer_without_tools(tmp_path: Path
     talk = Talk(tmp_path, server.base_url, "steps: 2\n")
     server.script(*[calls(("grep", {"pattern": "tea"}))] * 2, say("Enough."))
     assert talk.say("Search for ever.") == "Enough."
-    assert ["tools" in request.body for request in server.requests] == [True, True, False]
+    assert [request.body.get("tool_choice") for request in server.requests] == [None, None, "none"]
+    assert server.requests[-1].body["tools"] and "No more calls" in server.requests[-1].body["messages"][-1]["content"]
 
 
 def test_a_model_that_calls_even_without_tools_is_cut_off(tmp_path: Path, server: ScriptedServer) -> None:
     talk = Talk(tmp_path, server.base_url, "steps: 1\n")
     server.default = calls(("grep", {"pattern": "tea"}))
-    with pytest.raises(ModelError, match="answered nothing"):
-        talk.say("Search for ever.")
+    assert f"{FACT}:1" in talk.say("Which oolong tea?") and "From your memories:" in talk.streamed
     assert len(server.requests) == 2
+    server.script(calls(("grep", {"pattern": "tea"})), fail(400, "tool_choice is unknown"))
+    assert f"{FACT}:1" in talk.say("And the oolong tea?")
     server.default = say("Better.")
     assert talk.say("Again.") == "Better."
 
 
 def test_a_cited_memory_counts_as_recalled(talk: Talk, server: ScriptedServer) -> None:
-    server.script(say(f"Oolong ({FACT}:1), not /etc/passwd.md:1 nor facts/none.md:3."))
-    talk.say("Which tea?")
+    """One that was not shown is marked, and counts as none."""
+    (talk.root / "facts/2026-06-01-tuba.md").write_text("Plays the tuba.\n")
+    server.script(say(f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3, facts/2026-06-01-tuba.md:1."))
+    marked = f"见{FACT}:1, not /etc/hosts.md:1 nor facts/none.md:3 [?], facts/2026-06-01-tuba.md:1 [?]."
+    assert talk.say("Which oolong tea?") == marked and marked in talk.kept
     assert (talk.root / ".filemem/recalls.log").read_text() == f"2026-11-20T09:30\tcited\t{FACT}\n"
 
 
-def test_the_trace_explains_the_answer(talk: Talk, server: ScriptedServer) -> None:
-    server.script(calls(("grep", {"pattern": "tea"}), usage=(120, 7)), say("Oolong.", usage=(150, 3)))
+def test_the_log_has_every_request_with_its_reply(talk: Talk, server: ScriptedServer) -> None:
+    steps: list[dict[str, Any]] = []
+    talk.conversation.log = steps.append
+    server.script(calls(("grep", {"pattern": "tea"}), usage=(120, 7)), say("Oolong.", usage=(150, 3)), fail(401, "no"))
     talk.say("Which tea?")
-    turn, recalled, asked, call, answered = (step for step in talk.trace if step["kind"] != "saw")
-    assert recalled["places"] == [f"{FACT}:1"] and len(asked["saw"]) < len(answered["saw"])
-    assert turn["text"] == f"{talk.conversation.transcript.path}:6"
-    assert (asked["tokens_in"], asked["tokens_out"], asked["calls"]) == (120, 7, 1)
-    assert (call["name"], json.loads(call["arguments"])) == ("grep", {"pattern": "tea"})
-    assert call["answer"].startswith("1 line in 1 of ")
-    assert call["characters"] > 0
-    assert (answered["tokens_in"], answered["finish"]) == (150, "stop")
-    assert all(type(step["milliseconds"]) is int for step in (asked, call, answered))
+    with pytest.raises(ModelError):
+        talk.say("And now?")
+    asked, answered, failed = steps
+    assert (asked["tokens_in"], asked["tokens_out"], asked["calls"][0]["name"]) == (120, 7, "grep")
+    assert answered["messages"] == server.requests[1].body["messages"] and answered["text"] == "Oolong."
+    assert "(401)" in failed["error"] and all(type(step["milliseconds"]) is int for step in steps)
 
 
 # -- without tools -----------------------------------------------------------------------------------------------
@@ -303,22 +309,9 @@ def test_passages_keep_to_their_budget_and_a_long_message_finds_some(
         (talk.root / f"facts/tuba-{n}.md").write_text(f"The tuba number {n} " + "was polished " * 40 + "\n")
     server.default = say("Read.")
     talk.say(f"{before}Which tuba was polished?")
-    found = system(server).partition('<memory path="search_files">')[2]
+    found = system(server).partition('<memory path="search_files">')[2].partition("</memory>")[0]
     assert "tuba number" in found
     assert tokens.count(found) < ALONE + 20
-
-
-def test_a_model_that_leaves_its_tools_unused_gets_passages_as_well(tmp_path: Path, server: ScriptedServer) -> None:
-    """Some endpoints drop what they do not know without a word. With the first call there are no passages any more."""
-    talk = Talk(tmp_path, server.base_url, "recall: tools\n")
-    answers = [say("Hi."), say("I cannot know."), say("Oolong."), calls(("grep", {"pattern": "tea"})), say("Yes.")]
-    server.script(*answers, say("Again."))
-    for text in ("Hello!", "Which oolong?", "Which oolong do I like?", "Is it tea?", "Sure?"):
-        talk.say(text)
-    shown = ['<memory path="search_files">' in system(server, n) for n in range(6)]
-    assert shown == [False, False, True, True, False, False]
-    assert all("tools" in request.body for request in server.requests)
-    assert notices(talk) == []
 
 
 @pytest.mark.parametrize(
@@ -327,15 +320,22 @@ def test_a_model_that_leaves_its_tools_unused_gets_passages_as_well(tmp_path: Pa
         '{"name": "search_files", "arguments": {"query": "oolong"}}',
         '<tool_call>\n{"name": "search_files", "arguments": {"query": "oolong"}}\n</tool_call>',
         '```json\n{"function": "grep", "parameters": {"pattern": "oolong"}}\n```',
+        'Let me look.\n```json\n{"name": "grep", "arguments": {"pattern": "oolong"}}\n```\n',
     ],
 )
 def test_a_call_written_as_text_is_no_answer(talk: Talk, server: ScriptedServer, written: str) -> None:
     server.script(say(written), say("Oolong."))
-    assert talk.say("Which oolong do I like?") == "Oolong."
+    assert talk.say("Which oolong do I like?").endswith("Oolong.")
     assert PASSAGE[:-1] in system(server)
     assert "tools" not in server.requests[-1].body
     assert len(notices(talk)) == 1
-    assert "search_files" not in talk.kept
+    assert not any(word in talk.kept + talk.streamed for word in ("search_files", "grep", "```"))
+
+
+@pytest.mark.parametrize("text", ["So:\n```python\nprint({'a': 1})\n```\nDone.", '{"a": 1} is JSON.', "```\nunclosed"])
+def test_code_and_json_that_are_no_calls_are_shown(talk: Talk, server: ScriptedServer, text: str) -> None:
+    server.script(say(*text))
+    assert talk.say("Show me code.") == text and talk.streamed == text
 
 
 # -- what a model thinks -----------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_what_a_model_thinks_is_told_and_neither_kept_nor_sent_back(talk: Talk, 
     assert talk.say("Which tea?") == "Oolong."
     talk.say("Sure?")
     sent = json.dumps([request.body for request in server.requests])
-    for place in (talk.kept, sent, json.dumps(talk.trace)):
+    for place in (talk.kept, sent):
         assert "clearly" not in place
         assert "should look" not in place
         assert "think" not in place
@@ -361,7 +361,7 @@ def test_a_model_that_only_thinks_has_answered_nothing(talk: Talk, server: Scrip
     server.script(say("<think>Hm."))
     with pytest.raises(ModelError, match="answered nothing"):
         talk.say("Which tea?")
-    assert talk.kept == "- **ann** 09:30: Which tea?\n"
+    assert talk.kept == "- **ann** 09:30: Which tea?\n- **assistant** 09:30: [no answer]\n"
 
 
 # -- without end -------------------------------------------------------------------------------------------------
@@ -380,7 +380,6 @@ def test_arguments_of_any_kind_are_answered_and_kept_within_bounds(
     assert talk.say("Try.") == "Sorry."
     assert results(server)["call_a"].startswith("Error: ")
     assert server.requests[-1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
-    assert all(len(json.dumps(step)) < 30_000 for step in talk.trace)
     assert all(len(call_line(event)) < 500 for event in talk.events if isinstance(event, ToolCalled))
 
 
@@ -400,7 +399,7 @@ def long_talk(root: Path, server: ScriptedServer, summary: Answer) -> Talk:
         assert isinstance(step, Step)
         return step
 
-    talk = Talk(root, server.base_url, "window_tokens: 45\nsummary_tokens: 90\n")
+    talk = Talk(root, server.base_url, "window_tokens: 45\nsummary_tokens: 90\nrecall: tools\n")
     server.default = answer
     for text in ("My cat is called 糖糖. She is old.", "I moved to Porto.", "I work on bridges.", "I play the tuba."):
         talk.say(text)
@@ -417,17 +416,16 @@ def test_what_leaves_the_window_is_summarised_by_the_model(tmp_path: Path, serve
     prompt = server.requests[-1].body["messages"]
     assert '<memory path="summary">\nThe cat is 糖糖.\n</memory>' in prompt[0]["content"]
     assert prompt[1]["role"] == "user"
-    assert prompt[-1] == {"role": "user", "content": "What did I say?"}
+    assert said(server)[-1] == "What did I say?"
     assert not any("I moved to Porto." in message["content"] for message in prompt[1:])
     assert "I moved to Porto." in talk.kept  # and on disk for good
 
 
 def test_where_the_model_gives_no_summary_the_first_sentences_do(tmp_path: Path, server: ScriptedServer) -> None:
-    talk = long_talk(tmp_path, server, fail(400, "no"))
+    long_talk(tmp_path, server, fail(400, "no"))
     assert "ann: My cat is called 糖糖.\n" in system(server)
     assert "ann: I moved to Porto.\n" in system(server)
     assert "She is old." not in system(server)
-    assert any(step["kind"] == "notice" and "summary" in step["text"] for step in talk.trace)
 
 
 def test_the_window_is_not_summarised_anew_at_every_turn(tmp_path: Path, server: ScriptedServer) -> None:
@@ -488,13 +486,13 @@ def test_a_failure_is_one_clear_line_and_the_next_message_works(
     assert "\n" not in told
     assert len(told) < 400
     assert KEY not in told
-    assert talk.kept == "- **ann** 09:30: First.\n"
-    assert talk.trace[-1] == {"at": "2026-11-20T09:30:00", "kind": "error", "text": told}
+    assert talk.kept == "- **ann** 09:30: First.\n- **assistant** 09:30: [no answer]\n"
     server.forget()
     server.script(say("Here again."))
     assert talk.say("Second.") == "Here again."
     # Both messages of the person reach the model, as one turn: endpoints refuse two turns of one role in a row.
-    assert server.requests[-1].body["messages"][1:] == [{"role": "user", "content": "First.\n\nSecond."}]
+    assert [role for role in roles(server) if role != "system"] == ["user"]
+    assert server.requests[-1].body["messages"][1]["content"].startswith("First.\n\n") and said(server) == ["Second."]
 
 
 def test_a_refused_connection_is_one_clear_line(tmp_path: Path) -> None:
@@ -503,7 +501,7 @@ def test_a_refused_connection_is_one_clear_line(tmp_path: Path) -> None:
         talk = Talk(tmp_path, f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
         with pytest.raises(ModelError, match="connection refused"):
             talk.say("Hello?")
-    assert talk.kept == "- **ann** 09:30: Hello?\n"
+    assert talk.kept == "- **ann** 09:30: Hello?\n- **assistant** 09:30: [no answer]\n"
 
 
 @pytest.mark.parametrize("step", [cut("Half of an"), cut("Half of an", cleanly=True), hang("Half of an")])
@@ -550,7 +548,16 @@ def test_several_messages_in_a_row_are_kept_apart_on_disk(talk: Talk, server: Sc
         with pytest.raises(ModelError):
             talk.say(text)
     assert talk.say("Three.") == "All three."
-    assert [line.split(": ", 1)[1] for line in talk.kept.splitlines()] == ["One.", "Two.", "Three.", "All three."]
+    kept = [line.split(": ", 1)[1] for line in talk.kept.splitlines() if "[no answer]" not in line]
+    assert kept == ["One.", "Two.", "Three.", "All three."]
+
+
+def test_a_message_that_is_tried_again_is_kept_once(talk: Talk, server: ScriptedServer) -> None:
+    server.script(fail(401), say("Yes."))
+    with pytest.raises(ModelError):
+        talk.say("Are you there?")
+    assert talk.say("Are you there?") == "Yes." and said(server) == ["Are you there?"]
+    assert talk.kept.count("Are you there?") == 1
 
 
 def test_a_session_is_resumed_where_it_ended(talk: Talk, server: ScriptedServer) -> None:
@@ -561,11 +568,7 @@ def test_a_session_is_resumed_where_it_ended(talk: Talk, server: ScriptedServer)
         user, talk.conversation.model, lambda: NOW, Transcript(user, talk.conversation.transcript.path)
     )
     assert again.say("Which colour?", talk.events.append) == "Blue."
-    assert [message["content"] for message in server.requests[-1].body["messages"][1:]] == [
-        "My bicycle is blue.",
-        "Noted.",
-        "Which colour?",
-    ]
+    assert said(server) == ["My bicycle is blue.", "Noted.", "Which colour?"]
     assert talk.kept.count("- **") == 4
 
 
@@ -600,9 +603,9 @@ def test_an_unknown_user_needs_no_folder_to_begin(tmp_path: Path, server: Script
 
 
 def test_an_empty_window_raises_no_error_of_its_own(talk: Talk) -> None:
-    parts, turns = talk.conversation.view()
-    assert turns == []
-    assert [part.name for part in parts] == ["instructions", "present", "profile", "outside"]
+    seen = talk.conversation.view()
+    assert seen.turns == []
+    assert [part.name for part in [*seen.system, *seen.beside]] == ["rules", "profile", "program"]
     with pytest.raises(FilememError):
         talk.conversation.tools.open("../x")
 
@@ -622,8 +625,7 @@ def test_a_talk_that_is_gone_on_with_is_not_summarised_again(tmp_path: Path, ser
         user = Store(tmp_path).user("ann").folder
         going_on = Transcript(user, str(path.relative_to(user.root)))
         talk = Conversation(user, OpenAIModel("scripted", server.base_url, timeout=30), lambda: NOW, going_on)
-        sections, _ = talk.view()
-        assert "The cat is 糖糖." in "".join(section.text for section in sections)
+        assert "The cat is 糖糖." in "".join(section.text for section in talk.view().system)
         assert any(summarises(request.body) for request in server.requests[asked:]) == asks
 
 

@@ -35,7 +35,7 @@ def ann(tmp_path: Path) -> Folder:
 
 
 def sections(folder: Folder) -> list[Section]:
-    return Conversation(folder, OfflineModel(), lambda: NOW).view()[0]
+    return Conversation(folder, OfflineModel(), lambda: NOW).view().system
 
 
 def named(folder: Folder) -> dict[str, str]:
@@ -43,7 +43,7 @@ def named(folder: Folder) -> dict[str, str]:
 
 
 def test_they_stand_in_the_order_of_their_priority(ann: Folder) -> None:
-    assert [part.name for part in sections(ann)][2:] == ["profile", "who you are", "project", "team", "outside"]
+    assert [part.name for part in sections(ann)][1:] == ["profile", "who you are", "project", "team"]
 
 
 def test_each_says_how_full_it_is_and_is_cut_at_its_limit(ann: Folder) -> None:
@@ -84,12 +84,3 @@ def test_a_block_cannot_forge_the_marks_or_break_a_line(ann: Folder) -> None:
 def test_a_block_never_fades(ann: Folder) -> None:
     years_on = NOW.date() + dt.timedelta(4000)
     assert all(item.reason for item in fading.standings(ann, years_on) if item.entry.path.startswith("blocks/"))
-
-
-def test_the_last_line_tells_what_lies_outside(ann: Folder) -> None:
-    ann.create("facts/2026/2026-11-18-tea.md", "Likes tea.\n")
-    ann.create("sessions/2025/2025-03-02-0900-talk.md", "- **ann** 09:00: Hello.\n")
-    ann.create("notes/bike.md", "The bike is red.\n")
-    assert sections(ann)[-1].text == (
-        "Outside this prompt lie 1 fact, 1 session, 1 note since 2025-03-02, 0 of them archived; changed last: notes/bike.md."
-    )

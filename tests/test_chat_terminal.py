@@ -7,12 +7,13 @@ import json
 import re
 import signal
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from programs import Program, clean, filemem
-from scripted_server import ScriptedServer, calls, cut, fail, hang, say
+from scripted_server import ScriptedServer, Step, calls, cut, fail, hang, say
 from terminal import Terminal
 
 FACT = "facts/2026/2026-05-01-oolong.md"
@@ -56,8 +57,8 @@ def session(store: Path) -> str:
 
 
 def said(server: ScriptedServer) -> Any:
-    """The last message as it reached the endpoint."""
-    return server.requests[-1].body["messages"][-1]["content"]
+    """The last message as it reached the endpoint, without what the program put beside it."""
+    return server.requests[-1].body["messages"][-1]["content"].rpartition("</program>\n\n")[2]
 
 
 # -- a talk ------------------------------------------------------------------------------------------------------
@@ -73,11 +74,14 @@ def test_a_talk_from_greeting_to_ctrl_d(store: Path, server: ScriptedServer) -> 
         assert "/help lists the commands, Ctrl-D ends.\n" in greeting
         term.type("Which tea?\r")
         answer = term.expect("\n> ")
-        assert answer == ('Which tea?\nLet me look.\ngrep "oolong" -> 1 line in 1 of 5 files\n# Tea\n\n**Oolong**.\n> ')
-        assert '\x1b[2mgrep "oolong" -> 1 line in 1 of 5 files\x1b[0m' in term.raw
+        assert answer == "Which tea?\nLet me look.\nsearched 5 files\n# Tea\n\n**Oolong**.\n> "
+        assert "\x1b[2msearched 5 files\x1b[0m" in term.raw
         term.type("\x04")
         assert term.end() == 0
-        assert re.search(r"\nKept in sessions/\d{4}/[-\d]+-which-tea\.md\n$", term.screen)
+        ends = re.sub(r"\s+", " ", term.screen.rpartition("The conversation is in ")[2])
+        assert re.fullmatch(
+            r"sessions/\d{4}/[-\d]+-which-tea\.md\. 3 facts; 1 conversation waits for filemem maintain\. ", ends
+        )
     assert session(store).startswith("- **ann**: Which tea?\n- **assistant**: Let me look.\n")
 
 
@@ -138,16 +142,95 @@ def test_what_a_model_thinks_is_dim_on_a_terminal_and_nowhere_else(store: Path, 
     assert [event["event"] for event in events(run(store, server, "--json", "-m", "Tea?"))] == ["text", "answer"]
 
 
-def test_what_a_model_thinks_while_it_makes_memories_is_not_shown(store: Path, server: ScriptedServer) -> None:
-    server.default = say("<think>Let me see.</think>Fine.")
-    with chat(store, server) as term:
+def test_citations_are_numbers_with_dated_sources_below(store: Path, server: ScriptedServer) -> None:
+    """A pipe and the session have them as they are; one that the model was not shown is marked."""
+    cites = f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1。Not `facts/none.md:3`."
+    server.script(say(cites), say(cites))
+    with chat(store, server, columns=200) as term:
         term.expect("\n> ")
-        term.type("I was born in Oulu.\r")
-        term.expect("Let me see.\nFine.\n> ")
+        term.type("Which oolong tea?\r")
+        answer = term.expect("\n> ")
+    assert answer.split("\n")[1:-1] == [
+        "Oolong ([1]), 奶奶爱惠明茶[2?]。Not [3?].",
+        f"[1] Fri 1 May 2026  {FACT}:1",
+        "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
+        "[3] facts/none.md:3  (the model was not shown this)",
+    ]
+    assert f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3 [?]`." in session(
+        store
+    )
+    marked = run(store, server, "-m", "Which oolong tea?", "--user", "ben", "--new-user").stdout
+    assert marked == f"Oolong ({FACT}:1 [?]), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3` [?].\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "line"), [("Which tea?", "searched 5 files, opened 1"), ("什么茶？", "查了5个文件，打开了1个")]
+)
+def test_what_was_looked_at_is_one_line_in_the_persons_language(
+    store: Path, server: ScriptedServer, question: str, line: str
+) -> None:
+    server.script(
+        calls(("grep", {"pattern": "tea"}), ("open", {"path": FACT})),
+        calls(("grep", {"pattern": "茶"})),
+        say("Oolong."),
+    )
+    done = run(store, server, "-m", question)
+    assert (done.stdout, done.stderr) == ("Oolong.\n", f"{line}\n")
+
+
+def test_a_log_has_the_requests_and_the_prompt_can_be_seen(store: Path, server: ScriptedServer) -> None:
+    server.script(say("Oolong."))
+    run(store, server, "-m", "Which oolong tea?", "--log", "chat.jsonl")
+    [step] = map(json.loads, (store / "chat.jsonl").read_text().splitlines())
+    assert step["messages"] == server.requests[0].body["messages"] and step["text"] == "Oolong."
+    assert (store / "chat.jsonl").stat().st_mode & 0o077 == 0
+    shown = run(store, server, "--prompt", "Which oolong tea?").stdout
+    assert "== rules (" in shown and "Likes oolong tea" in shown and "tokens)\nWhich oolong tea?" in shown
+    assert len(server.requests) == 1 and len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 1
+    assert run(store, server, "-m", "Tea?", "--off-the-record", "--log", "x").returncode == 2
+
+
+def test_a_failed_try_is_gone_on_with_by_the_next(store: Path, server: ScriptedServer) -> None:
+    """The same words stand once in one session, which holds no question alone; what was answered is not gone on with."""
+    server.script(fail(401, "no"), fail(401, "no"), say("Oolong."), say("Yes."))
+    assert [run(store, server, "-m", "Which tea?").returncode for _ in range(3)] == [2, 2, 0]
+    kept = session(store)
+    assert kept.count("Which tea?") == 1 and kept.endswith("- **assistant**: Oolong.\n") and "[no answer]" in kept
+    run(store, server, "-m", "Which tea?")
+    assert len(list((store / "memory_store/ann/sessions").rglob("*.md"))) == 2
+
+
+# -- what is read while it goes on -----------------------------------------------------------------------------------
+
+
+def test_earlier_conversations_are_read_in_the_background_and_the_shell_never_waits(
+    store: Path, server: ScriptedServer
+) -> None:
+    """Where 2,000 tokens wait; what is said in the chat itself waits for the next job. One message starts nothing."""
+    old = store / "memory_store/ann/sessions/2026/2026-05-01-0900-talk.md"
+    old.parent.mkdir(parents=True)
+    old.write_text(
+        "".join(f"- **ann** 09:{n:02}: I told my sister about the harbour, {'and the sea ' * 40}\n" for n in range(20))
+    )
+    server.script(say("Yes."))
+    assert run(store, server, "-m", "Are you there?").returncode == 0 and len(server.requests) == 1
+    reads = threading.Event()
+
+    def answer(body: dict[str, Any]) -> Step:
+        if "I told my sister" not in json.dumps(body):
+            return say("Fine.")
+        reads.set()
+        return hang()
+
+    server.default = answer
+    with chat(store, server, columns=200) as term:
+        term.expect("\n> ")
+        assert reads.wait(10)
+        term.type("Hello\r")
+        term.expect("Fine.\n> ")
         term.type("/quit\r")
         assert term.end() == 0
-        assert term.screen.count("Let me") == 1
-    assert len(server.requests) > 1
+        assert "conversations wait for filemem maintain." in re.sub(r"\s+", " ", term.screen)
 
 
 # -- typing ------------------------------------------------------------------------------------------------------
@@ -357,7 +440,7 @@ def test_escape_codes_in_memories_and_answers_are_spelt_out(store: Path, server:
 
 def test_nothing_but_text_reaches_a_pipe(store: Path, server: ScriptedServer) -> None:
     server.script(calls(("open", {"path": "facts/hostile.md"})), say(HOSTILE))
-    done = run(store, server, "-m", "Tea?")
+    done = run(store, server, "-v", "-m", "Tea?")
     assert done.returncode == 0
     assert done.stdout == "tea \\x1b]0;owned\\x07\\x1b[31mred \\u202ekcab\n"
     assert done.stderr == 'open "facts/hostile.md" -> facts/hostile.md 1 line\n'
@@ -368,7 +451,7 @@ def test_one_message_prints_the_answer_alone(store: Path, server: ScriptedServer
     assert not filemem("init", "--git", env=environment(store), cwd=store).returncode
     server.refuses = {"stream"}
     server.script(calls(("grep", {"pattern": "oolong"})), say("Oolong, still."))
-    done = run(store, server, "-m", "I live in Oslo. Which tea do I like?")
+    done = run(store, server, "-v", "I live in Oslo. Which tea do I like?")
     assert done.stdout == "Oolong, still.\n" and len(server.requests) == 3
     for told in ("does not stream", 'grep "oolong" -> 1 line'):
         assert told in done.stderr
@@ -456,7 +539,7 @@ def test_resume_goes_on_with_the_last_session(store: Path, server: ScriptedServe
     run(store, server, "-m", "My bicycle is blue.")
     run(store, server, "--resume", "-m", "Which colour?")
     contents = [message["content"] for message in server.requests[-1].body["messages"][1:]]
-    assert contents == ["My bicycle is blue.", "Yes.", "Which colour?"]
+    assert [*contents[:-1], said(server)] == ["My bicycle is blue.", "Yes.", "Which colour?"]
     with chat(store, server, "--resume") as term:
         term.expect("4 turns.")
         term.expect("\n> ")
@@ -464,7 +547,7 @@ def test_resume_goes_on_with_the_last_session(store: Path, server: ScriptedServe
 
 
 def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: ScriptedServer) -> None:
-    server.script(hang("Half"))
+    server.script(hang("Half "))
     command, env = ["chat", "-m", "Tell me"], environment(store, server)
     with Program(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
@@ -478,7 +561,7 @@ def test_an_interrupted_message_ends_with_130_and_is_kept(store: Path, server: S
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_keeps_what_had_come(store: Path, server: ScriptedServer, number: int) -> None:
-    server.script(hang("Half"))
+    server.script(hang("Half "))
     command, env = ["chat", "-m", "Tell me"], environment(store, server)
     with Program(command, env=env, cwd=store, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
@@ -512,7 +595,7 @@ def test_a_message_of_any_length_is_kept_and_answered(store: Path, server: Scrip
     server.script(say("Read."))
     done = run(store, server, given=LONG)
     assert (done.returncode, done.stdout) == (0, "Read.\n")
-    assert server.requests[0].body["messages"][-1]["content"] == LONG
+    assert server.requests[0].body["messages"][-1]["content"].endswith(f"</program>\n\n{LONG}")
     assert session(store).replace("\n  ", "\n").startswith(f"- **ann**: {LONG}\n")
 
 
@@ -526,7 +609,7 @@ def test_a_long_message_fits_the_command_line(store: Path, server: ScriptedServe
     text = LONG[:100_000]
     server.script(say("Read."))
     assert run(store, server, f"--message={text}").stdout == "Read.\n"
-    assert server.requests[0].body["messages"][-1]["content"] == text.strip()
+    assert said(server) == text.strip()
 
 
 @pytest.mark.parametrize("brackets", [True, False], ids=["bracketed", "raw"])
@@ -614,5 +697,7 @@ def test_search_sessions_and_model_in_the_chat(store: Path, server: ScriptedServ
         term.type("/quit\r")
         assert term.end() == 0
     assert [
-        request.body["model"] for request in server.requests if request.body["messages"][-1]["content"] == "Canoe?"
+        request.body["model"]
+        for request in server.requests
+        if request.body["messages"][-1]["content"].endswith("Canoe?")
     ] == ["gpt-y"]

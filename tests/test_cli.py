@@ -268,8 +268,7 @@ def test_json_is_one_value_a_line_that_a_script_can_read(here: Path) -> None:
         ("list",): {"path", "kind", "date", "size", "archived", "title"},
         ("users",): {"user", "memories"},
         ("check",): {"user", "path", "line", "what", "remedy"},
-        ("trace",): {"at", "kind"},
-        ("prompt",): {"tokens", "messages", "tools"},
+        ("chat", "--prompt"): {"tokens", "messages", "tools"},
         ("chat", "-m", "What tea?"): {"event"},
     }
     for args, keys in expected.items():
@@ -340,23 +339,12 @@ def test_edit_opens_the_file_at_the_line_and_checks_it(home: Path) -> None:
 
 def test_prompt_prints_what_the_model_would_see_with_token_counts(here: Path) -> None:
     run("chat", "-m", "I bought a kettle.", "--today", "2026-11-20T09:30")
-    out = run("prompt", "--resume", "--today", "2026-11-20T09:31").output
+    out = run("chat", "--prompt", "--resume", "--today", "2026-11-20T09:31").output
     assert re.search(r"(?m)^== profile \(\d+ tokens\)$", out)
     assert '<memory path="profile.md">\n# Mara\n' in out
-    assert "== user (5 tokens)\nI bought a kettle.\n" in out
-    whole = json.loads(run("prompt", "--resume", "--json", "--today", "2026-11-20T09:31").output)
+    assert "tokens)\nI bought a kettle.\n" in out
+    whole = json.loads(run("chat", "--prompt", "--resume", "--json", "--today", "2026-11-20T09:31").output)
     assert [tool["function"]["name"] for tool in whole["tools"]] == ["grep", "search_files", "open", "close"]
-
-
-def test_trace_shows_the_chat_that_went_on_last(here: Path) -> None:
-    assert "no chat has left one yet" in told(run("trace"))
-    for question in ("外婆最喜欢什么茶？", "What about the tuba?"):
-        run("chat", "-m", question, "--today", "2026-11-20T09:30")
-    out = run("trace").output
-    assert "tuba" in out
-    assert "外婆" not in out
-    assert "外婆" in run("trace", "sessions/2026/2026-11-20-0930-外婆最喜欢什么茶.md").output
-    assert "the latest are" in told(run("trace", "none"))
 
 
 # -- mistakes ----------------------------------------------------------------------------------------------------
@@ -424,7 +412,7 @@ def test_a_command_that_is_spelt_nearly_so_is_named(home: Path) -> None:
 )
 def test_broken_settings_are_told_with_path_line_and_remedy(here: Path, text: str, remedy: str) -> None:
     (here / "memory_store/filemem.yaml").write_text(text)
-    assert told(run("prompt")) == f"{here}/memory_store/{remedy}"
+    assert told(run("chat", "--prompt")) == f"{here}/memory_store/{remedy}"
     assert run("check").output.splitlines()[0].rstrip("?.") == remedy.replace(", but ", "; ").rstrip("?.")
 
 
@@ -462,7 +450,7 @@ def read_only(home: Path) -> Iterator[Path]:
 
 def test_a_read_only_store_is_read(read_only: Path) -> None:
     program = without_rights()
-    for line in ("grep oolong", "search oolong", f"open {FACT}", "list", "check", "prompt", "users"):
+    for line in ("grep oolong", "search oolong", f"open {FACT}", "list", "check", "chat --prompt", "users"):
         done = shell(read_only, f"{program} {line}")
         assert (done.returncode, done.stderr) == (0, ""), (line, done.stderr)
     for line in ("remember 'Owns a kettle.'", "chat -m 'Hello?'"):

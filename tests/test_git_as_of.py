@@ -179,7 +179,6 @@ QUESTIONS = [
     ["search", "rain on the boat"],
     ["list"],
     ["list", "archive/**"],
-    ["prompt"],
     ["grep", "--json", "Kyoto"],
 ]
 

@@ -3,6 +3,7 @@ stand in the prompt as data, within 600 tokens, unless the store says that the m
 """
 
 import datetime as dt
+import re
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ NOW = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 
 
 def asked(root: Path, messages: list[str], settings: str = "") -> list[str]:
-    """The system prompt that came with each message."""
+    """What came with each message, the message itself last."""
     (root / "ann/facts").mkdir(parents=True, exist_ok=True)
     (root / "filemem.yaml").write_text(settings)
     (root / "ann/facts/2026-05-01-nadia.md").write_text("Nadia has worked at the harbour office since March 2024.\n")
@@ -32,7 +33,7 @@ def asked(root: Path, messages: list[str], settings: str = "") -> list[str]:
         )
         for message in messages:
             talk.say(message)
-        return [request.body["messages"][0]["content"] for request in server.requests]
+        return [request.body["messages"][-1]["content"] for request in server.requests]
 
 
 def recalled(system: str) -> str:
@@ -70,7 +71,7 @@ def test_the_episode_of_the_conversation_itself_is_no_news_to_it(tmp_path: Path)
         user.consolidate(at=NOW)
         resumed = Conversation(user.folder, model, lambda: NOW, latest(user.folder))
         resumed.say("And since when?")
-        last = server.requests[-1].body["messages"][0]["content"]
+        last = server.requests[-1].body["messages"][-1]["content"]
     assert "since March 2024" in recalled(last) and "episode" not in recalled(last)
 
 
@@ -86,6 +87,9 @@ def test_what_the_memory_has_nothing_on_brings_nothing(tmp_path: Path, message: 
 def test_they_keep_to_their_budget(tmp_path: Path) -> None:
     found = recalled(asked(tmp_path, ["Which tuba was polished?"])[0])
     assert "tuba number" in found and tokens.count(found) <= BESIDE_TOOLS + 2
+    count, many = re.search(r"\nshown (\d+) of (\d+): ", found).groups()  # type: ignore[union-attr]
+    assert int(count) == found.count("The tuba number") < int(many) == 40
+    assert found.count("was polished was …") == int(count), "whole passages, as a search shows them"
 
 
 def test_a_store_may_leave_the_search_to_the_model(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.files.trace import Trace
 
 AT = dt.datetime(2026, 11, 20, 9, 31, 59)
 
@@ -54,6 +53,5 @@ def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / ".filemem").write_text("a file where the bookkeeping should be")
     folder = Folder(str(tmp_path), "u")
     journal.note_recall(folder, "a.md", "open", AT)
-    Trace(folder, "sessions/2026/a.md").note(AT, "call", name="grep")
     assert journal.recalled(folder) == {}
     assert (tmp_path / ".filemem").read_text() == "a file where the bookkeeping should be"

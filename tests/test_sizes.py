@@ -38,7 +38,7 @@ READING = [
     ["list"],
     ["grep", "oolong"],
     ["search", "oolong"],
-    ["prompt"],
+    ["chat", "--prompt"],
     ["status", "facts/2026/2026-11-20-tea.md"],
     ["timeline"],
     ["report"],
@@ -165,7 +165,7 @@ def test_settings_out_of_measure_are_one_sentence_at_once(store: Path, make: Cal
 def test_a_record_out_of_measure_stops_no_reading(store: Path, name: str) -> None:
     sparse(store / "mara/.filemem" / name, TB)
     said = run(store, [*READING, ["chat", "-m", "What tea?"], ["sweep"], ["maintain"]])
-    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["prompt"][0] == 0
+    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["chat"][0] == 0
     for code, text in said.values():
         assert code != 2 or (name in text and "too large to be read; make it smaller" in text), text
 
@@ -227,11 +227,11 @@ def test_bookkeeping_that_is_a_link_is_refused_and_named(store: Path) -> None:
     assert said["check"][0] == 1 and ".filemem:1: a symbolic link, not followed" in said["check"][1]
     for command in ("remember", "consolidate", "sweep", "maintain", "chat", "forget"):
         assert said[command][0] == 2 and "is a symbolic link, which is not followed" in said[command][1], said[command]
-    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["prompt"][0] == 0
+    assert said["grep"][0] == said["search"][0] == said["list"][0] == said["chat"][0] == 0
     assert "oolong" in said["search"][1]
 
 
-@pytest.mark.parametrize("name", ["history", "recalls.log", "index", "traces", "consolidated.jsonl"])
+@pytest.mark.parametrize("name", ["history", "recalls.log", "index", "consolidated.jsonl"])
 def test_a_link_in_bookkeeping_is_named(store: Path, name: str) -> None:
     (store / "mara/.filemem").mkdir()
     (store / "mara/.filemem" / name).symlink_to(store.parent / "outside")

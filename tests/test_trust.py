@@ -74,7 +74,7 @@ def kept(home: Path) -> dict[str, dict[str, object]]:
         ["search", "tea"],
         ["check"],
         ["report"],
-        ["prompt"],
+        ["chat", "--prompt"],
     ],
     ids=" ".join,
 )

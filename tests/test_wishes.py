@@ -30,7 +30,7 @@ def ann(tmp_path: Path) -> Folder:
 
 def instructions(folder: Folder) -> str:
     """The prompt's text up to where memories begin."""
-    system, _ = Conversation(folder, OfflineModel(), lambda: NOW).view()
+    system = Conversation(folder, OfflineModel(), lambda: NOW).view().system
     return "\n".join(part.text for part in system).partition("<memory path=")[0]
 
 

@@ -8,19 +8,27 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from filemem.chat import quoting, recalling, requests
-from filemem.chat.seen import PromptRecorder
-from filemem.chat.standing import CoreMemory, core_memory
-from filemem.endpoint.traced import noted
+from filemem.chat.core_memory import CoreMemory, core_memory
+from filemem.chat.written_calls import CallFilter, mapping
 from filemem.errors import FilememError
 from filemem.files import config, journal
-from filemem.files.facts import set_front
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
-from filemem.files.trace import Trace
-from filemem.files.transcript import ASSISTANT, INTERRUPTED, OffTheRecord, Transcript
+from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
 from filemem.forgetting import forget_in_chat
-from filemem.models import Model, ModelError, PromptTooLong, Reply, ToolCall, ToolsRefused, offline, prompt
+from filemem.models import (
+    Model,
+    ModelError,
+    OpenAIModel,
+    PromptTooLong,
+    Reply,
+    ToolCall,
+    ToolsRefused,
+    offline,
+    prompt,
+)
 from filemem.models.offline import OfflineModel
+from filemem.models.prompt import Prompt, Section
 from filemem.remembering import remembering
 from filemem.text import tokens
 from filemem.text.plain import one_line
@@ -28,12 +36,14 @@ from filemem.text.redaction import kinds, redact
 from filemem.tools.toolbox import Toolbox
 
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
-LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again, and that the trace keeps
+LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
-UNUSED = 2  # answers without any call, after which a model gets passages as well
-_WRAPPED = re.compile(r"(?:<tool_call>|```\w*)?\s*(\{.*\})\s*(?:</tool_call>|```)?", re.DOTALL)
-_ARGUED = {"arguments", "parameters"}
-_CITED = re.compile(r"\w[\w./\-]*\.(?:md|ya?ml|txt):\d+")
+UNSEEN = " [?]"  # behind a citation of what the model was not shown
+NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
+_KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries|blocks)/"
+CITED = re.compile(  # words of a language without spaces may stand right before the path of a kind
+    rf"(?:{_KIND}[\w./\-]+?|(?<![\w./\-])(?![\w./\-]*?{_KIND})\w[\w./\-]*)\.(?:md|ya?ml|txt):\d+"
+)
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
 
@@ -79,28 +89,24 @@ class Conversation:
         self, user: Folder, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
     ) -> None:
         self.user = user
+        self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
         self.tools = Toolbox(user, now)
-        self.ask_from_now_on(model)
         self.written: list[str] = []  # memories that the program wrote on request
+        self.log: Callable[[dict[str, Any]], None] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
+        self._done: list[str] = []  # what the program did about the last message
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
-        self._unused = 0  # answers since the last tool call
-        # What a search for the last message found, by the tokens that it may have.
-        self._recalled: dict[int, recalling.Recalled] = {}
+        self._recalled: dict[int, str] = {}  # what a search for the last message found, by the tokens that it may have
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
-        self._sight = PromptRecorder(user)
-        self._seen: list[list[str]] = []  # what the last request showed, by reference
+        self._shown = ""  # all that the last request showed
+        self._wrote_call = False  # was a call written into the last reply's text?
+        self._last = False  # is this the request after which no call can be made?
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
-
-    def ask_from_now_on(self, model: Model) -> None:
-        """Go on with a model."""
-        self.model = model
-        self._unused = 0
 
     def say(self, text: str, listen: Listener = lambda event: None) -> str:
         """Keep what the person said, answer it, keep the answer; returns the answer. `listen` gets it piece by piece.
@@ -112,24 +118,16 @@ class Conversation:
         return self.answer(listen)
 
     def hear(self, text: str, listen: Listener = lambda event: None) -> None:
-        """Keep what the person said, unless it begins by asking that it be not."""
+        """Keep what the person said: unless it begins by asking that it be not, or was said before and not answered."""
         if self.kept and requests.unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()
-        line = self.keep(self.user.name, text, listen)
-        self._note("turn", text=f"{self.transcript.path}:{line}")
+        last = next((turn for turn in reversed(self.transcript.turns()) if turn.text != NO_ANSWER), None)
+        if last is None or last.speaker == ASSISTANT or last.text != text:
+            self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = lambda event: None) -> str:
         """Answer what was said last, keep the answer and return it; raises as `say` does."""
-        try:
-            return self._answered(listen)
-        finally:
-            if self._paused is not None:
-                self.transcript, self._paused, self.tools.noting = self._paused, None, True
-
-    def _answered(self, listen: Listener) -> str:
-        self._recalled.clear()
-        done = self._do(self.transcript.turns())
         said: list[str] = []
 
         def hear(event: Event) -> None:
@@ -137,17 +135,53 @@ class Conversation:
                 said.append(event.text)
             listen(event)
 
+        self._recalled.clear()
+        self._done = self._do(self._turns())
         try:
-            answer = self._quoted(done, hear) if self.model.name == OfflineModel.name else self._answer(hear)
+            answer = self._quoted(hear) if self.model.name == OfflineModel.name else self._answer(hear)
+            self.keep(ASSISTANT, answer)
+            return answer
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
-            self._keep("".join(said), error)
+            self._keep_rest("".join(said).rstrip(), error)
+            for line in self._done:
+                listen(Notice(line))
             raise
         finally:
             self._stands = None
-        self.keep(ASSISTANT, answer)
-        if self.kept:
-            self._note_citations(answer)
-        return answer
+            if self._paused is not None:
+                self.transcript, self._paused, self.tools.noting = self._paused, None, True
+
+    def _keep_rest(self, partial: str, error: BaseException) -> None:
+        """Keep what came of an answer, marked: a session never holds a question alone."""
+        if isinstance(error, ModelError) and not partial:
+            self.keep(ASSISTANT, NO_ANSWER)
+        else:
+            self.keep(ASSISTANT, f"{partial} {INTERRUPTED}".strip())
+
+    def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
+        """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
+        settings = config.of(self.user)
+        if settings.redact:
+            text, found = redact(text, settings.own)
+            if found:
+                listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
+        line = self.transcript.add(speaker, text, self.now())
+        if self.transcript.lost:
+            gone, self.transcript.lost = len(self.transcript.lost), []
+            listen(Notice(lost_turns(self.transcript.path, gone)))
+        return line
+
+    @property
+    def kept(self) -> bool:
+        """Is what is said now kept?"""
+        return not isinstance(self.transcript, OffTheRecord)
+
+    def go_off_the_record(self) -> None:
+        """From now on keep nothing: no turn, no recall."""
+        self.transcript = OffTheRecord(self.user, self.transcript.turns())
+        self.tools.noting = False
+
+    # -- what the program does itself ----------------------------------------------------------------------------------
 
     def _do(self, turns: list[Passage]) -> list[str]:
         """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it."""
@@ -167,97 +201,56 @@ class Conversation:
         if not self.kept:
             return offline.UNRECORDED[chinese]
         try:
-            done = remembering.remember(self.user, words, self.now())
-            if "source" not in done.memory.front:
-                place = f"{self.transcript.path}:{line}"
-                self.user.edit(done.memory.path, lambda data: set_front(done.memory.path, data, "source", place))
+            done = remembering.remember(self.user, words, self.now(), source=f"{self.transcript.path}:{line}")
         except FilememError as error:
             return offline.NOT_KEPT[chinese].format(error)
         self.written += [done.memory.path, *done.paths]
         kept = offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), done.memory.path)
         return "\n".join([kept, *done.notes])
 
-    def _quoted(self, done: list[str], listen: Listener) -> str:
+    def _quoted(self, listen: Listener) -> str:
         """The answer without a model: what the program did, or else the best quotes."""
-        turns = self.transcript.turns()
+        turns, path = self._turns(), self.transcript.path
         said = [turn.text for turn in turns if turn.speaker != ASSISTANT]
-        path = self.transcript.path
         current = CurrentConversation(path, turns[-1].line) if path else None
-        answer = "\n".join(done) or quoting.reply(self.user, said, self.now().date(), current, kept=self.kept)
+        answer = "\n".join(self._done) or quoting.reply(self.user, said, self.now().date(), current, kept=self.kept)
         listen(Text(answer))
         return answer
 
-    def _keep(self, partial: str, error: BaseException) -> None:
-        """Keep an interrupted answer, marked; note the error in the trace."""
-        ended = not isinstance(error, ModelError)
-        self._note("error", text="stopped" if ended else str(error))
-        if partial.strip() or ended:
-            self.keep(ASSISTANT, f"{partial.rstrip()} {INTERRUPTED}".strip())
+    # -- the prompt ----------------------------------------------------------------------------------------------------
 
-    def keep(self, speaker: str, text: str, listen: Listener = lambda event: None) -> int:
-        """Write one turn to disk, secrets taken out unless the store is set otherwise; returns its line."""
-        settings = config.of(self.user)
-        if settings.redact:
-            text, found = redact(text, settings.own)
-            if found:
-                listen(Notice(f"Taken out{' of what is kept' if self.kept else ''}: {kinds(found)}."))
-        line = self.transcript.add(speaker, text, self.now())
-        if self.transcript.lost:
-            gone, self.transcript.lost = len(self.transcript.lost), []
-            listen(Notice(lost_turns(self.transcript.path, gone)))
-        return line
-
-    def _note(self, kind: str, **values: Any) -> None:
-        """Add a step to the trace."""
-        if self.kept:
-            Trace(self.user, self.transcript.path).note(self.now(), kind, **values)
-
-    @property
-    def kept(self) -> bool:
-        """Is what is said now kept?"""
-        return not isinstance(self.transcript, OffTheRecord)
-
-    def go_off_the_record(self) -> None:
-        """From now on keep nothing: no turn, no trace, no recall."""
-        self.transcript = OffTheRecord(self.user, self.transcript.turns())
-        self.tools.noting = False
-
-    # -- the prompt ----------------------------------------------------------------------------------------------
-
-    def view(self, message: str = "") -> tuple[list[prompt.Section], list[Passage]]:
-        """What the model would see now, or if the person said `message`: the system prompt's sections and the turns of the
-        window."""
+    def view(self, message: str = "") -> Prompt:
+        """What the model would see now, or if the person said `message`."""
         turns = self._shown_turns()
         turns += [Passage(0, 0, self.user.name, "", message)] if message else []
         start = self._window(turns)
         if self.transcript.path and turns[start:] and turns[start].line:
             self.tools.current = CurrentConversation(self.transcript.path, turns[start].line)
         stands = self._stands or core_memory(self.user, self.now().date())
-        system = prompt.sections(
-            self.user,
-            self.now(),
-            stands.wishes,
-            prompt.block_sections(stands.blocks, round(config.of(self.user).block_tokens * self._share)),
-            self.tools.pages(),
-            self._summarise(turns[:start]),
-            tools=bool(self.offered),
-        )
-        return [*system, *self._recall(turns), prompt.Section("outside", stands.outside)], turns[start:]
+        room = round(config.of(self.user).block_tokens * self._share)
+        blocks = prompt.block_sections(stands.blocks, room)
+        summary = self._summarise(turns[:start])
+        system = prompt.system_sections(self.user.name, stands.wishes, blocks, summary, tools=bool(self.offered))
+        opened = "\n".join(prompt.data(path, text) for path, text in self.tools.pages())
+        beside = [
+            Section("open files", opened),
+            Section("recalled", self._recall(turns)),
+            Section("program", prompt.program(self._done, self.now())),
+        ]
+        return Prompt(system, turns[start:], [part for part in beside if part.text])
 
-    def _recall(self, turns: list[Passage]) -> list[prompt.Section]:
-        """The best passages for the last message, which the model need not ask for; more of them where it calls no tool."""
-        alone = not self.offered or self._unused > UNUSED
+    def _recall(self, turns: list[Passage]) -> str:
+        """The best passages for the last message, which the model need not ask for; more of them where it has no tools."""
+        alone = not self.offered
         said = [turn for turn in turns if turn.speaker != ASSISTANT]
         if self.model.name == OfflineModel.name or not said or not (alone or config.of(self.user).recall == "both"):
-            return []
+            return ""
         room = recalling.ALONE if alone else recalling.BESIDE_TOOLS
         if room not in self._recalled:
             texts, today = [turn.text for turn in said], self.now().date()
             self._recalled[room] = recalling.recall(self.user, texts, today, self.tools.current, room, weak=alone)
-            if self._stands:
-                self._note("recall", places=self._recalled[room].places)
-        found = self._recalled[room].text
-        return [prompt.Section("recalled", prompt.data("search_files", found))] if found else []
+        found = self._recalled[room]
+        return prompt.data("search_files", found) if found else ""
 
     @property
     def offered(self) -> list[dict[str, Any]]:
@@ -266,9 +259,13 @@ class Conversation:
         wanted = settings.tools and settings.recall != "before"
         return self.tools.schemas if wanted and self._toolless is not self.model else []
 
+    def _turns(self) -> list[Passage]:
+        """The turns so far, without the marks of answers that never came."""
+        return [turn for turn in self.transcript.turns() if turn.text != NO_ANSWER or turn.speaker != ASSISTANT]
+
     def _shown_turns(self) -> list[Passage]:
-        """The turns so far without those that are withheld; the last one is there, as it is answered."""
-        turns, hidden = list(self.transcript.turns()), journal.pending_deletions(self.user)
+        """The turns so far without those that are kept back; the last one is there, as it is answered."""
+        turns, hidden = self._turns(), journal.pending_deletions(self.user)
         return [turn for turn in turns if turn is turns[-1] or not hidden.hides(self.transcript.path, turn.line)]
 
     def _window(self, turns: list[Passage]) -> int:
@@ -299,45 +296,56 @@ class Conversation:
 
     def _model_summary(self, new: list[Passage], budget: int) -> str:
         """The summary in the model's words; empty where there is no model, or it fails, or says nothing."""
-        if self.model.name == "offline":
+        if self.model.name == OfflineModel.name:
             return ""
         rules = prompt.template("summarise").replace("{words}", str(budget // 2))
         turns = "\n".join(f"{turn.speaker}: {turn.text}" for turn in new)
         told = f"{prompt.data('summary so far', self._summary)}\n{prompt.data('turns', turns)}"
         ask = [{"role": "system", "content": rules}, {"role": "user", "content": told}]
         try:
-            reply = noted(self.model, self._note, ask, [], purpose="summary")
-        except ModelError as error:
-            self._note("notice", text=f"summary without the model: {error}")
+            reply = self._request(ask, [], lambda text: None)
+        except ModelError:
             return ""
         return tokens.clip(reply.text.strip(), budget)
 
-    # -- the tool loop -------------------------------------------------------------------------------------------
+    # -- the tool loop -------------------------------------------------------------------------------------------------
 
     def _answer(self, listen: Listener) -> str:
         """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
-        self._unused += 1
         worked: list[prompt.Message] = []
         spoken: list[str] = []
         self._stands = core_memory(self.user, self.now().date())
-        for left in range(config.of(self.user).steps, -1, -1):
-            reply = self._fitting(worked, listen, with_tools=left > 0)
-            if self.offered and left and not reply.calls and _is_call(reply.text):
-                self._give_up_tools("writes its calls into its answer", listen)
-                continue
+        for _ in range(config.of(self.user).steps):
+            reply = self._fitting(worked, listen, with_tools=True)
             if reply.text.strip():
                 spoken.append(reply.text.strip())
-            if not reply.calls or not left:
+            if self._wrote_call and self.offered:
+                self._give_up_tools("writes its calls into its answer", listen)
+                continue
+            if not reply.calls:
                 break
-            self._unused = 0
             if reply.text:
                 listen(Text("\n\n"))
             worked.append(_assistant(reply))
             worked += [self._run(call, listen) for call in reply.calls]
-        answer = "\n\n".join(spoken)
+        else:
+            spoken.append(self._last_word(worked, listen))
+        answer = "\n\n".join(filter(None, spoken))
         if not answer:
-            raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
-        return answer
+            if not (worked or self._wrote_call):
+                raise ModelError(f"{self.model.name} answered nothing; ask again, or try another model.")
+            return self._quoted(listen)
+        return self._marked(answer)
+
+    def _last_word(self, worked: list[prompt.Message], listen: Listener) -> str:
+        """What the model says when its steps are used up; empty where it does not answer even then."""
+        worked.append({"role": "user", "content": NO_MORE})
+        try:
+            reply = self._fitting(worked, listen, with_tools=False)
+        except ModelError as error:
+            listen(Notice(str(error)))
+            return ""
+        return reply.text.strip()
 
     def _give_up_tools(self, why: str, listen: Listener) -> None:
         """From now on the model gets passages instead of tools; the person is told once."""
@@ -345,13 +353,14 @@ class Conversation:
         listen(Notice(f"{self.model.name} {why}, so it gets the best passages of the memory with each message."))
 
     def _fitting(self, worked: list[prompt.Message], listen: Listener, *, with_tools: bool) -> Reply:
-        """Ask for one reply; where the prompt exceeds the model's context, ask again with a shorter one."""
+        """Ask for one reply; where the prompt exceeds the model's context, ask again with a shorter one. Not `with_tools` they
+        are still named, as the turns have calls of them, and no call is allowed."""
+        self._last = not with_tools
         while True:
-            system, turns = self.view()
-            messages = prompt.messages(system, turns) + worked
-            self._see(system, turns, worked)
+            messages = self.view().messages() + worked
+            self._shown = "\n".join(str(message.get("content") or "") for message in messages)
             try:
-                return self._ask(messages, listen, self.offered if with_tools else [])
+                return self._ask(messages, listen, self.offered)
             except ToolsRefused:
                 self._give_up_tools("takes no tools", listen)
                 continue
@@ -366,47 +375,64 @@ class Conversation:
             listen(Notice(f"{self.model.name}: {what}."))
 
     def _ask(self, messages: list[prompt.Message], listen: Listener, tools: list[dict[str, Any]]) -> Reply:
-        return noted(self.model, self._note, messages, tools, lambda text: listen(Text(text)), saw=self._seen)
+        """One reply, whose text streams without the calls that are written in it."""
+        screen = CallFilter(lambda text: listen(Text(text)))
+        if self._last and tools and isinstance(self.model, OpenAIModel):
+            options, self.model.options = self.model.options, {**self.model.options, "tool_choice": "none"}
+            try:
+                reply = self._request(messages, tools, screen.feed)
+            finally:
+                self.model.options = options
+        else:
+            reply = self._request(messages, [] if self._last else tools, screen.feed)
+        text, self._wrote_call = screen.end(), screen.found
+        return reply._replace(text=text, calls=() if self._last else reply.calls)
 
-    def _see(self, system: list[prompt.Section], turns: list[Passage], worked: list[prompt.Message]) -> None:
-        """Note what the model is about to see, by reference."""
-        if self.kept:
-            lessons = self._stands.lessons if self._stands else []
-            new, self._seen = self._sight.steps(self.transcript.path, system, turns, worked, lessons)
-            for step in new:
-                self._note("saw", **step)
+    def _request(
+        self, messages: list[prompt.Message], tools: list[dict[str, Any]], on_text: Callable[[str], None]
+    ) -> Reply:
+        """Ask the model, and log the request with what came of it."""
+        start, step = time.perf_counter(), {"model": self.model.name, "messages": messages, "tools": tools}
+        try:
+            reply = self.model.ask(messages, tools, on_text)
+            step |= {"text": reply.text, "calls": [call._asdict() for call in reply.calls], **reply.usage._asdict()}
+            return reply
+        except ModelError as error:
+            step["error"] = str(error)
+            raise
+        finally:
+            if self.log:
+                spent = round(1000 * (time.perf_counter() - start))
+                self.log({"at": f"{self.now():%Y-%m-%dT%H:%M:%S}", **step, "milliseconds": spent})
 
     def _run(self, call: ToolCall, listen: Listener) -> prompt.Message:
         """Make one call; its answer as a message."""
         start = time.perf_counter()
         answer = self.tools.call(call.name, call.arguments)
         spent = round(1000 * (time.perf_counter() - start))
-        brief = one_line(answer.split("\n", 1)[0], 160)
-        listen(ToolCalled(call.name, call.arguments, brief, spent))
-        self._note(
-            "call",
-            name=call.name,
-            arguments=call.arguments[:LONGEST_ARGUMENTS],
-            answer=brief,
-            characters=len(answer),
-            hits=self.tools.hits,
-            strength=self.tools.strength,
-            milliseconds=spent,
-        )
+        listen(ToolCalled(call.name, call.arguments, one_line(answer.split("\n", 1)[0], 160), spent))
         return {"role": "tool", "tool_call_id": call.id, "content": answer}
 
-    def _note_citations(self, answer: str) -> None:
-        """A memory named as `path:line` in the answer counts as recalled."""
-        for path in dict.fromkeys(place.rpartition(":")[0] for place in cited(answer)):
+    # -- citations -----------------------------------------------------------------------------------------------------
+
+    def _marked(self, answer: str) -> str:
+        """The answer with a mark behind each citation of what the model was not shown; the others count as recalled."""
+        seen = {place: self.was_shown(place.rpartition(":")[0]) for place in cited(answer)}
+        for path in dict.fromkeys(place.rpartition(":")[0] for place, shown in seen.items() if shown and self.kept):
             try:
                 journal.note_recall(self.user, self.user.locate(path), journal.CITED, self.now())
             except FilememError:
                 continue
+        return CITED.sub(lambda match: match[0] + ("" if seen[match[0]] else UNSEEN), answer)
+
+    def was_shown(self, path: str) -> bool:
+        """Did the model see this path before it answered?"""
+        return path in self._shown
 
 
 def cited(answer: str) -> list[str]:
     """The memories that an answer names, as `path:line`."""
-    return list(dict.fromkeys(match[0] for match in _CITED.finditer(answer)))
+    return list(dict.fromkeys(match[0] for match in CITED.finditer(answer)))
 
 
 def lost_turns(path: str, count: int) -> str:
@@ -432,7 +458,7 @@ def first_sentence(text: str) -> str:
 
 def call_line(event: ToolCalled) -> str:
     """A tool call as the chat shows it: `grep "oolong" -> 3 lines in 2 files`."""
-    given = _mapping(event.arguments or "{}")
+    given = mapping(event.arguments or "{}")
     if not given:
         return f"{event.name} {one_line(event.arguments, 60)} -> {event.brief}"
     first, *others = given.items()
@@ -459,24 +485,4 @@ def _cut(content: str | None, room: int) -> str | None:
 
 def _sound(arguments: str) -> str:
     """The arguments as sent, or an empty object where they are none: some endpoints refuse to see such text again."""
-    return "{}" if len(arguments) > LONGEST_ARGUMENTS or _mapping(arguments) is None else arguments
-
-
-def _mapping(text: str) -> dict[str, Any] | None:
-    """The JSON object that `text` is, None where it is none."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _is_call(text: str) -> bool:
-    """Is an answer nothing but a tool call written as text, as models write where the endpoint supports no tools?"""
-    inside = _WRAPPED.fullmatch(text.strip())
-    given = _mapping(inside[1]) if inside else None
-    return (
-        given is not None
-        and isinstance(given.get("function", given.get("name")), str)
-        and _ARGUED & given.keys() != set()
-    )
+    return "{}" if len(arguments) > LONGEST_ARGUMENTS or mapping(arguments) is None else arguments

@@ -1,6 +1,7 @@
 """The chat in the terminal: reading lines, showing events, the slash commands."""
 
 import contextlib
+import datetime as dt
 import json
 import os
 import re
@@ -13,12 +14,12 @@ from typing import TextIO
 import click
 
 from filemem import index
-from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
+from filemem.chat import requests
+from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
 from filemem.cli.common import split_line
 from filemem.cli.editing import edited
 from filemem.cli.screen import (
     Wrapper,
-    aside,
     colours,
     confirmed,
     dim,
@@ -33,7 +34,7 @@ from filemem.cli.screen import (
     tell,
     wrapped,
 )
-from filemem.cli.telling import BackgroundConsolidation, remembered
+from filemem.cli.telling import BackgroundReading, remembered, standing
 from filemem.errors import FilememError, NotFound, in_words
 from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder
@@ -42,8 +43,8 @@ from filemem.files.safe import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import TextMatcher
-from filemem.models import Model, OpenAIModel, prompt
-from filemem.models.offline import NOTICE
+from filemem.models import Model, OpenAIModel
+from filemem.models.offline import NOTICE, OfflineModel, in_chinese
 from filemem.text import tokens
 from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import counted, escape_controls, first_few, one_line
@@ -70,14 +71,57 @@ Ctrl-C stops an answer. Tab completes a command or a path."""
 EVENTS = {Text: "text", Thought: "thought", ToolCalled: "call", Notice: "notice"}  # as a script has them
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
+LONGEST_CITED = 300  # characters
 LISTED = 10  # sessions that /sessions shows
+_OF_FILES = re.compile(r"([\d,]+) files?\b")
+_QUOTED = re.compile(f"`?({CITED.pattern})`?")
+_MAY_CITE = re.compile(
+    r"`?(?:(?:facts|sessions|lessons|summaries|blocks)/[\w./\-:]*|[A-Za-z0-9_][A-Za-z0-9_./\-:]*)?`?$"
+)
 _NEXT = re.compile(r'open (\{"path": .*\}) shows the next\.$', re.MULTILINE)
+
+
+class Sources:
+    """Puts numbers for the citations in an answer as it streams, and has the list of them; where it is not `numbered`, they stay,
+    and those of what the model was not shown are marked."""
+
+    def __init__(self, known: Callable[[str], bool], *, numbered: bool) -> None:
+        self._known = known
+        self._numbered = numbered
+        self._waiting = ""
+        self._numbers: dict[str, int] = {}
+
+    def feed(self, text: str) -> str:
+        """What of the text may be shown now; what may be the beginning of a citation waits."""
+        text = self._waiting + text
+        waits = _MAY_CITE.search(text)
+        cut = waits.start() if waits and len(text) - waits.start() < LONGEST_CITED else len(text)
+        text, self._waiting = text[:cut], text[cut:]
+        return _QUOTED.sub(self._number, text)
+
+    def end(self) -> str:
+        """What was still waiting."""
+        text, self._waiting = self._waiting, ""
+        return _QUOTED.sub(self._number, text)
+
+    def _number(self, cited: re.Match[str]) -> str:
+        known = self._known(cited[1].rpartition(":")[0])
+        if not self._numbered:
+            return cited[0] + ("" if known else UNSEEN)
+        mark = "" if known else "?"
+        return f"[{self._numbers.setdefault(cited[1], len(self._numbers) + 1)}{mark}]"
+
+    def taken(self) -> list[tuple[int, str]]:
+        """The citations since the last answer, by number; the next answer begins anew."""
+        found = [(number, place) for place, number in self._numbers.items()]
+        self._numbers = {}
+        return found
 
 
 class Chat:
     """One conversation shown in the terminal, or as JSON events."""
 
-    def __init__(self, talk: Conversation, make_model: Callable[[str], Model]) -> None:
+    def __init__(self, talk: Conversation, make_model: Callable[[str], Model], *, verbose: bool = False) -> None:
         self._talk = talk
         self._make_model = make_model
         self._open_line = False  # is the cursor behind text that streamed?
@@ -85,7 +129,10 @@ class Chat:
         self._ended = False  # was Ctrl-D typed behind a pasted text?
         self._held = ""  # line ends that came last; they are shown once more text follows
         self._wrapper = Wrapper(_width)
-        self._behind = BackgroundConsolidation(talk)
+        self._verbose = verbose
+        self._behind = BackgroundReading(talk)
+        self._calls: list[ToolCalled] = []  # not told of yet
+        self._sources = Sources(talk.was_shown, numbered=sys.stdout.isatty())
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
             "/search": self._search,
@@ -118,6 +165,7 @@ class Chat:
     def run(self) -> int:
         """Read and answer until Ctrl-D or /quit."""
         self._greet()
+        self._behind.start()
         user = self._talk.user
         with _history(user.bookkeeping("history"), self._completions, config.of(user).own):
             while (message := self._read()) is not None:
@@ -125,15 +173,12 @@ class Chat:
                     break
                 if message:
                     self._take(message)
-                    self._behind.look()
-        try:
-            if not for_script():
-                say("")
-            self._behind.end()
-        except KeyboardInterrupt:
-            aside("Stopped.")
+                    self._behind.show()
+        if not for_script():
+            say("")
+        self._behind.show()
         if self._talk.transcript.path:
-            _aside(f"Kept in {self._talk.transcript.path}")
+            _aside(f"The conversation is in {self._talk.transcript.path}. {standing(self._talk)}")
         return 0
 
     def _greet(self) -> None:
@@ -149,7 +194,7 @@ class Chat:
         _aside("/help lists the commands, Ctrl-D ends.")
 
     def _say_if_offline(self) -> None:
-        if self._talk.model.name == "offline":
+        if self._talk.model.name == OfflineModel.name:
             _aside(NOTICE)
 
     def _read(self) -> str | None:
@@ -208,7 +253,10 @@ class Chat:
         with progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
             answer = self._talk.say(message, self._hear)
+        if requests.unrecorded(message) or requests.to_forget(message):
+            _drop_typed(1 + requests.to_forget(message))
         self._line_end()
+        self._list_sources()
         tell({"event": "answer", "text": answer, "session": self._talk.transcript.path})
 
     # -- showing -------------------------------------------------------------------------------------------------
@@ -227,7 +275,10 @@ class Chat:
                 self._stream(text, thinking=True)
             case ToolCalled():
                 self._line_end()
-                _aside(call_line(event))
+                if self._verbose:
+                    _aside(call_line(event))
+                else:
+                    self._calls.append(event)
             case Notice(text):
                 self._line_end()
                 _aside(text)
@@ -237,6 +288,11 @@ class Chat:
         if thinking != self._thinking:
             self._line_end()
             self._thinking = thinking
+        if self._calls and text.strip():
+            _aside(self._looked_at())
+        self._show(self._sources.feed(text) if self._cites and not thinking else text, thinking=thinking)
+
+    def _show(self, text: str, *, thinking: bool) -> None:
         text = self._held + text if self._open_line else text.lstrip("\n")
         shown = text.rstrip("\n")
         self._held = text[len(shown) :]
@@ -246,7 +302,37 @@ class Chat:
             put(dim(fitted) if thinking and fitted else fitted, nl=False)
             sys.stdout.flush()
 
+    @property
+    def _cites(self) -> bool:
+        """Does a model answer, which may cite what it was not shown?"""
+        return self._talk.model.name != OfflineModel.name and not for_script()
+
+    def _looked_at(self) -> str:
+        """What the calls that were not told of looked at, in the person's language."""
+        calls, self._calls = self._calls, []
+        searched = max(
+            (int(found[1].replace(",", "")) for call in calls if (found := _OF_FILES.search(call.brief))), default=0
+        )
+        opened = len({call.arguments for call in calls if call.name == "open"})
+        turns = self._talk.transcript.turns()
+        chinese = in_chinese(next((turn.text for turn in reversed(turns) if turn.speaker != transcript.ASSISTANT), ""))
+        files = f"{searched:,} file{'s' * (searched != 1)}"
+        said = [f"查了{searched:,}个文件" if chinese else f"searched {files}"] if searched else []
+        said += [f"打开了{opened}个" if chinese else f"opened {opened}"] if opened else []
+        return ("，" if chinese else ", ").join(said) or ("查了一次" if chinese else "searched")
+
+    def _list_sources(self) -> None:
+        """The memories that the answer cites, by their numbers."""
+        for number, place in self._sources.taken():
+            path = place.rpartition(":")[0]
+            when = when_of(path)
+            day = f"{when.date:%a} {when.date.day} {when.date:%B %Y}  " if when else ""
+            unseen = "" if self._talk.was_shown(path) else "  (the model was not shown this)"
+            _aside(f"[{number}] {day}{place}{unseen}")
+
     def _line_end(self) -> None:
+        if self._cites and (rest := self._sources.end()):
+            self._show(rest, thinking=False)
         if self._open_line and not for_script():
             rest = self._wrapper.end()
             put(dim(rest) if self._thinking and rest else rest)
@@ -273,18 +359,19 @@ class Chat:
 
     def _model(self, name: str) -> None:
         if name:
-            self._talk.ask_from_now_on(self._make_model(name))
+            self._talk.model = self._make_model(name)
             self._listen()
         self._say(f"{'From now on ' * bool(name)}{self._talk.model.name} answers.")
         if name:
             self._say_if_offline()
 
     def _memory(self) -> None:
-        system, turns = self._talk.view()
-        sizes = [(tokens.count(part.text), part.name) for part in system]
+        seen = self._talk.view()
+        turns = seen.turns
+        sizes = [(tokens.count(part.text), part.name) for part in [*seen.system, *seen.beside]]
         said = sum(tokens.count(turn.text) for turn in turns)
         sizes.append((said, f"the last {len(turns)} turns" if len(turns) > 1 else f"{len(turns) or 'no'} turn"))
-        total = sum(tokens.count(str(message["content"])) for message in prompt.messages(system, turns))
+        total = sum(size for size, _ in sizes)
         self._say("\n".join(f"{size:>6,} tokens  {name}" for size, name in [*sizes, (total, "in all")]))
 
     def _remember(self, text: str) -> None:
@@ -443,6 +530,17 @@ def resumed(folder: Folder, name: str | None) -> Transcript | None:
     if len(found) > 1:
         raise FilememError(f"{one_line(name, 80)} fits {len(found)} sessions; say which: {first_few(found, 5)}.")
     return Transcript(folder, found[0])
+
+
+def unanswered(folder: Folder, today: dt.date) -> Transcript | None:
+    """The session that began last, where nothing in it was ever answered and it is of today: the next try goes on with it."""
+    path = next(iter(transcript.newest(folder)), "")
+    when = when_of(path) if path and not is_archived(path) else None
+    if when is None or when.date != today:
+        return None
+    session = Transcript(folder, path)
+    answers = [turn.text for turn in session.turns() if turn.speaker == transcript.ASSISTANT]
+    return session if answers and set(answers) == {transcript.NO_ANSWER} else None
 
 
 def _sessions(folder: Folder) -> list[str]:

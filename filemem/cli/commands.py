@@ -26,8 +26,6 @@ COMMANDS = {
     "list": ("recall", "List memories, newest first."),
     "timeline": ("overviews", "Show what happened when, oldest first."),
     "edit": ("editing", "Open a memory in your editor."),
-    "prompt": ("talk", "Print what the model would see now."),
-    "trace": ("talk", "Show what happened behind the answers of a chat."),
     "forget": ("forgetting", "Delete a memory for good, and all that tells of it."),
     "check": ("setup", "List every problem in the files, with its remedy."),
     "import": ("imports", "Take in conversations and notes from elsewhere."),

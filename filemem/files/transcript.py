@@ -13,6 +13,7 @@ from filemem.files.passages import Passage, format_turn, needed_day
 
 ASSISTANT = passages.ASSISTANT
 INTERRUPTED = "[interrupted]"
+NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
 EVENTS = "events"  # the name of a day's file of what was told without talk
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from filemem import importers, index
-from filemem.endpoint.traced import traced
 from filemem.errors import FilememError
 from filemem.files import archive, config, journal
 from filemem.files.archive import Progress, live, no_progress
@@ -150,7 +149,7 @@ def _consolidate(
     if dry or model is None:
         waits = " It waits for a model." if model is None and cost.conversations else ""
         return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")
-    done = list(consolidation.run(folder, at, traced(model, folder, lambda: at, "consolidation"), None, progress))
+    done = list(consolidation.run(folder, at, model, None, progress))
     notes = [note for one in done for note in (*one.notes, *filter(None, [one.error]))]
     made = [(one, PROPOSE if each.staged else one.action) for each in done for one in each.decisions]
     paths = [path for one in done for path in one.paths]
@@ -183,7 +182,6 @@ def _compact(
     folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress
 ) -> JobDone:
     made: list[Compaction] = []
-    model = traced(model, folder, lambda: at, "summaries")
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
         found = compaction.plan(folder, at.date(), older_than)

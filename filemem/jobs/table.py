@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from filemem.endpoint.completions import FailFastModel
-from filemem.endpoint.traced import traced
 from filemem.errors import FilememError, Refused, in_words
 from filemem.files import archive, config, trust
 from filemem.files.archive import Progress, no_progress
@@ -130,7 +129,7 @@ def _consolidate(work: Work) -> list[Told]:
         waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
         said = cost.text + waits + (" Nothing was written." if work.dry else "")
         return [Told({"event": "cost", **cost._asdict()}, [said])]
-    model = traced(work.model, work.folder, lambda: work.at, "consolidation")
+    model = work.model
     with archive.job_lock(work.folder):
         review = bool(work.options.get("review"))
         found = list(consolidated(work.folder, work.at, model, None, work.show, review=review))

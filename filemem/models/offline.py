@@ -35,6 +35,7 @@ _OLDER = (
 )
 _QUOTES = (*FOUND, *NEAREST, *NOTHING, *_OLDER)
 _OURS = (
+    "[no answer]",
     *_QUOTES,
     *SAID,
     *UNRECORDED,

@@ -2,8 +2,7 @@
 
 import datetime as dt
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
-from filemem.index.corpus import Corpus
 from filemem.text import tokens
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools.answers import today_heading
@@ -22,6 +20,9 @@ BLOCKS = "blocks/"
 LIMIT, PRIORITY = 500, 5  # tokens of a block that does not say; and of 1 to 10, 10 being the last to go
 OF_PROFILE = 10  # the priority of profile.md, where it does not say
 LONGEST_LABEL = 40  # characters
+
+
+_RESTS_ON = re.compile(r"[ \t]*<!-- (?:facts|lessons)/\S+(?:, (?:facts|lessons)/\S+)* -->[ \t]*$", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -67,7 +68,7 @@ def _block(folder: Folder, path: str, config: Config) -> Block:
     except FilememError as error:
         return Block(path, stem, limit, priority, False, str(error), tokens.count(str(error)))
     front = memory.front
-    text = memory.body
+    text = _RESTS_ON.sub("", memory.body)
     label = one_line(str(front.get("label") or stem), LONGEST_LABEL)
     limit, priority = _number(front.get("limit"), limit), _number(front.get("priority"), priority)
     return Block(path, label, limit, priority, front.get("read_only") is True, text.strip(), tokens.count(text.strip()))
@@ -86,35 +87,9 @@ def fitting(blocks: list[Block], room: int) -> tuple[list[Block], list[Block]]:
     return kept, gone
 
 
-# -- what lies outside -----------------------------------------------------------------------------------------------
-
-_NAMES = {"facts": "fact", "lessons": "lesson", "sessions": "session", "summaries": "summary"}
-
-
-def outside_line(corpus: Corpus) -> str:
-    """One line on what the prompt does not hold: how many memories of each kind, since when, which changed last."""
-    counts, first, archived = Counter[str](), 0, 0
-    for entry in corpus.entries():
-        counts[entry.kind if entry.kind in _NAMES else "notes"] += entry.kind not in ("profile", BLOCKS.rstrip("/"))
-        first = min(filter(None, (first, entry.date)), default=0)
-        archived += entry.archived
-    if not counts.total():
-        return "Nothing lies outside this prompt yet."
-    said = ", ".join(_counted(counts))
-    since = f" since {dt.date.fromordinal(first)}" if first else ""
-    last = max(corpus.listing(), key=lambda stat: stat.changed)
-    return f"Outside this prompt lie {said}{since}, {archived:,} of them archived; changed last: {one_line(last.path)}."
-
-
-def _counted(counts: Counter[str]) -> Iterator[str]:
-    for kind, name in {**_NAMES, "notes": "note"}.items():
-        if count := counts[kind]:
-            many = {"summary": "summaries"}.get(name, f"{name}s")
-            yield f"{count:,} {name if count == 1 else many}"
-
-
 Message = dict[str, Any]
-_MARK = re.compile(r"<(?=\s*/?\s*memory)", re.IGNORECASE)
+_MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program))", re.IGNORECASE)
+_PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 
 
 class Section(NamedTuple):
@@ -135,33 +110,50 @@ def own_words() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in texts)
 
 
-def sections(
-    folder: Folder,
-    now: dt.datetime,
-    wishes: Iterable[str],
-    blocks: list[Section],
-    pages: list[tuple[str, str]],
-    summary: str,
-    *,
-    tools: bool,
+class Prompt(NamedTuple):
+    """What a model sees: `system` and the turns change little from one request to the next, so that endpoints can cache them;
+    `beside` stands with the last message."""
+
+    system: list[Section]
+    turns: list[Passage]
+    beside: list[Section]
+
+    def messages(self) -> list[Message]:
+        """The request: one system message, then the turns; turns of one role in a row become one message."""
+        out: list[Message] = [{"role": "system", "content": "\n\n".join(part.text for part in self.system)}]
+        for place, turn in enumerate(self.turns, 1):
+            role = "assistant" if turn.speaker == ASSISTANT else "user"
+            beside = [part.text for part in self.beside] if place == len(self.turns) and role == "user" else []
+            text = "\n\n".join([*beside, _PROGRAM.sub("&lt;", turn.text)])
+            if out[-1]["role"] == role:
+                out[-1]["content"] += f"\n\n{text}"
+            else:
+                out.append({"role": role, "content": text})
+        return out
+
+
+def system_sections(
+    name: str, wishes: Iterable[str], blocks: list[Section], summary: str, *, tools: bool
 ) -> list[Section]:
-    """The system prompt's sections: instructions, what the person wishes, the present, the blocks, the open files, the
-    running summary.
+    """The system prompt's sections: the rules, what the person wishes, the blocks, the running summary.
 
     `tools` tells whether the model has the four tools, or gets passages with each message instead.
     """
     reading = template("tools" if tools else "passages").strip()
-    present = f"Now it is {today_heading(now)}. You talk with {folder.name}."
-    opened = "\n".join(data(path, text) for path, text in pages)
+    rules = template("chat").strip().replace("{name}", _contained(name)).replace("{reading}", reading)
     parts = [
-        Section("instructions", template("chat").strip().replace("{reading}", reading)),
-        Section("wishes", wishes_section(folder.name, wishes)),
-        Section("present", present),
+        Section("rules", rules),
+        Section("wishes", wishes_section(name, wishes)),
         *blocks,
-        Section("open files", opened),
         Section("earlier in this conversation", data("summary", summary) if summary else ""),
     ]
     return [part for part in parts if part.text]
+
+
+def program(done: Iterable[str], now: dt.datetime) -> str:
+    """What the program says beside a message: what it did about it, and the time."""
+    lines = [*done, f"Now it is {today_heading(now)}."]
+    return "<program>\n" + "\n".join(_MARK.sub("&lt;", line) for line in lines) + "\n</program>"
 
 
 def wishes_section(name: str, wishes: Iterable[str]) -> str:
@@ -190,18 +182,6 @@ def data(path: str, text: str) -> str:
     inside = _MARK.sub("&lt;", escape_controls(text))
     name = escape_controls(path).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
     return f'<memory path="{name}">\n{inside}\n</memory>'
-
-
-def messages(system: list[Section], turns: list[Passage]) -> list[Message]:
-    """The request: one system message, then the turns; turns of one role in a row become one message."""
-    out: list[Message] = [{"role": "system", "content": "\n\n".join(part.text for part in system)}]
-    for turn in turns:
-        role = "assistant" if turn.speaker == ASSISTANT else "user"
-        if out[-1]["role"] == role:
-            out[-1]["content"] += f"\n\n{turn.text}"
-        else:
-            out.append({"role": role, "content": turn.text})
-    return out
 
 
 def window(turns: list[Passage], budget: int) -> int:

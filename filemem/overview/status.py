@@ -57,7 +57,7 @@ def status(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -
             left = math.ceil(strength.left(threshold, today))
             if left <= SOON:
                 fading.append((today + dt.timedelta(max(0, left)), entry.path))
-    system, _ = Conversation(folder, OfflineModel(), lambda: now).view()
+    system = Conversation(folder, OfflineModel(), lambda: now).view().system
     counted = {section.name: tokens.count(section.text) for section in system}
     return Status(dict(sorted(kinds.items())), counted, sorted(fading), spread, staying)
 

@@ -19,7 +19,7 @@ from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
-from filemem.files.transcript import ASSISTANT, OffTheRecord, Transcript
+from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript
 from filemem.importers import intake
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
 from filemem.serve.wire import ChatRequest
@@ -59,10 +59,11 @@ class ServedConversation(Conversation):
         self.usage, self.finish = Usage(0, 0), "stop"
         self.delegated: tuple[ToolCall, ...] = ()
 
-    def view(self, message: str = "") -> tuple[list[prompt.Section], list[Passage]]:
+    def view(self, message: str = "") -> prompt.Prompt:
         """The prompt, with the client's own instructions behind those of filemem."""
-        system, turns = super().view(message)
-        return [*system[:1], prompt.Section("client", self.asked.system), *system[1:]], turns
+        seen = super().view(message)
+        rules, *rest = seen.system
+        return seen._replace(system=[rules, prompt.Section("client", self.asked.system), *rest])
 
     def _shown_turns(self) -> list[Passage]:
         """The turns up to what the person said last: an answer to that, which the client wants anew, is left out."""
@@ -230,7 +231,7 @@ class Chats:
 
     def _unanswered(self, path: str) -> bool:
         turns = Transcript(self.user, self.user.locate(path)).turns()
-        return bool(turns) and turns[-1].speaker != ASSISTANT
+        return bool(turns) and (turns[-1].speaker != ASSISTANT or turns[-1].text == NO_ANSWER)
 
     # -- the record ----------------------------------------------------------------------------------------------
 

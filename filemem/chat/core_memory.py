@@ -1,26 +1,46 @@
-"""How the person wishes to be talked with: their lessons and what they wrote into profile.md, for the instructions.
+"""What of the memory always stands in the prompt, read once a message: how the person wishes to be talked with, and the blocks.
 
-Only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and of a folder that was
-not begun on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
+Of wishes only what they said themselves in a chat or wrote by hand counts: no import, no note, no other speaker; and of a folder
+that was not begun on this machine only once they have agreed to it (`trust`), as a store may be a stranger's.
 """
 
 import datetime as dt
 import functools
 import itertools
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from filemem import index
 from filemem.errors import FilememError
-from filemem.files import journal, trust
+from filemem.files import config, journal, trust
 from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
 from filemem.files.journal import PendingDeletion
-from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
+from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.index.corpus import Corpus
+from filemem.models import prompt
+from filemem.models.prompt import Block
 from filemem.remembering.profile import under
 from filemem.search import filters
 from filemem.text import tokens
 
 MOST, LONGEST = 600, 400  # tokens of all wishes; characters of one
+
+
+class CoreMemory(NamedTuple):
+    """The wishes that are followed, and the blocks."""
+
+    wishes: list[str]
+    blocks: list[Block]
+
+
+def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
+    """Read it from the files as they are now."""
+    corpus = index.of(folder).corpus()
+    kept = [entry.path for entry in corpus.entries() if entry.path.startswith(prompt.BLOCKS)]
+    followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
+    said = wishes(folder, corpus, today) if followed else []
+    return CoreMemory(said, prompt.read_blocks(folder, kept, config.of(folder)))
 
 
 def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
@@ -37,11 +57,6 @@ def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:
             break
         said.append(wish)
     return list(dict.fromkeys(said))
-
-
-def followed(folder: Folder) -> bool:
-    """Has the person agreed to follow this folder's wishes, or begun the folder on this machine?"""
-    return bool(folder.trust.known(trust.wishes(folder.root), trust.WISHES))
 
 
 def _lesson(folder: Folder, path: str, hidden: PendingDeletion, imported: Callable[[str], bool]) -> Iterator[str]:
@@ -61,10 +76,9 @@ def _lesson(folder: Folder, path: str, hidden: PendingDeletion, imported: Callab
 def _imported(folder: Folder, path: str) -> bool:
     """Is the conversation at a path one that came from another program?"""
     try:
-        memory: Memory = folder.memory(folder.locate(path))
+        return "origin" in folder.memory(folder.locate(path)).front
     except FilememError:
         return False
-    return "origin" in memory.front
 
 
 def _written(folder: Folder) -> Iterator[str]:
