@@ -32,6 +32,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
+os.environ["FILEMEM_EMBEDDINGS"] = "off"  # words alone, whatever is installed; extras/test_semantic.py has it on
 
 
 @pytest.fixture

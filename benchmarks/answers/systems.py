@@ -27,7 +27,7 @@ from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
 from filemem.forgetting.maintenance import compact, sweep
 from filemem.importers.intake import import_file
-from filemem.search import vectors
+from filemem.search import semantic
 
 
 class Offer(NamedTuple):
@@ -128,7 +128,7 @@ def compacted(user: User, last: dt.datetime) -> None:
 
 def embedded(user: User, last: dt.datetime) -> None:
     """The vector of every passage; raises ModelError where the endpoint fails."""
-    known = vectors.of(user.folder)
+    known = semantic.of(user.folder)
     if known:
         known.update(index.of(user.folder), lambda *_: None)
 

@@ -99,7 +99,7 @@ class Config:
     redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
     prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
-    embeddings: Mapping[str, Any] | None = None  # a model, endpoint of vectors to search by as well; see docs/search.md
+    embeddings: Mapping[str, Any] | None = None  # of vectors to search by as well; {}: off; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
 
@@ -157,7 +157,7 @@ def asked(root: str | Path) -> dict[str, Any]:
 def persons(values: Mapping[str, Any]) -> dict[str, Any]:
     """The `values` that only a person may decide and that differ from the defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    return {key: values[key] for key in PERSONS if key in values and values[key] not in (defaults[key], [])}
+    return {key: values[key] for key in PERSONS if key in values and values[key] not in (defaults[key], [], {})}
 
 
 def spelt(value: Any) -> str:
@@ -224,7 +224,8 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if key in ("redact_also", "redact_never"):
         return _patterns(key, value, wrong) or default
     if key in _STRUCTURED:
-        return _STRUCTURED[key](value, wrong) or default
+        found = _STRUCTURED[key](value, wrong)
+        return default if found == [] else found
     if type(value) is not type(default):
         given = one_line(repr(value), 80)
         raise wrong(f"{key} is {given}", f"takes {_WORDS[type(default)]} such as {default!r}", ", but ")
@@ -271,7 +272,9 @@ def _entries(value: Any, wrong: Wrong) -> list[dict[str, str]]:
 
 
 def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
-    """What makes vectors, and of what; raises ConfigError for anything else than EMBEDDINGS, of which the model is needed."""
+    """What makes vectors, and of what; nothing where they are off. Raises ConfigError where no model is named."""
+    if value is False:  # off
+        return {}
     given = value if isinstance(value, dict) else {}
     kept = given.get("except", [])
     texts = [given.get("model"), *given.values(), *(kept if isinstance(kept, list) else [])]

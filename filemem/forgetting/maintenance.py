@@ -22,7 +22,7 @@ from filemem.history import History
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE
-from filemem.search import vectors
+from filemem.search import semantic
 from filemem.text.plain import counted, first_few
 
 NAMED = 100  # details that a summary lacks, in words
@@ -96,7 +96,7 @@ def maintain(
         lambda: _compact(folder, at, model, None, progress),
         lambda: _sweep(folder, at, progress),
         lambda: _tidy(folder, progress),
-        *([lambda: _embed(folder, progress)] if config.of(folder).embeddings else []),
+        *([lambda: _embed(folder, progress)] if semantic.of(folder) else []),
     ]
     with archive.job_lock(folder):
         problems = [str(one) for one in History(folder).cut_off()]
@@ -277,7 +277,7 @@ def _index(folder: Folder, progress: Progress) -> JobDone:
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:
     """Have the vector of every passage; where the endpoint fails, what it gave until then is kept."""
-    known = vectors.of(folder)
+    known = semantic.of(folder)
     try:
         said = f"Embedded {counted(known.update(index.of(folder), progress) if known else 0, 'new passage')}."
     except ModelError as error:

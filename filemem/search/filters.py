@@ -19,6 +19,7 @@ OUTDATED = 0.5  # what one counts that is superseded, expired or not yet true
 REPLACED = 0.3  # one that is archived for it: too little to be shown beside what holds now
 
 
+Worth = Callable[[IndexedFile], float]
 Time = tuple[dt.date, dt.date]  # the first and the last day of a time that a question is about
 
 

