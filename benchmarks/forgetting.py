@@ -25,7 +25,7 @@ from typing import Any
 from filemem import Store, User
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.forgetting.maintenance import compact, sweep
+from filemem.jobs.maintenance import compact, sweep
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 COMMAND = (sys.executable, "-c", "from filemem.cli import main; main()")

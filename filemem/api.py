@@ -12,19 +12,20 @@ from typing import Any, NamedTuple, Self
 from filemem import index
 from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config
+from filemem.files import config
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, Memory
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
-from filemem.forgetting import deletion, maintenance
-from filemem.forgetting.maintenance import JobDone
+from filemem.forgetting import deletion
 from filemem.grep import Match, matches
 from filemem.history import asof
 from filemem.importers import intake
+from filemem.jobs import maintenance, telling
+from filemem.jobs.maintenance import JobDone
+from filemem.jobs.running import job
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
-from filemem.remembering import consolidation, remembering
 from filemem.search import Hit, search_files
 from filemem.tools.toolbox import Toolbox
 
@@ -75,7 +76,10 @@ class User:
         it began, where its messages have no time of their own; secrets are taken out. Raises Refused where the session
         was kept before and a person has deleted it.
         """
-        return intake.add_conversation(self.folder, messages, _local(at), id, title)
+        with job(self.folder, "chat", _local(None), alone=False) as run:
+            path = intake.add_conversation(self.folder, messages, _local(at), id, title)
+            run.commit(f"Talk with {self.name}", [path] if path else [], Session=path)
+            return path
 
     def remember(
         self,
@@ -92,8 +96,8 @@ class User:
         What it contradicts is superseded; secrets in it become `[redacted: kind]`, unless `with_secrets`. Raises
         FilememError for empty text or a wrong importance.
         """
-        at = self._at(today)
-        return remembering.remember(self.folder, text, at, importance, pinned, tags, with_secrets).memory
+        how: dict[str, Any] = {"importance": importance, "pinned": pinned, "tags": tags, "with_secrets": with_secrets}
+        return telling.remembered(self.folder, text, self._at(today), **how)[0].memory
 
     def consolidate(self, model: Model | str | None = None, *, at: dt.datetime | None = None) -> list[Change]:
         """Have a model make facts, lessons and lines of the profile of what was said since the last time; returns what was done.
@@ -101,9 +105,7 @@ class User:
         Without a model what was said waits. Raises Busy while another job works on these memories, ModelError where the model
         read no further; what it had read by then stands.
         """
-        reader = self._model(model)
-        with archive.job_lock(self.folder):
-            done = list(consolidation.run(self.folder, _local(at), reader))
+        done = [applied for applied, _ in telling.consolidated(self.folder, _local(at), self._model(model))]
         failed = next((one.error for one in done if one.error), "")
         if failed:
             raise ModelError(failed)

@@ -16,7 +16,7 @@ from reader import Reader, note
 
 from filemem import Store
 from filemem.files.folder import Folder
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 from filemem.remembering import consolidation
 
 AT = dt.datetime(2026, 11, 20, 3, 0)

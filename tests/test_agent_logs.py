@@ -20,8 +20,8 @@ from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
-from filemem.forgetting import maintenance
 from filemem.importers import import_file
+from filemem.jobs import maintenance
 
 NOON = "2026-05-04T12:00:00.000Z"
 

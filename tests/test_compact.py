@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.files import sections
 from filemem.files.passages import format_turn, turns
-from filemem.forgetting import compaction, maintenance
+from filemem.forgetting import compaction
+from filemem.jobs import maintenance
 from filemem.text import dates, tokens
 
 AT = dt.datetime(2026, 11, 20, 3, 0)

@@ -12,7 +12,7 @@ from programs import filemem
 
 from filemem import Store, index
 from filemem.files import journal
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 
 PLACE = Path(__file__).with_name("crash_driver.py")
 DRIVER = f"import sys; sys.path.insert(0, {str(PLACE.parent)!r})\n{PLACE.read_text()}"

@@ -20,7 +20,7 @@ from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
 from filemem.history.git import LOGS
-from filemem.remembering import consolidation_log
+from filemem.remembering import consolidation_log, remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 LEDGER = f"{BOOKKEEPING}/{consolidation_log.NAME}"  # what `remember` notes beside the memory
@@ -28,7 +28,7 @@ LEDGER = f"{BOOKKEEPING}/{consolidation_log.NAME}"  # what `remember` notes besi
 
 def learn(user: Folder, text: str = "Has a bicycle.") -> tuple[str, Recorded]:
     """One job of the machine: a new fact, recorded."""
-    path = User(user).remember(text, today=START.date()).path
+    path = remembering.remember(user, text, START).memory.path
     return path, History(user).record(f"Remember: {text}", [path], {"Job": "remember"}, START)
 
 
@@ -420,11 +420,10 @@ def test_jobs_of_two_processes_all_get_their_commit(tmp_path: Path) -> None:
     store(where)
     before = int(git(where, "rev-list", "--count", "HEAD"))
     script = (
-        "import sys, datetime as dt; from filemem import Store; from filemem.history import History\n"
+        "import sys; from filemem import Store\n"
         "user = Store(sys.argv[1]).user('mara')\n"
         "for n in range(10):\n"
-        "    path = user.remember(f'{sys.argv[2]} {n}').path\n"
-        "    History(user.folder).record(path, [path], {}, dt.datetime.now().astimezone())\n"
+        "    user.remember(f'{sys.argv[2]} {n}')\n"
     )
     running = [subprocess.Popen([sys.executable, "-c", script, str(where), name]) for name in ("one", "two")]
     assert [process.wait() for process in running] == [0, 0]
@@ -441,11 +440,14 @@ def test_what_a_process_wrote_that_was_cut_off_is_committed_by_the_next(tmp_path
     """In the machine's name, beside a person's edits, which stay theirs; what a process that lives has written is its own."""
     where = tmp_path / "store"
     mara = store(where)
-    script = "import sys; from filemem import Store; Store(sys.argv[1]).user('mara').remember('Has a kayak.')"
+    script = (
+        "import datetime as dt, sys; from filemem import Store; from filemem.remembering.remembering import remember\n"
+    )
+    script += "remember(Store(sys.argv[1]).user('mara').folder, 'Has a kayak.', dt.datetime.now().astimezone())"
     subprocess.run([sys.executable, "-c", script, str(where)], check=True)
     (where / "mara" / FACT).write_text("Prefers black tea.\n")
     (where / "mara" / "facts/own.md").write_text("A note of her own.\n")
-    path = User(mara).remember("Has a boat.", today=START.date()).path
+    path = remembering.remember(mara, "Has a boat.", START).memory.path
     assert filemem("--store", where, "remember", "Has a dog.").returncode == 0
     said = git(where, "log", "--format=%an: %s", "-2").split("\n")
     assert said == ["filemem: Remember: Has a dog.", "filemem: Keep what a job had written when it was cut off"]

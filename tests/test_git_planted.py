@@ -15,6 +15,7 @@ from filemem import Store, User
 from filemem.history import History, set_up
 from filemem.history.git import MARK, GitError
 from filemem.history.sync import sync
+from filemem.remembering import remembering
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
 COMMANDS = (
@@ -164,7 +165,7 @@ def test_what_the_person_says_globally_counts(tmp_path: Path) -> None:
     os.environ["GIT_CONFIG_GLOBAL"] = str(asked)
     try:
         recorded = History(mara).record(
-            "Keep", [User(mara).remember("Has a boat.", today=START.date()).path], {}, START
+            "Keep", [remembering.remember(mara, "Has a boat.", START).memory.path], {}, START
         )
         assert recorded.commit
         with pytest.raises(Exception, match="cannot be reached"):

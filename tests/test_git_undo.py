@@ -17,6 +17,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import sweeper
 from filemem.history import History, log
 from filemem.history.undo import undo
+from filemem.remembering import remembering
 
 FACT = "facts/2026/2026-11-20-prefers-oolong-tea.md"
 
@@ -65,7 +66,7 @@ def test_a_move_is_moved_back_with_what_was_written_since(mara: Folder) -> None:
 
 def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:
     """Little of the short fact is left in its archived copy, which says what replaced it; and what a sweep took comes back."""
-    first = User(mara).remember("Mara lives in Porto.", today=START.date()).path
+    first = remembering.remember(mara, "Mara lives in Porto.", START).memory.path
     before = mara.read(first)
     job(mara, "Remember", first)
     new, paths = supersede(mara, first, "Mara lives in Faro.")
@@ -87,9 +88,9 @@ def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Fold
 
 def test_undo_walks_back_and_an_undo_can_be_undone(mara: Folder) -> None:
     """Without a name it is the last commit of the machine that still holds; a person's are passed over."""
-    User(mara).remember("Has a bicycle.", today=START.date())
+    remembering.remember(mara, "Has a bicycle.", START)
     bicycle = job(mara, "Bicycle", "facts/2026/2026-11-20-has-a-bicycle.md")
-    User(mara).remember("Has a boat.", today=START.date())
+    remembering.remember(mara, "Has a boat.", START)
     job(mara, "Boat", "facts/2026/2026-11-20-has-a-boat.md")
     write(mara, "notes/hand.md", "by hand\n")
     git(mara.root, "add", "notes")

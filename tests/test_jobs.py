@@ -11,7 +11,7 @@ from programs import clean, filemem
 from scripted_server import ScriptedServer, fail
 
 from filemem import Store
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"

@@ -13,7 +13,7 @@ from filemem import Store, User
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.files.transcript import create
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 from filemem.overview.check import problems
 from filemem.remembering import consolidation
 

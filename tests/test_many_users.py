@@ -13,7 +13,7 @@ from programs import filemem
 
 from filemem import Store, index
 from filemem.files import archive
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)

@@ -25,7 +25,7 @@ from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 from filemem.overview import check, report, status
 from filemem.overview.report import element
 from filemem.text.plain import escape_controls

@@ -12,7 +12,8 @@ from filemem import Store, Toolbox, User
 from filemem.errors import Busy, NotFound
 from filemem.files import archive, journal, sections
 from filemem.files.config import ConfigError
-from filemem.forgetting import fading, maintenance, sweeper
+from filemem.forgetting import fading, sweeper
+from filemem.jobs import maintenance
 from filemem.overview import status
 
 EVENT = "---\nkind: event\n---\nHad tea.\n"  # which fades, 208 days after its own

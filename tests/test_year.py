@@ -11,7 +11,8 @@ from year import DAYS, START, live
 
 from filemem import Store
 from filemem.files import journal
-from filemem.forgetting import fading, maintenance
+from filemem.forgetting import fading
+from filemem.jobs import maintenance
 
 STANDING = ("standing", "lesson", "matter", "pinned", "source")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from filemem import Store
 from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.forgetting import maintenance
+from filemem.jobs import maintenance
 
 START = dt.date(2026, 1, 5)  # a Monday
 DAYS = 364

@@ -25,8 +25,8 @@ from benchmarks.answers.data import Session, Turn
 from filemem import Store, Toolbox, User, index
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
-from filemem.forgetting.maintenance import compact, sweep
 from filemem.importers.intake import import_file
+from filemem.jobs.maintenance import compact, sweep
 from filemem.search import semantic
 
 

@@ -9,7 +9,7 @@ from filemem.cli.options import chosen
 from filemem.cli.screen import bar, for_script, progress, put, say, tell
 from filemem.errors import FilememError
 from filemem.files import config
-from filemem.jobs.running import outcomes
+from filemem.jobs.many import outcomes
 from filemem.jobs.table import JOBS, Order, Outcome, Work
 from filemem.jobs.telling import Told
 from filemem.models.offline import chosen_model

@@ -10,7 +10,8 @@ from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import json_option, many_options, model_option
 from filemem.cli.screen import say, tell
 from filemem.files import saved_over
-from filemem.forgetting import fading, maintenance
+from filemem.forgetting import fading
+from filemem.jobs import maintenance
 from filemem.text.plain import counted
 
 _dry = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")

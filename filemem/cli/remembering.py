@@ -16,6 +16,7 @@ from filemem.cli.options import (
 )
 from filemem.cli.screen import choose, dim, for_script, put, say, say_aside, say_json
 from filemem.cli.telling import remembered
+from filemem.jobs.running import job
 from filemem.jobs.telling import committed, lines
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.review import Proposal, Review
@@ -91,16 +92,17 @@ def review_command(accept_all: bool) -> int:
         return 1
     done: list[Applied] = []
     answer = "all" if accept_all else ""
-    try:
-        for number, found in enumerate(waiting, 1):
-            answer = _decide(review, found, f"\n{number} of {len(waiting)}", answer, done)
-            if answer == "quit":
-                break
-    except click.Abort:
-        say("\nThe rest waits.")
-    finally:
-        made = Applied([one for each in done for one in each.decisions], [p for each in done for p in each.paths], [])
-        say_aside(committed(folder, made, now(), job="review"))
+    with job(folder, "review", now(), alone=False) as run:
+        try:
+            for number, found in enumerate(waiting, 1):
+                answer = _decide(review, found, f"\n{number} of {len(waiting)}", answer, done)
+                if answer == "quit":
+                    break
+        except click.Abort:
+            say("\nThe rest waits.")
+        finally:
+            decisions = [one for each in done for one in each.decisions]
+            say_aside(committed(run, Applied(decisions, [p for each in done for p in each.paths], [])))
     return 0
 
 

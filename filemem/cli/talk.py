@@ -19,7 +19,7 @@ from filemem.cli.screen import for_script, say, say_aside, say_json
 from filemem.errors import FilememError
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
-from filemem.history import History
+from filemem.jobs.running import job
 from filemem.models import Model
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.text import tokens
@@ -157,12 +157,11 @@ def _settle_wishes(talk: Conversation) -> None:
 def _recorded(talk: Conversation) -> Iterator[None]:
     """Commit the conversation when it ends, where the memories are kept in git."""
     kept = talk.transcript
-    try:
-        yield
-    finally:
-        path, turns = kept.path, kept.turns()
-        if path and turns:
-            paths = list(dict.fromkeys([path, *talk.written]))
-            subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
-            job = {"Job": "chat", "Session": path}
-            say_aside(History(talk.user).record(subject, paths, job, clock()).note)
+    with job(talk.user, "chat", clock(), alone=False) as run:
+        try:
+            yield
+        finally:
+            path, turns = kept.path, kept.turns()
+            if path and turns:
+                subject = f"Talk with {talk.user.name}: {transcript.first_words(turns[0].text)}"
+                say_aside(run.commit(subject, [path, *talk.written], Session=path))

@@ -11,12 +11,12 @@ from filemem.chat.conversation import Conversation
 from filemem.cli.common import clock
 from filemem.cli.screen import aside, say_aside, say_dim, tell
 from filemem.errors import Busy, FilememError
-from filemem.files import archive, config
+from filemem.files import config
 from filemem.files.folder import Folder
 from filemem.jobs import telling
 from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import OpenAIModel
-from filemem.remembering import sessions
+from filemem.remembering import remembering, sessions
 from filemem.remembering.consolidation import Applied
 from filemem.text.plain import counted
 
@@ -25,9 +25,9 @@ WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; w
 
 def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
     """Keep one fact; lines that say what was decided."""
-    lines, note = telling.remembered(folder, text, clock(), {}, **how)
+    done, note = telling.remembered(folder, text, clock(), **how)
     say_aside(note)
-    return lines
+    return [*remembering.said(done.decision), *done.notes]
 
 
 class BackgroundReading:
@@ -54,9 +54,8 @@ class BackgroundReading:
         user, current = self._talk.user.apart(), self._talk.transcript.path
         paths = [path for path in sessions.in_order(user) if path != current]
         try:
-            with archive.job_lock(user):
-                for done, note in consolidated(user, at, model, paths):
-                    self._done.put(_shown(done, note))
+            for done, note in consolidated(user, at, model, paths):
+                self._done.put(_shown(done, note))
         except Busy:
             return  # another job is at it
         except (FilememError, OSError) as error:

@@ -1,52 +1,34 @@
-"""A job for many users, each on their own: one after the other here, or on the workers of a Dask cluster.
+"""The one way to work on a user's memories: their lock is taken, and what was written is committed where they lie in git."""
 
-Nothing that is done for one user needs another, one job at a time works on a user's memories, which a lock sees to, and one
-that was cut off anywhere is done again to the same end. So the same command again does no harm.
-"""
+import contextlib
+import datetime as dt
+from collections.abc import Iterable, Iterator
 
-import os
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from filemem.errors import FilememError
-from filemem.files.trust import Trust
-from filemem.jobs.table import Order, Outcome, work
-from filemem.text.plain import one_line
-
-JOIN = 10  # seconds for the scheduler to answer
+from filemem.files import archive
+from filemem.files.folder import Folder
+from filemem.history import History
 
 
-def outcomes(order: Order, users: Mapping[str, str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
-    """What becomes of each user, whose name comes with what is theirs alone; in the order in which they are done.
+class UserJob:
+    """A job at work on a user's memories."""
 
-    `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
+    def __init__(self, user: Folder, name: str, at: dt.datetime) -> None:
+        self.history = History(user)
+        self._name = name
+        self._at = at
+
+    def commit(self, subject: str, paths: Iterable[str], **trailers: str) -> str:
+        """Commit what was written; what git has to say of it, empty where there is nothing to say."""
+        written = list(dict.fromkeys(paths))
+        return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at).note if written else ""
+
+
+@contextlib.contextmanager
+def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[UserJob]:
+    """Work on a user's memories, and hand what was written to `commit`; raises Busy where another job is at it.
+
+    What was cut off before it was committed is with the next commit. Not `alone`: a short piece of work, such as one fact, which
+    waits for no other job.
     """
-    if not scheduler:
-        yield from (work(order, name, given, trust) for name, given in users.items())
-        return
-    try:
-        import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
-    except ImportError:
-        raise FilememError("--scheduler needs Dask; install it with: pip install 'filemem[dask]'.") from None
-    try:
-        client = distributed.Client(scheduler, timeout=JOIN, set_as_default=False)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = one_line(str(error), 200)
-        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
-    run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
-    with client:
-        keys = [f"{order.job}-{run}-{name}" for name in users]
-        waiting = client.map(work, [order] * len(users), [*users], [*users.values()], key=keys, pure=False)
-        names = dict(zip((future.key for future in waiting), users, strict=True))
-        for future in distributed.as_completed(waiting, loop=client.loop):
-            yield _outcome(future, names[future.key])
-
-
-def _outcome(future: Any, user: str) -> Outcome:
-    """What became of a user, where no worker could say it either."""
-    error = future.exception() if future.status == "error" else None
-    if error is None and future.status == "finished":
-        found: Outcome = future.result()
-        return found
-    lost = f"{type(error).__name__}: {error}" if error else "the scheduler has gone; give the same command again."
-    return Outcome(user, [], {}, one_line(lost, 300))
+    with archive.job_lock(user) if alone else contextlib.nullcontext():
+        yield UserJob(user, name, at)

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from filemem.endpoint.completions import FailFastModel
 from filemem.errors import FilememError, Refused, in_words
-from filemem.files import archive, config, trust
+from filemem.files import config, trust
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
-from filemem.forgetting import maintenance
-from filemem.forgetting.maintenance import JobDone
 from filemem.history import History
 from filemem.importers import import_file
+from filemem.jobs import maintenance
+from filemem.jobs.maintenance import JobDone
 from filemem.jobs.telling import (
     Told,
     as_json,
@@ -129,10 +129,8 @@ def _consolidate(work: Work) -> list[Told]:
         waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
         said = cost.text + waits + (" Nothing was written." if work.dry else "")
         return [Told({"event": "cost", **cost._asdict()}, [said])]
-    model = work.model
-    with archive.job_lock(work.folder):
-        review = bool(work.options.get("review"))
-        found = list(consolidated(work.folder, work.at, model, None, work.show, review=review))
+    review = bool(work.options.get("review"))
+    found = list(consolidated(work.folder, work.at, work.model, None, work.show, review=review))
     decided = [(one, done.staged) for done, _ in found for one in done.decisions]
     failed = [done.error for done, _ in found if done.error]
     if failed and not decided:

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
-from filemem.history import History
 from filemem.importers import ImportReport
+from filemem.jobs.running import UserJob, job
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
+from filemem.remembering.remembering import Remembered
 from filemem.remembering.supersession import ADD, DROP, NOOP, SUPERSEDE, UPDATE, Decision
 from filemem.text.plain import counted, one_line
 
@@ -48,18 +49,15 @@ def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterat
         yield f"{_WORDS[one.action]} {one.path or ', '.join(one.claim.sources)}: {text} ({one.reason})"
 
 
-def remembered(
-    folder: Folder, text: str, at: dt.datetime, trailers: dict[str, str], **how: Any
-) -> tuple[list[str], str]:
-    """Keep one fact, and commit it where the memories are kept in git: what was decided, as lines, and how git fared.
+def remembered(folder: Folder, text: str, at: dt.datetime, source: str = "", **how: Any) -> tuple[Remembered, str]:
+    """Keep one fact, as `remembering.remember` is told `how` to, and commit it; with what git has to say of it.
 
-    `trailers` are what the commit says besides, `how` is as `remembering.remember` takes it.
+    `source`: who asked for it, where it was not the person, as the commit says.
     """
-    done = remembering.remember(folder, text, at, **how)
-    paths = list(dict.fromkeys([done.memory.path, *done.paths]))
-    subject = f"Remember: {done.decision.claim.text}"
-    git = History(folder).record(subject, paths, {"Job": "remember", **trailers}, at)
-    return [*remembering.said(done.decision), *done.notes], git.note
+    with job(folder, "remember", at, alone=False) as run:
+        done = remembering.remember(folder, text, at, **how)
+        subject = f"Remember: {done.decision.claim.text}"
+        return done, run.commit(subject, [done.memory.path, *done.paths], **({"Source": source} if source else {}))
 
 
 def waiting(count: int) -> str:
@@ -96,18 +94,16 @@ def in_sum(done: Sequence[Applied]) -> str:
     return " ".join(said + ([f"{waiting(proposed)}."] if proposed else []))
 
 
-def committed(folder: Folder, done: Applied, at: dt.datetime, job: str = "consolidate") -> str:
-    """Commit what consolidation wrote, where the memories are kept in git. What git says of it."""
-    if not done.paths:
-        return ""
-    subject = remembering.subject(done.decisions, done.paths)
-    return History(folder).record(subject, done.paths, {"Job": job}, at).note
+def committed(run: UserJob, done: Applied) -> str:
+    """Commit what consolidation or a review wrote; what git has to say of it."""
+    return run.commit(remembering.subject(done.decisions, done.paths), done.paths)
 
 
-def consolidated(folder: Folder, at: dt.datetime, *given: Any, review: bool = False) -> Iterator[tuple[Applied, str]]:
-    """Consolidate sessions, as `consolidation.run` is told to, and commit what becomes of each; with what git says of it."""
-    for done in consolidation.run(folder, at, *given, review=review):
-        yield done, committed(folder, done, at)
+def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it."""
+    with job(folder, "consolidate", at) as run:
+        for done in consolidation.run(folder, at, *given, **how):
+            yield done, committed(run, done)
 
 
 # -- imports -----------------------------------------------------------------------------------------------------
@@ -146,7 +142,6 @@ def committed_imports(
         taken.setdefault(entry.user, []).append(entry.path)
     for name, paths in taken.items():
         subject = f"Import {counted(len(paths), 'memory', 'memories')} from {os.path.basename(file)}"
-        trailers = {"Job": "import", "Source": f"{format_}:{os.path.basename(file)}"}
-        note = History(store.folder(name)).record(subject, paths, trailers, at).note
-        if note:
-            yield note
+        with job(store.folder(name), "import", at, alone=False) as run:
+            if note := run.commit(subject, paths, Source=f"{format_}:{os.path.basename(file)}"):
+                yield note

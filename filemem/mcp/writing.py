@@ -15,6 +15,7 @@ from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import telling
 from filemem.mcp.greeting import called
+from filemem.remembering import remembering
 from filemem.text.plain import one_line
 from filemem.tools.toolbox import checked
 
@@ -73,8 +74,8 @@ class Writing:
     def _remember(self, arguments: dict[str, Any], at: dt.datetime) -> str:
         known = checked("remember", arguments, TOOLS["remember"][1])
         how = {"importance": known.get("importance"), "tags": [TAG]}
-        lines, note = telling.remembered(self._folder, known["text"], at, {"Source": TAG}, **how)
-        return "\n".join([*lines, *filter(None, [note])])
+        done, note = telling.remembered(self._folder, known["text"], at, TAG, **how)
+        return "\n".join([*remembering.said(done.decision), *done.notes, *filter(None, [note])])
 
     def _forget(self, arguments: dict[str, Any], at: dt.datetime) -> str:
         known = checked("forget", arguments, TOOLS["forget"][1])

@@ -26,7 +26,7 @@ from filemem.files.config import ConfigError
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
-from filemem.forgetting.maintenance import maintain
+from filemem.jobs.maintenance import maintain
 from filemem.search import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)

@@ -18,7 +18,7 @@ from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
-from filemem.history import History
+from filemem.jobs.running import UserJob, job
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE
@@ -41,7 +41,7 @@ class JobDone(NamedTuple):
     subject: str
 
 
-Job = Callable[[], JobDone]
+Step = Callable[[], JobDone]
 
 
 def compact(
@@ -56,20 +56,20 @@ def compact(
     """Summarise and archive what is old; `dry`: only say what would be done."""
     if dry:
         return _plan_compact(folder, at, older_than, progress)
-    return _alone(folder, at, lambda: _compact(folder, at, model, older_than, progress))
+    return _alone(folder, "compact", at, lambda: _compact(folder, at, model, older_than, progress))
 
 
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
     if dry:
         return _plan_sweep(folder, at, progress)
-    return _alone(folder, at, lambda: _sweep(folder, at, progress))
+    return _alone(folder, "sweep", at, lambda: _sweep(folder, at, progress))
 
 
 def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
     """Bring memories back from the archive; raises NotFound or Refused for what is none."""
     wanted = list(paths)
-    return _alone(folder, at, lambda: _restore(folder, wanted, at))
+    return _alone(folder, "restore", at, lambda: _restore(folder, wanted, at))
 
 
 def maintain(
@@ -91,34 +91,29 @@ def maintain(
             _plan_compact(folder, at, None, progress),
             _plan_sweep(folder, at, progress),
         ]
-    jobs: list[Job] = [
+    steps: list[Step] = [
         lambda: _consolidate(folder, at, model, progress),
         lambda: _compact(folder, at, model, None, progress),
         lambda: _sweep(folder, at, progress),
         lambda: _tidy(folder, progress),
         *([lambda: _embed(folder, progress)] if semantic.of(folder) else []),
     ]
-    with archive.job_lock(folder):
-        problems = [str(one) for one in History(folder).cut_off()]
+    with job(folder, "maintain", at) as run:
+        problems = [str(one) for one in run.history.cut_off()]
         noticed = [JobDone("git", problems, {"problems": problems}, [], "")] if problems else []
-        taken = [_recorded(folder, at, lambda done=done: done) for done in _imports(folder, progress)]  # type: ignore[misc]
-        return [*noticed, *taken, *(_recorded(folder, at, job) for job in jobs)]
+        taken = [_committed(run, done) for done in _imports(folder, progress)]
+        return [*noticed, *taken, *(_committed(run, step()) for step in steps)]
 
 
-def _alone(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
-    with archive.job_lock(folder):
-        return _recorded(folder, at, job)
+def _alone(folder: Folder, name: str, at: dt.datetime, step: Step) -> JobDone:
+    with job(folder, name, at) as run:
+        return _committed(run, step())
 
 
-def _recorded(folder: Folder, at: dt.datetime, job: Job) -> JobDone:
-    """Do a job and commit what it wrote, where the memories are in git."""
-    done = job()
-    if not done.paths:
-        return done
-    recorded = History(folder).record(done.subject, done.paths, {"Job": done.job}, at)
-    if not recorded.note:
-        return done
-    return done._replace(said=[*done.said, f"git: {recorded.note}"], facts={**done.facts, "git": recorded.note})
+def _committed(run: UserJob, done: JobDone) -> JobDone:
+    """A job that is done, once it is committed, with what git says of it."""
+    note = run.commit(done.subject, done.paths, Job=done.job)
+    return done._replace(said=[*done.said, f"git: {note}"], facts={**done.facts, "git": note}) if note else done
 
 
 # -- imports -----------------------------------------------------------------------------------------------------
