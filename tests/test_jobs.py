@@ -67,14 +67,14 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
     assert tree(store) == before
     assert list(planned) == ["consolidate", "compact", "sweep"]
     for sentence in (
-        "Would remember facts/2026/2026-09-03-",
+        "1 conversation to read: ",
         "summaries/2026/2026-09-conversations.md would take up 1 source: sessions/2026/2026-09-03-0930-the-loom.md.",
         "facts/2026/2026-06-01-rye.md would be archived: retention 0.000.",
         "Staying: ",
     ):
         assert sentence in said
     done = {job.pop("job"): job for job in lines(store, "maintain")}
-    assert done["consolidate"]["facts"] == planned["consolidate"]["facts"] != []
+    assert done["consolidate"]["facts"] == planned["consolidate"]["facts"] == []  # a model would make some
     assert {item["summary"]: item["sources"] for item in done["compact"]["summaries"]} == planned["compact"][
         "summaries"
     ]

@@ -38,11 +38,11 @@ def test_what_they_match_is_taken_out_and_what_they_allow_stays(store: Store) ->
 
 
 def test_a_fact_of_it_says_what_the_turn_says(store: Store) -> None:
-    """Allowed is allowed in the jobs as well."""
+    """Allowed is allowed there as well."""
     ann = store.user("ann")
     ann.conversation().say("Remember that the wifi password is Tulip42.")
-    (done,) = [one for one in ann.consolidate() if one.path]
-    assert "Tulip42" in ann.open_file(done.path).text
+    (fact,) = [path for path in ann.folder.paths() if path.startswith("facts/")]
+    assert "Tulip42" in ann.open_file(fact).text
 
 
 def test_in_a_store_that_nobody_agreed_to_they_say_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
