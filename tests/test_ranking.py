@@ -126,7 +126,6 @@ PROBES = [
     ("parser 解析器", "下个月用 Rust 重写解析器 parser。"),
     ("buy", "Bought a bicycle."),
     ("which pets", "The hamster sleeps all day."),
-    ("the himster", "The hamster sleeps all day."),
 ]
 
 

@@ -72,8 +72,8 @@ FILLER = {
 
 def test_strength_tells_a_question_that_is_answered_from_one_that_is_not(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, **FILLER})
-    assert "; strong match: " in answer(user, "When did I give up coffee?")[0]
-    assert "; no strong match: " in answer(user, "Which coffee machine did the neighbour repair in Lisbon?")[0]
+    assert "; strong match" in answer(user, "When did I give up coffee?")[0]
+    assert "match" not in answer(user, "Which coffee machine did the neighbour repair in Lisbon?")[0]
 
 
 def test_what_somebody_else_said_is_no_strong_match_for_the_person_asked_about(tmp_path: Path) -> None:
@@ -82,19 +82,14 @@ def test_what_somebody_else_said_is_no_strong_match_for_the_person_asked_about(t
     assert "; strong match" not in answer(user, "Did Ann adopt a parrot?")[0]
 
 
-def test_the_header_says_what_those_shown_have_together_and_who_said_it(tmp_path: Path) -> None:
-    said = talk("I adopted a parrot.", "Lovely.", "Lap one is done, parrot!", "I repaired the sail.")
-    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-x.md": said, **FILLER})
-    assert "has every word" in answer(user, "parrot and sail")[0]
-    assert "; said by ann, not Ben" in answer(user, "Did Ben adopt a parrot?")[0]
-    asks = write(
-        tmp_path / "asks", {"sessions/2026/2026-02-01-0900-x.md": talk("I adopted a parrot.", "Adopt a parrot?")}
-    )
-    assert "; said by" not in answer(asks, "Did Ben adopt a parrot?")[0]
-    assert "strong match" not in answer(user, "Did Ann adopt a parrot in 2010?")[0].replace("no strong", "")
-    assert "said by" not in answer(user, "Did Ann adopt a parrot?")[0]
-    lines = answer(user, "Did Ann adopt a zyzzyva?")
-    assert "zyzzyva" in lines[1] and "has every word" not in lines[0]
+def test_the_first_line_says_what_was_looked_at_and_no_more_than_that_it_is_strong(tmp_path: Path) -> None:
+    """Shares and the words that are missing are for --explain."""
+    user = write(tmp_path, {"sessions/2026/2026-02-01-0900-x.md": talk("I adopted a parrot.", "Lovely."), **FILLER})
+    assert answer(user, "Who adopted a parrot?")[0] == "1 passage in 1 of 21 files; strong match"
+    assert answer(user, "Did Ann adopt a zyzzyva?")[1] == "Nowhere in memory: zyzzyva."
+    for question in ("Did Ann adopt a parrot in 2010?", "parrot regatta zeppelin", "Did Ann adopt a zyzzyva?"):
+        first = answer(user, question)[0]
+        assert "strong" not in first and "%" not in first and "lacks" not in first, question
 
 
 def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Path) -> None:
@@ -107,9 +102,9 @@ def test_chinese_words_are_named_whole_and_a_right_answer_is_strong(tmp_path: Pa
         },
     )
     first = answer(user, "外婆喜欢什么茶？")[0]
-    assert "; strong match: 100%, has every word" in first
+    assert first.endswith("; strong match")
     [lacking, nowhere, *_] = answer(user, "外婆会弹钢琴吗？")
-    assert "no strong match" in lacking and "has 外婆; lacks " in lacking
+    assert "strong" not in lacking
     assert "钢琴" in nowhere
     assert "婆会" not in nowhere
 
@@ -133,7 +128,7 @@ def test_a_question_that_nothing_matches_even_partly_gets_a_short_answer(tmp_pat
         answer(user, "Which zeppelin pilot married a keeper in Helsinki?"),
         answer(user, "Who is the keeper?"),
     )
-    assert "no strong match" in weak[0] and "partial match" in strong[0]  # two hundred lines match alike
+    assert "strong match" not in weak[0] + strong[0]  # two hundred lines match alike
     assert 1.3 * len("\n".join(weak)) < len("\n".join(strong)) < 7_000
 
 
@@ -380,7 +375,7 @@ def test_a_chinese_fact_stands_above_the_turn_that_it_was_taken_from(tmp_path: P
     for question in ("外婆的生日是哪天？", "外婆的生日是几月几号？"):
         lines = answer(user, question)
         assert headings(lines)[:2] == [fact, source]
-        assert "strong match: 100%, has every word" in lines[0]
+        assert "; strong match" in lines[0]
 
 
 # -- what no longer holds ----------------------------------------------------------------------------------------
@@ -512,7 +507,6 @@ def test_a_question_of_nothing_but_a_day_is_answered_from_that_day(tmp_path: Pat
     """Whatever its other words say elsewhere; without a year it is the last such day before the newest memory."""
     files = {**DIARY, "sessions/2026/2026-11-17-1900-e.md": talk("It rained all day.", "Here too.")}
     lines = answer(write(tmp_path, files), question)
-    assert "found by names and dates alone" in lines[0]
     assert headings(lines)[0][14:21] == f"2026-{month}"
 
 
@@ -530,7 +524,7 @@ def test_the_words_that_ask_for_an_order_are_not_looked_for(tmp_path: Path) -> N
     user = write(tmp_path, TRIPS)
     for question in ("ferry trips in chronological order", "timeline of ferry trips", "按时间顺序 ferry trips"):
         lines = answer(user, question)
-        assert "strong match: 100%, has every word" in lines[0]
+        assert "; strong match" in lines[0]
         assert not any(line.startswith("Nowhere") for line in lines)
 
 
@@ -600,7 +594,6 @@ def test_a_chinese_word_that_stands_nowhere_is_named_whole(tmp_path: Path) -> No
     )
     lines = answer(user, "坚果过敏")
     assert "Nowhere in memory: 坚果." in lines
-    assert "has 过敏; lacks 坚果" in lines[0]
 
 
 def test_a_stop_word_inside_a_chinese_word_does_not_cut_it(tmp_path: Path) -> None:
@@ -611,8 +604,9 @@ def test_a_stop_word_inside_a_chinese_word_does_not_cut_it(tmp_path: Path) -> No
 
 def test_nothing_found_says_what_was_searched_and_what_is_spelt_alike(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: CHAT, "archive/facts/2025-01-01-x.md": "Had a kayak.\n"})
-    assert "Nowhere in memory: oolang (nearest: oolong" in "\n".join(answer(user, "oolang"))
-    assert "oolnog is read as oolong." in answer(user, "oolnog") and "has every word" in answer(user, "oolnog")[0]
+    for word in ("oolang", "oolnog", "olong"):  # offered, and not searched for instead
+        assert answer(user, word)[:2] == ["0 passages in 0 of 2 files", f"Nowhere in memory: {word} (nearest: oolong)."]
+    assert answer(user, "oolanng")[1] == "Nowhere in memory: oolanng."
     nothing = "\n".join(answer(user, "zeppelin"))
     assert nothing.startswith("0 passages in 0 of 2 files\nNowhere in memory: zeppelin.")
     assert "The archive was searched too: 1 of the files lies there." in nothing
@@ -630,7 +624,7 @@ def test_a_greeting_is_no_strong_match(tmp_path: Path, greeting: str) -> None:
     user = write(
         tmp_path, {TEA: talk("Good morning! I am well, you see, 你好, thanks a lot, the kettle soon boils."), **FILLER}
     )
-    assert "no strong match: a greeting" in answer(user, greeting)[0]
+    assert answer(user, greeting)[0].endswith("; a greeting")
 
 
 # -- whose words -------------------------------------------------------------------------------------------------

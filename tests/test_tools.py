@@ -397,7 +397,7 @@ def test_a_long_passage_is_clipped_with_the_call_that_shows_the_rest(root: Path,
 def test_a_search_heads_its_passages_with_the_date_and_says_how_strong_they_are(tools: Toolbox) -> None:
     answer = tools.call("search_files", {"query": "Who gave me oolong?", "speaker": "ann"})
     first, heading, *_ = answer.split("\n")
-    assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match: ", first)
+    assert re.match(r"\d+ passages? in \d+ of 5 files.*; strong match", first)
     assert heading == f"{TALK}  Sat"
     assert "   7  ann 09:33: Oolong, from my uncle.\n      It lasts me until lunch." in answer
 

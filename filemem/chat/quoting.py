@@ -11,7 +11,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
-from filemem.search import Found, Hit, search_files
+from filemem.search import PARTIAL, STRONG, Found, Hit, search_files
 from filemem.tools import answers
 
 MOST, NEAR = 3, 2  # quotes of an answer, and of one that is not sure
@@ -33,7 +33,7 @@ def reply(
     except FilememError:
         found = Found([], 0, "", [], 0)
     hits = list(_telling(folder, found.hits))
-    sure = "no strong match" not in found.strength if asks else "; strong match" in found.strength
+    sure = found.certainty >= (PARTIAL if asks else STRONG)
     if hits and sure:
         opening, hits = FOUND[chinese], hits[:MOST]
     elif asks:

@@ -45,7 +45,10 @@ def search_command(query: tuple[str, ...], explain: bool, **filters: Any) -> int
     given = {key: value for key, value in filters.items() if value is not None}
     say_answer(user, answers.searched(found, {"query": text, **given}))
     if explain:
-        say("\n" + "\n".join(map(_explained, sorted(found.hits, key=lambda hit: -hit.score))))
+        say(
+            f"\n{found.certainty:.0%} certain\n"
+            + "\n".join(map(_explained, sorted(found.hits, key=lambda hit: -hit.score)))
+        )
     return 0 if found.hits else 1
 
 

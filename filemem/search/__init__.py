@@ -1,9 +1,10 @@
 """search_files: the question, the ranking, the evidence, the choice of what to show."""
 
+from filemem.search.certainty import PARTIAL, STRONG
 from filemem.search.searching import (
     Found,
     Hit,
     search_files,
 )
 
-__all__ = ["Found", "Hit", "search_files"]
+__all__ = ["PARTIAL", "STRONG", "Found", "Hit", "search_files"]

@@ -1,6 +1,5 @@
 """Where the words of a question stand, and what each counts there by itself: BM25 over a corpus of passages."""
 
-import difflib
 import functools
 import itertools
 import math
@@ -14,7 +13,6 @@ K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
 HOLLOW = 0.3  # what a word counts where memory is only asked or quoted
 CAPTION = 0.5  # what a word in an image's caption counts, of a word said
-SPELLING, ALIKE = 0.7, 0.85  # what a word spelt like one that stands nowhere counts, and how alike they must be
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
 # next passage is two half steps away, or one where the same person goes on speaking, as in chats of short messages
 BY_NAME = 0.7  # what a word counts in the turns of those who have it in their name
@@ -59,7 +57,6 @@ class RankedCorpus(Protocol):
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
     def file(self, number: int) -> RankedFile: ...
     def dated(self, first: int, last: int) -> Iterable[RankedFile]: ...
-    def near(self, word: str, count: int = 3) -> list[str]: ...
 
 
 class Term(NamedTuple):
@@ -108,28 +105,11 @@ def lookups(query: Query, corpus: RankedCorpus) -> tuple[list[Term], list[float]
         weights.append(max(word.weight * most if itself.frequency else 0.0, spoken.weight if spoken else 0.0))
         found += [spoken] if spoken else []
         others = [_term(corpus, place, False, stem, share) for stem, share in word.others]
-        if not itself.tokens:
-            others += [
-                _term(corpus, place, False, stem, SPELLING)
-                for stem in sorted(set(map(terms.stem, respelt(corpus, word.text))))
-            ]
         for term in (itself, *others):
             if term.frequency:
                 rarity = min(most, idf(corpus, term.frequency))
                 found.append(term._replace(weight=term.weight * word.weight * rarity))
     return sorted(found, key=lambda term: (not term.itself, term.frequency, term.word, term.tokens)), weights
-
-
-def respelt(corpus: RankedCorpus, word: str) -> list[str]:
-    """The tokens spelt so much like a word that stands nowhere that they may be meant: ALIKE, or two of its letters changed
-    places."""
-    if len(word) < 5 or not word.isalpha() or terms.is_cjk(word):
-        return []
-    return [token for token in corpus.near(word) if sorted(token) == sorted(word) or _alike(token, word)]
-
-
-def _alike(token: str, word: str) -> bool:
-    return difflib.SequenceMatcher(None, token, word).ratio() >= ALIKE
 
 
 _Values = dict[int, float]  # by passage number, what a word counts there

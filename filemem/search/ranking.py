@@ -404,10 +404,9 @@ class _Explainer:
 
 
 def _standing(corpus: RankedCorpus, word: Word, numbers: set[int]) -> set[int]:
-    """Those of the passages that hold a form of the word itself, or where it stands nowhere one spelt like it."""
+    """Those of the passages that hold a form of the word itself."""
     found: set[int] = set()
-    itself = corpus.concept(word.stem) or lookup.respelt(corpus, word.text)
-    for token in (*itself, terms.SPEAKER + word.text):
+    for token in (*corpus.concept(word.stem), terms.SPEAKER + word.text):
         for places, _ in corpus.postings(token):
             few = len(places) < MANY * len(numbers)
             found |= numbers.intersection(places) if few else {number for number in numbers if _stands(number, places)}

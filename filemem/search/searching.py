@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import functools
 import importlib.util
+import itertools
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +15,7 @@ from filemem.files.folder import CurrentConversation
 from filemem.files.memory import ARCHIVE
 from filemem.index import Index
 from filemem.index.corpus import ONLY_ASKING, Corpus
-from filemem.search import certainty, days, evidence, filters, lookup, question, ranking, selection
+from filemem.search import certainty, days, evidence, filters, question, ranking, selection
 from filemem.search.candidates import Candidate, Reader
 from filemem.search.hits import Hit
 from filemem.search.question import Query
@@ -29,14 +30,15 @@ __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
 FUSED = 400  # passages ranked by words, and as many by meaning, of which both make the score
-_GREETS = "; no strong match: a greeting"
+_GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
 
 class Found(NamedTuple):
     """The hits in the order of the answer; `files` were looked at.
 
-    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker ones were left out.
+    `strength` continues the line that counts, `notes` are whole sentences; `more` weaker ones were left out. `certainty`,
+    0 to 1, is how certain it is that the answer is among the hits.
     """
 
     hits: list[Hit]
@@ -44,6 +46,7 @@ class Found(NamedTuple):
     strength: str
     notes: list[str]
     more: int
+    certainty: float = 0.0
 
 
 def search_files(
@@ -74,16 +77,18 @@ def search_files(
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)
     shown, more = selection.chosen(inside, outside, limit, parsed)
     chosen = [hit for one in shown if (hit := one.hit())]
-    unknown, read = _unknown(corpus, parsed)
+    nowhere = _nowhere(corpus, parsed)
     undated = _undated(corpus, () if outside else parsed.spans)
     given = {"path": path, "speaker": speaker, "after": after, "before": before}
     nothing = [] if hits else _nothing(reader, parsed, given, asked)
-    notes = [*read, *undated, *(meaning.notes if meaning else ()), *nothing]
+    notes = [*nowhere, *undated, *(meaning.notes if meaning else ()), *nothing]
     if chosen and terms.is_courtesy(query, reader.names):
         return Found(chosen, asked.files, _GREETS, [], more)
     beside = bool(undated or of_days.endswith(days.OTHERS_TOO))
-    strength = certainty.header(chosen, inside, parsed, corpus, unknown, beside=beside) + of_days
-    return Found(chosen, asked.files, strength, notes, more)
+    certain = certainty.certainty(chosen, inside, parsed, corpus, beside=beside)
+    strong = "; strong match" if certain >= certainty.STRONG else ""
+    order = {1: "; oldest first", -1: "; newest first"}.get(parsed.order, "") if chosen else ""
+    return Found(chosen, asked.files, strong + order + of_days, notes, more, certain)
 
 
 class _Meaning:
@@ -169,19 +174,28 @@ def _with_names(parsed: Query, query: str, corpus: Corpus) -> Query:
     return parsed._replace(words=tuple(words))
 
 
-def _unknown(corpus: Corpus, parsed: Query) -> tuple[list[str], list[str]]:
-    """The words of the question that stand nowhere, and sentences on them: as what they are read, or the nearest spelling."""
+def _nowhere(corpus: Corpus, parsed: Query) -> list[str]:
+    """A sentence on the words of the question that stand nowhere, each with the words of the memory that are one edit away."""
     known = [
         float(bool(corpus.concept(word.stem) or corpus.frequency(terms.SPEAKER + word.text))) for word in parsed.words
     ]
     units = (unit for unit in evidence.units(parsed, known, 1.0, corpus.frequency) if not unit.known)
     missing = [one.text for one in units if not all(question.is_light(parsed.words[place]) for place in one.places)]
-    read = {word: alike for word in missing if (alike := lookup.respelt(corpus, word))}
-    unknown = [word for word in missing if word not in read]
-    nearest = {word: corpus.near(word, 2) for word in unknown}
-    said = [f"{word} (nearest: {', '.join(near)})" if near else word for word, near in nearest.items()]
-    nowhere = [f"Nowhere in memory: {', '.join(said)}."] if said else []
-    return unknown, [f"{word} is read as {' or '.join(alike)}." for word, alike in read.items()] + nowhere
+    near = {word: [other for other in corpus.near(word) if _one_edit(word, other)] for word in missing if len(word) > 3}
+    said = [f"{word} (nearest: {', '.join(near[word])})" if near.get(word) else word for word in missing]
+    return [f"Nowhere in memory: {', '.join(said)}."] if said else []
+
+
+def _one_edit(word: str, other: str) -> bool:
+    """Is a word made another by one letter more, less or changed, or by two that change places?"""
+    start = next(n for n in itertools.count() if word[n : n + 1] != other[n : n + 1])
+    rest, changed = word[start:][::-1], other[start:][::-1]
+    end = next(
+        (n for n, pair in enumerate(zip(rest, changed, strict=False)) if pair[0] != pair[1]),
+        min(len(rest), len(changed)),
+    )
+    ours, theirs = word[start : len(word) - end], other[start : len(other) - end]
+    return max(len(ours), len(theirs)) == 1 or (len(ours) == 2 and ours == theirs[::-1])
 
 
 def _undated(corpus: Corpus, spans: Sequence[days.Ordinals]) -> list[str]:

@@ -21,7 +21,6 @@ ROOM = ((STRONG, 1900), (PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
 HEADING, LINE = 14, 6  # tokens of a file's heading; of a line's number and speaker
 SHORTEST = LONGER * math.log((LINE + HEADING) / USUAL)
-SHARP = 7  # for the place of its file: how much more a strong hit counts than a weak one
 STATE = 0.85  # of the best score, what a file must have to be shown by its date, where the question asks how things are
 PART = 20  # hits of each further part of an answer that was asked for more
 WHOLE = 0.95  # strength of a fact that holds the whole question
@@ -210,18 +209,19 @@ def _cost(hit: Candidate) -> int:
 
 
 def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidate]:
-    """Hits by file, a fact that is the best of all first, then what has most strong evidence for its length, what was replaced
-    below what replaced it, unless the past is asked for; the newest of the strong ones first where it asks how things are;
-    or all by date; each file's by line."""
+    """Hits by file, that of the best one first, what was replaced below what replaced it, unless the past is asked
+    for; the newest of the strong ones first where it asks how things are; or all by date; each file's by line."""
     files: dict[str, list[Candidate]] = {}
     for hit in hits:
         files.setdefault(hit.path, []).append(hit)
-    groups = sorted(files.values(), key=lambda group: _density(group, best), reverse=True)
+    groups = sorted(files.values(), key=lambda group: max(hit.score for hit in group), reverse=True)
     if parsed.state and not parsed.past:
         strong = [group for group in groups if group[0].date and max(hit.score for hit in group) >= STATE * best]
         newest = sorted(strong, key=lambda group: (group[0].date, group[0].path), reverse=True)
         groups = newest + [group for group in groups if group not in strong]
-    groups.sort(key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0])
+    groups.sort(
+        key=lambda group: kind_of(group[0].path) == "sessions" or group[0] is not hits[0]
+    )  # a fact that is best
     for group in [group for group in groups if group[0].newer in files and not parsed.past]:
         newer = groups.index(files[group[0].newer])
         groups.insert(max(newer, groups.index(group)), groups.pop(groups.index(group)))
@@ -230,9 +230,3 @@ def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidat
         dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=parsed.order < 0)
         groups = dated + [group for group in groups if not group[0].date]
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]
-
-
-def _density(group: list[Candidate], best: float) -> float:
-    """How much strong evidence a file gives for the tokens that it takes."""
-    strong = sum((hit.score / best) ** SHARP for hit in group) if best else 0.0
-    return strong / (HEADING + sum(map(_cost, group)))
