@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import clean, filemem
 
 from filemem import Store
 from filemem.files import sections
@@ -364,3 +365,29 @@ def test_secrets_do_not_reach_a_summary(tmp_path):
     summary = read(user, "summaries/2026/2026-06-conversations.md")
     assert "Hunter2" not in summary
     assert "4111" not in summary
+
+
+def test_a_summary_has_the_same_bytes_whatever_the_order_of_sets(tmp_path):
+    """Which differs from one process to the next."""
+    words = (
+        "the ferry to Harwich, an eel for Ruth, a loom from Old Hannah, seven pounds of wool, the kiln at Dedham".split(
+            ", "
+        )
+    )
+    texts = []
+    for seed in ("1", "2", "3"):
+        user = Store(tmp_path / seed).user("ann").folder
+        for number in range(6):
+            said = [
+                f"We talked of {words[(number + n) % 5]} and of {words[(number * n) % 5]} on day {n}." for n in range(5)
+            ]
+            write(
+                user,
+                f"sessions/2026/2026-06-{number + 10}-0930-x.md",
+                "".join(FILL.format(one, one[::-1]) for one in said),
+            )
+        env = clean(PYTHONHASHSEED=seed)
+        done = filemem("compact", "--store", tmp_path / seed, "--user", "ann", "--today", "2026-11-20", env=env)
+        assert done.returncode == 0, done.stderr
+        texts.append(read(user, "summaries/2026/2026-06-conversations.md"))
+    assert len({*texts}) == 1

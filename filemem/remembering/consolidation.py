@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import archive, config, facts, journal, safe
+from filemem.files import archive, config, episode, facts, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory
+from filemem.files.memory import PROFILE, Memory, encoding_of, is_archived
 from filemem.models import Model, ModelError
-from filemem.remembering import consolidation_log, episodes, profile, sessions
+from filemem.remembering import consolidation_log, profile, sessions
 from filemem.remembering.consolidation_log import ConsolidationLog
 from filemem.remembering.extraction import Batch, Dropped, Extracted, ForgetRequest, OnePass, batches
 from filemem.remembering.supersession import (
@@ -145,7 +145,7 @@ def _planned(batch: Batch, found: Extracted, known: KnownMemories, log: Consolid
         turns = (*(session.turns[place].digest for place in part.places), *sorted(empty))
         whole = part.places[-1:] == tuple(session.waiting[-1:])
         told = found.episodes.get(session.path)
-        line = told.line if told and told.text and episodes.may_have_one(session.memory, log) else ""
+        line = told.line if told and told.text and _may_have_episode(session.memory, log) else ""
         read.append(ReadSession(session.path, turns, session.size if whole else 0, line))
     return BatchPlan(
         tuple(read), at.isoformat(), tuple(decisions), tuple(found.notes), tuple(found.forget), tuple(found.dropped)
@@ -308,7 +308,6 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         entries += _entries(folder, done[-1], written.paths)
     gone = tuple(path for one in found.forget for path in one.memories)
     kept = profile.revise(folder, log, [one for one in done if one.action in WRITTEN], gone)
-    entries += kept.entries
     paths += [PROFILE] if kept.changed else []
     notes += kept.notes
     told_again = [one.path for one in done if one.action == UPDATE]
@@ -324,7 +323,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     for session in found.sessions:
         grown = 0
         if session.episode:
-            kept_line, grown = episodes.write(folder, session.path, session.episode, log)
+            kept_line, grown = _write_episode(folder, session.path, session.episode, log)
             entries += kept_line
             paths += [session.path] if grown else []
         entries.append(
@@ -403,3 +402,49 @@ def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[
             if first and (one.action != UPDATE or set(facts.sources(memory)) <= set(one.claim.sources)):
                 entry["anew"] = True  # it rests on these turns alone: its file is new, or its turn was edited
             yield entry
+
+
+# -- the line of a session's front matter that sums it up --------------------------------------------------------------
+
+
+def _may_have_episode(memory: Memory, log: ConsolidationLog) -> bool:
+    """Is a session live, with room for an episode or with nothing but the program's in it?"""
+    if is_archived(memory.path) or encoding_of(memory.data) != "utf-8":
+        return False
+    here = memory.lines[memory.episode_line - 1 : memory.episode_line] if memory.episode_line else []
+    here += [memory.lines[n - 1] for n in episode.places(memory.lines, memory.front_end) if not memory.episode_line]
+    if here:
+        return all(_is_ours(line, log, memory.path) for line in here)
+    room = memory.front_end and memory.lines[memory.front_end : memory.front_end + 1] == [""]
+    return bool(room) and episode.KEY not in memory.front and (memory.front != {} or memory.front_end == 2)
+
+
+def _is_ours(line: str, log: ConsolidationLog, path: str) -> bool:
+    """Did the program write this line, or blank it?"""
+    blanked = line.partition(":")[2].strip() == episode.OWN_NAME
+    return blanked or consolidation_log.digest(line) in log.episodes.get(archive.live(path), ())
+
+
+def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> tuple[list[dict[str, Any]], int]:
+    """Set a session's episode; returns what the log keeps, and by how many bytes the file grew."""
+    grown = 0
+
+    def change(data: bytes) -> bytes | None:
+        nonlocal grown
+        lines = episode.once(data.decode().split("\n"), Memory(path, data).front_end)
+        memory = Memory(path, "\n".join(lines).encode())
+        if f"{written}\n" not in memory.text and not _may_have_episode(memory, log):
+            return None
+        lines = episode.put(lines, memory.front_end, memory.episode_line, written)
+        after = "\n".join(lines).encode()
+        grown = len(after) - len(data)
+        return after
+
+    try:
+        folder.edit(path, change)
+        here = folder.memory(path)
+    except (FilememError, UnicodeDecodeError):
+        return [], 0
+    if here.episode_line and here.lines[here.episode_line - 1] == written:
+        return [{"episode": path, "written": consolidation_log.digest(written)}], grown
+    return [], 0

@@ -8,7 +8,7 @@ import contextlib
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
@@ -38,14 +38,13 @@ _ROOMY = 200  # characters of a line
 
 
 class ProfileSync(NamedTuple):
-    """What was done to the profile: lines for the log, whether the file changed, sentences for the person."""
+    """What was done to the profile: whether the file changed, sentences for the person."""
 
-    entries: list[dict[str, Any]]
     changed: bool
     notes: list[str]
 
 
-UNCHANGED = ProfileSync([], False, [])
+UNCHANGED = ProfileSync(False, [])
 Own = Callable[[Sequence[str], str], bool]
 
 
@@ -211,7 +210,7 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
         asked = request("condense", f"{room}\n{prompt.data(PROFILE, redact(shown)[0])}")
         answered = objects(filled(model, asked, form), "lines") or []
     except ModelError as error:
-        return ProfileSync([], False, [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
+        return ProfileSync(False, [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
 
     def change(page: _Page) -> None:
         for entry in answered:
@@ -250,11 +249,11 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
                     return UNCHANGED
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
-                return ProfileSync([], False, [f"{PROFILE} says that it is read only, and is as it was"])
+                return ProfileSync(False, [f"{PROFILE} says that it is read only, and is as it was"])
             changed = folder.edit(PROFILE, edit)
     except (FilememError, UnicodeDecodeError) as error:
-        return ProfileSync([], False, [f"{PROFILE} is as it was: {error}"])
-    return ProfileSync([], bool(changed), notes)
+        return ProfileSync(False, [f"{PROFILE} is as it was: {error}"])
+    return ProfileSync(bool(changed), notes)
 
 
 def _own(log: ConsolidationLog) -> Own:
