@@ -10,6 +10,8 @@ from pathlib import Path
 
 import programs
 import pytest
+from reader import Reader
+from scripted_server import ScriptedServer
 
 from filemem import Store
 from filemem.files.passages import format_turn
@@ -44,15 +46,17 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", place], check=False)
 
 
-def filemem(disk: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
+def filemem(disk: Path, words: list[str], server: ScriptedServer) -> subprocess.CompletedProcess[str]:
     given = [
         {"EXPORT": str(disk.parent / "export.jsonl"), "REPORT": str(disk / "r.html")}.get(word, word) for word in words
     ]
-    return programs.filemem(*given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20")
+    env = programs.clean(**(server.environment | {"FILEMEM_TRUST": "1"} if words == ["consolidate"] else {}))
+    return programs.filemem(*given, "--store", disk / "store", "--user", "ann", "--today", "2026-11-20", env=env)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str]) -> None:
+def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str], server: ScriptedServer) -> None:
+    server.default = Reader(echo=True).step
     talk = {"messages": [{"role": "user", "content": "I painted a lamp."}, {"role": "assistant", "content": "Ah."}]}
     (disk.parent / "export.jsonl").write_text(json.dumps(talk))
     ann = Store(disk / "store").user("ann").folder
@@ -65,7 +69,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str]) 
     with open(disk / "filler", "wb", buffering=0) as filler:
         while room := shutil.disk_usage(disk).free:
             filler.write(b"\0" * room)
-    done = filemem(disk, words)
+    done = filemem(disk, words, server)
     assert done.returncode == 2, done.stdout + done.stderr
     told = [line for line in done.stderr.split("\n") if "No space left on device" in line]
     assert len(told) == 1 and str(disk) in told[0] and "make room on that disk" in told[0], done.stderr
@@ -75,4 +79,4 @@ def test_a_full_disk_is_named_and_nothing_is_lost(disk: Path, words: list[str]) 
             ann.read(place) == data for place in (path, f"archive/{path}") if os.path.exists(ann.absolute(place))
         )
     (disk / "filler").unlink()
-    assert filemem(disk, words).returncode == 0
+    assert filemem(disk, words, server).returncode == 0

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reader import Reader
 
 from filemem import Store, User
 from filemem.errors import FilememError
@@ -175,7 +176,7 @@ def test_while_what_was_said_becomes_facts(mara: Folder) -> None:
 
     def job(number: int) -> None:
         Transcript(mara, paths[number % FILES]).add("mara", f"I am allergic to food number {number}.", AT)
-        list(consolidation.run(mara, AT))
+        list(consolidation.run(mara, AT, Reader(echo=True, section="health")))
 
     done, _ = run(mara, [*paths, "profile.md"], job)
     assert done > 0

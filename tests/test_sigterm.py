@@ -49,7 +49,6 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 JOBS: dict[str, tuple[list[str], str]] = {  # the command, and where its files appear
     "compact": (["compact"], "archive/sessions"),
-    "consolidate": (["consolidate"], ".filemem/consolidated.jsonl"),
     "sweep": (["sweep"], "archive/facts"),
     "maintain": (["maintain"], "archive/sessions"),
     "import": (["import", "openai-jsonl", "EXPORT"], "sessions/2026"),
