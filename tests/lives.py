@@ -10,6 +10,8 @@ which prompt, and by what kind of model.
 import datetime as dt
 import hashlib
 import json
+import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -87,14 +89,19 @@ def replayed(root: Path, name: str) -> Read:
         assert len(server.requests) == len(steps), (name, len(server.requests), "requests, not", len(steps), head)
         sizes = [sum(len(str(one["content"])) for one in request.body["messages"]) for request in server.requests]
         shown = [request.body["messages"][-1]["content"] for request in server.requests]
-    assert all(digest(told) == one["asked"] for told, one in zip(shown, answers, strict=True)), (
+    assert all(digest(labelled(told)) == one["asked"] for told, one in zip(shown, answers, strict=True)), (
         "other requests: record anew"
     )
     return found._replace(requests=len(steps), tokens=sum(sizes) // 4)
 
 
+def labelled(request: str) -> str:
+    """What a request shows under a label, by which an answer names it: memories and turns."""
+    return "\n".join(line for line in request.split("\n") if re.match(r"M\d+ \(|\[\d+:\d+\]", line))
+
+
 def digest(text: str) -> str:
-    """What names a request."""
+    """What names a text."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -111,7 +118,11 @@ class Recorder:
         """The model's answer."""
         reply = self._model.ask(messages, tools, on_text)
         [call] = reply.calls
-        line = {"asked": digest(messages[-1]["content"]), "tool": call.name, "arguments": json.loads(call.arguments)}
+        line = {
+            "asked": digest(labelled(messages[-1]["content"])),
+            "tool": call.name,
+            "arguments": json.loads(call.arguments),
+        }
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
         return reply
@@ -120,7 +131,10 @@ class Recorder:
 if __name__ == "__main__":
     for wanted in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as place:
-            recorder = Recorder(OpenAIModel("agent", None, None, 3000), RECORDINGS / f"{wanted}.answers.jsonl")
+            recorder = Recorder(
+                OpenAIModel("agent", os.environ["OPENAI_BASE_URL"], os.environ.get("OPENAI_API_KEY"), 3000),
+                RECORDINGS / f"{wanted}.answers.jsonl",
+            )
             for applied in read(Path(place), wanted, recorder).done:
                 for one in applied.decisions:
                     print(one.action, one.claim.text, one.reason)

@@ -318,3 +318,22 @@ def test_whatever_a_model_answers_nothing_breaks(tmp_path_factory: pytest.TempPa
     reader.forget = [{"asked": answer, "lines": answer}]
     for done in consolidation.run(user, MAY, reader):
         assert all(one.action != "ADD" for one in done.decisions) or "iveinghent" in "".join(answer.split()).casefold()
+
+
+def test_one_fact_may_end_several_memories(user: Folder) -> None:
+    assert kept(
+        user, "I live in Ghent. The flat is up for sale.", GHENT, note("Nora's flat is up for sale.", "up for sale")
+    )
+    talk(user, JUNE, "We moved to Faro.")
+    moved = {"action": "supersede", "memory": ["M1", "M2"], "text": "Nora lives in [[Faro]].", "lines": ["1:6"]}
+    [one] = remembered(user, JUNE, Reader(lambda told: {**moved, "quote": "moved to Faro", "kind": "fact"}))
+    assert one.action == "SUPERSEDE" and len(one.replaces) == 2
+    assert [path for path in tree(user) if path.startswith("facts/")] == [one.path]
+
+
+def test_what_a_day_brings_stands_in_the_profile_where_the_model_says_so(user: Folder) -> None:
+    start = note(
+        "Nora starts at the archive on 1 June 2026.", "archive", kind="event", day="2026-06-01", section="work"
+    )
+    assert kept(user, "I start at the archive on 1 June.", start)
+    assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text

@@ -38,7 +38,8 @@ _FACT = {
     "type": "object",
     "properties": {
         "action": {"type": "string", "enum": [*_ACTIONS]},
-        "memory": {"type": "string", "description": "for update and supersede: the memory's label, such as M3"},
+        "memory": _LABELS
+        | {"description": "for update and supersede: the label of the memory, such as M3, or of several that end"},
         "text": _TEXT,
         "lines": _LABELS | {"description": "labels of all turns that it leans on"},
         "quote": {"type": "string", "description": "a few words of one of these turns, letter by letter"},
@@ -260,16 +261,15 @@ class Request:
             return claim, f"its quote {one_line(quote, 60)!r} stands in no turn that it cites"
         if not _same_script(text, [one for _, one in cited]):
             return claim, "it is not in its speaker's language"
-        target = str(entry.get("memory") or "").strip("[] ").upper()
-        if claim.action != ADD and target not in self.known:
-            return claim, f"it names the memory {target or '(none)'}, which was not shown"
+        if claim.action != ADD and (not claim.target or len(_labels(entry)) > 1 + len(claim.ends)):
+            return claim, f"it names the memory {', '.join(_labels(entry)) or '(none)'}, which was not shown"
         return claim, self._may_steer(claim, quote, cited)
 
     def _as_claim(self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], by: str) -> Claim:
         section = str(entry.get("section") or "")
         lesson = entry.get("kind") == "lesson" or section == "talk"
         event = entry.get("kind") == "event" and not lesson
-        target = self.known.get(str(entry.get("memory") or "").strip("[] ").upper())
+        targets = [self.known[label].path for label in _labels(entry) if label in self.known]
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
         certain = SURE if self._borne_out(text) else UNSURE
         day = max((one.day for _, one in cited), default=dt.date.min)
@@ -278,7 +278,8 @@ class Request:
             day=day,
             kind="lessons" if lesson else "facts",
             action=_ACTIONS.get(str(entry.get("action") or "add").lower(), ADD),
-            target=target.path if target else "",
+            target=targets[0] if targets else "",
+            ends=tuple(targets[1:]),
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
             origins=tuple((one.digest, digest(plain(text))) for _, one in cited) or (("", digest(plain(text))),),
             importance=max(1, min(10, whole(entry.get("importance")) or 5)),
@@ -288,7 +289,7 @@ class Request:
             said_by=ASSISTANT if machine else "",
             nature="event" if event else "",
             when=_iso(entry.get("day")) if event else None,
-            heading="" if machine or event else "talk" if lesson else section if section in HEADINGS else "",
+            heading="" if machine else "talk" if lesson else section if section in HEADINGS else "",
             retold_by=by,
             waits=lesson and any(session.imported for session, _ in cited),
         )
@@ -320,7 +321,7 @@ class Request:
             return
         labels = [str(label).strip("[] ") for label in _list(entry.get("lines"))]
         turns = [self.turns[label] for label in labels if label in self.turns]
-        memories = [self.known[label] for label in map(str.upper, _list(entry.get("memories"))) if label in self.known]
+        memories = [self.known[label] for label in _labels(entry, "memories") if label in self.known]
         asked = f"{session.path}:{one.line}"
         places = (f"{other.path}:{said.line}" for other, said in turns)
         yield ForgetRequest(asked, tuple(dict.fromkeys([*places, asked])), tuple(known.path for known in memories))
@@ -369,6 +370,11 @@ def _iso(value: Any) -> dt.date | None:
         return dt.date.fromisoformat(str(value)[:10])
     except ValueError:
         return None
+
+
+def _labels(entry: dict[str, Any], key: str = "memory") -> list[str]:
+    """The labels of memories that an entry names."""
+    return [label.strip("[] ").upper() for label in _list(entry.get(key))]
 
 
 def _list(value: Any) -> list[str]:

@@ -8,7 +8,7 @@ import datetime as dt
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
@@ -31,7 +31,8 @@ RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which 
 class Claim(NamedTuple):
     """Something told that may become a memory; `body` is what its file says where that is not `text`.
 
-    `action` and `target` are what its maker says is to be done: ADD, or UPDATE or SUPERSEDE the memory at that path.
+    `action` and `target` are what its maker says is to be done: ADD, or UPDATE or SUPERSEDE the memory at that path; `ends` are
+    further memories that hold no more because of it.
     `sources` are `path:line`, `origins` the digests of each turn and of the text; `said_by` is empty for what people said
     themselves. `nature` is `event` for what happens on the day `when` or has happened, empty for what stands; `heading` is the
     section of the profile that it goes under, if any; `retold_by` the model whose words these are; `waits`: only the person may
@@ -43,6 +44,7 @@ class Claim(NamedTuple):
     kind: str = "facts"
     action: str = ADD
     target: str = ""
+    ends: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     origins: tuple[tuple[str, str], ...] = ()
     importance: int = retention.IMPORTANCE
@@ -71,6 +73,7 @@ def claim_from_json(value: dict[str, Any]) -> Claim:
         "sources": tuple(value["sources"]),
         "origins": tuple((turn, said) for turn, said in value["origins"]),
         "tags": tuple(value.get("tags", ())),
+        "ends": tuple(value.get("ends", ())),
     })  # fmt: skip
 
 
@@ -222,9 +225,12 @@ class KnownMemories:
             if claim.action == SUPERSEDE:
                 return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
             return self._new(claim)
-        if claim.action == UPDATE and target.own and target.sources:
+        if claim.action == UPDATE and target.own and target.sources and not claim.ends:
             return self._updated(claim, target)
-        return self._new(claim, replacing=target)  # what a person wrote or asked for is kept as it is, superseded
+        further = [one for path in claim.ends if (one := self.at(path)) and not one.pinned and one.since <= claim.day]
+        return self._new(
+            claim, replacing=(target, *further)
+        )  # what a person wrote or asked for is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
         """It was told again: a further source, and on a further day more certain."""
@@ -244,14 +250,14 @@ class KnownMemories:
         self.put(new)
         return Decision(UPDATE, old.path, claim, reason, certain)
 
-    def _new(self, claim: Claim, reason: str = "", replacing: KnownMemory | None = None) -> Decision:
-        """A memory of its own, in the place of another perhaps."""
+    def _new(self, claim: Claim, reason: str = "", replacing: Sequence[KnownMemory] = ()) -> Decision:
+        """A memory of its own, in the place of others perhaps."""
         path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
         certain = round(claim.confidence * RAISED, 2) if reason else claim.confidence
-        if replacing:
-            self.drop(replacing.path)
+        for old in replacing:
+            self.drop(old.path)
         self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, certain, claim.sources))
-        replaced = (live(replacing.path),) if replacing else ()
+        replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, certain, replaced)
 
 

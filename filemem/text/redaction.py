@@ -20,9 +20,9 @@ from filemem.text import secret_numbers, tables
 from filemem.text.own_patterns import NONE, OwnPatterns
 
 API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE = "api key", "token", "private key", "password", "code"
-CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST = "card number", "bank account", "national id", "on request"
+CARD, ACCOUNT, NATIONAL_ID = "card number", "bank account", "national id"
 OWN = "own pattern"
-KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID, ON_REQUEST)
+KINDS = (API_KEY, TOKEN, PRIVATE_KEY, PASSWORD, CODE, CARD, ACCOUNT, NATIONAL_ID)
 
 _DONE = rf"\[redacted: (?:{'|'.join((*KINDS, OWN))})\]"
 
@@ -142,7 +142,6 @@ def _finders() -> tuple[tuple[str, tuple[str, ...], Find], ...]:
         *((kind, (), partial(_near, roles)) for roles, (kind, _) in _NEAR.items()),
         (ACCOUNT, (), secret_numbers.ibans),
         (CARD, (), secret_numbers.cards),
-        (ON_REQUEST, (*_words()["no"], *_words()["not-kept"]), _asked),
     )
 
 
@@ -364,12 +363,6 @@ _ITEM = re.compile(
     r"((?=[A-Za-z-]{0,11}\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{3,12}){0,8})(?![\w-])",
     re.ASCII,
 )
-_WINDOW = 400  # characters before and after a request in which its value is looked for
-_CLAUSE = re.compile(r"[.!?]\s|[。！？\n]")
-_ASKED = re.compile(
-    r"[\"“「'‘]([^\"”」'’\n\0]{2,80})[\"”」'’]|((?<![\w.])(?=[A-Za-z#*@_-]{0,24}\d)(?!\d?\d:\d\d)[\w#*@!$%&+./-]{1,80}[\w#*!])",
-    re.ASCII,
-)
 
 
 def _recovery_codes(text: str) -> Iterator[Span]:
@@ -382,28 +375,3 @@ def _recovery_codes(text: str) -> Iterator[Span]:
             if len(item[1]) >= 4 and not re.fullmatch(r"(?:19|20)\d\d", item[1]):
                 yield item.span(1)
             at = done = item.end()
-
-
-def _asked(text: str) -> Iterator[Span]:
-    """The values that a sentence asks not to keep: after its colon, else those before in it, else those of the one before it."""
-    done, many = 0, r"(?:\s{0,2}‹it›){0,4}"
-    end = r"(?=\s*(?:[.,;:!?)\]}…。，！？：；、\n\0]|$))"
-    request = rf"(?<![a-z])(?<!\bi can )(?<!\bwe can )(?:‹no›{many}\s{{0,2}}‹keep›{many}|‹not-kept›){end}"
-    for found in _pattern(request).finditer(text):
-        start, end_at = found.span()
-        if start < done:
-            continue
-        begin = max(done, start - _WINDOW)
-        begins = [begin, begin, *(match.end() for match in _CLAUSE.finditer(text, begin, start))]
-        windows = [(begins[-1], start), (begins[-2], begins[-1])]
-        if text.startswith((":", "："), end_at):
-            after = _CLAUSE.search(text, end_at + 2, end_at + _WINDOW)
-            windows.insert(0, (end_at, after.start() if after else end_at + _WINDOW))
-        for window in windows:
-            values = [
-                value for value in _ASKED.finditer(text, *window) if value[1] or len(re.findall(r"\d", value[2])) >= 2
-            ]
-            yield from (value.span(value.lastindex or 0) for value in values)
-            if values:
-                done = values[-1].end(values[-1].lastindex or 0)
-                break
