@@ -93,7 +93,7 @@ def test_there_are_four_tools_and_their_schemas_are_functions_of_the_openai_api(
 def test_the_arguments_are_those_of_the_design() -> None:
     told = {s["function"]["name"]: list(s["function"]["parameters"]["properties"]) for s in Toolbox.schemas}
     assert told == {
-        "grep": ["pattern", "path", "context", "offset"],
+        "grep": ["pattern", "path", "speaker", "context", "offset"],
         "search_files": ["query", "limit", "path", "speaker", "after", "before"],
         "open": ["path", "line", "lines"],
         "close": ["path"],
@@ -125,7 +125,7 @@ WRONG = [
     ("search_files", {"query": "a", "limit": 0}, "from 1 to 200"),
     ("open", {"path": "profile.md", "line": 10**5000}, "from 1 to"),
     ("open", '{"path": "profile.md", "line": ' + "9" * 5000 + "}", "no valid JSON"),
-    ("grep", {"pattern": "a", "glob": "*"}, "its arguments are pattern, path, context, offset"),
+    ("grep", {"pattern": "a", "glob": "*"}, "its arguments are pattern, path, speaker, context, offset"),
     ("open", {"path": "profile.md", "line\n": 1}, "its arguments are path, line, lines"),
     ("run_shell", {"command": "ls"}, "the tools are grep, search_files, open, close"),
     ("", {}, "the tools are grep"),
@@ -561,3 +561,62 @@ def test_in_a_file_too_large_to_rank_every_line_is_found_and_opened_by_its_numbe
         f"2777  {lines[2776]}",
         f"2778- {lines[2777]}",
     ]
+
+
+# -- grep, where the same is told more than once, and by whom --------------------------------------------------------
+
+FERRY = "sessions/2026/2026-08-03-0900-ferry.md"
+TOLD = {
+    FERRY: "- **Ann Vole** 09:00: My kayak is called Plover.\n  I paint it tomorrow, in ochre.\n"
+    "- **assistant** 09:01: A kayak called Plover, how nice!\n",
+    "facts/2026/2026-08-03-kayak.md": f"---\nsource: {FERRY}:1\n---\n\nAnn's kayak is called Plover.\n",
+    "summaries/2026/2026-08.md": f"## 2026-08-03-0900-ferry\n\n- **Ann Vole**: My kayak is called Plover. ({FERRY}:1)\n",
+}
+
+
+def test_grep_shows_a_fact_its_line_in_a_summary_and_its_turn_as_one_entry(root: Path, tools: Toolbox) -> None:
+    write(root, TOLD)
+    answer = tools.call("grep", {"pattern": "kayak"})
+    assert answer.startswith("4 lines in 3 of ")
+    assert [line for line in answer.split("\n") if "   1  " in line or "   2  " in line] == [
+        "   1  - **Ann Vole** 09:00: My kayak is called Plover. [also facts/2026/2026-08-03-kayak.md:5, "
+        "summaries/2026/2026-08.md:3]"
+    ]
+    assert "assistant** 09:01" in answer and answer.count("Plover") == 2
+    write(root, {f"archive/{FERRY}": TOLD[FERRY]})
+    (root / "ann" / FERRY).unlink()
+    assert tools.call("grep", {"pattern": "kayak"}).count("Plover") == 2
+
+
+def test_grep_finds_what_one_person_said_with_the_further_lines_of_it(root: Path, tools: Toolbox) -> None:
+    write(root, TOLD)
+    assert numbered(tools.call("grep", {"pattern": "plover|ochre", "speaker": "vole"})) == [(FERRY, 1), (FERRY, 2)]
+    assert numbered(tools.call("grep", {"pattern": "plover|ochre", "speaker": "assistant"})) == [(FERRY, 3)]
+    assert "nobody named Zed speaks" in tools.call("grep", {"pattern": "plover", "speaker": "Zed"})
+
+
+def test_grep_finds_a_day_that_only_the_brackets_name(root: Path, tools: Toolbox) -> None:
+    """As ISO 8601 writes it and in words, in English and Chinese; of a turn of another day than its file's too."""
+    late, chinese = "sessions/2026/2026-08-04-2350-late.md", "sessions/2026/2026-08-05-0800-划船.md"
+    write(root, {**TOLD, late: "- **Ann Vole** 23:50: Hm.\n- **Ann Vole** 2026-08-05 00:10: We sailed yesterday.\n"})
+    write(root, {chinese: "- **安** 08:00: 昨天去划船了。\n"})
+    for pattern in ("2026-08-04", "4 August", "4 August 2026", r"\b4 August\b"):
+        found = numbered(tools.call("grep", {"pattern": pattern}))
+        assert found == [(chinese, 1), (late, 2), (FERRY, 2)], pattern
+    assert numbered(tools.call("grep", {"pattern": "8月4日"})) == [(chinese, 1)]
+    assert numbered(tools.call("grep", {"pattern": "2025-08-04"})) == []
+
+
+def test_grep_shows_a_message_of_some_length_whole_and_says_once_how_to_see_more(root: Path, tools: Toolbox) -> None:
+    said = "The zebra " + "and so on, " * 40
+    write(root, {FERRY: f"- **Ann** 09:00: {said}end.\n" + f"- **Ann** 09:01: {said}{said}{said}\n" * 3})
+    answer = tools.call("grep", {"pattern": "zebra"})
+    assert f"{said}end.\n" in answer and answer.count("shows the first whole") == 1
+
+
+def test_what_was_left_out_is_counted_alike_whatever_the_limit(root: Path, tools: Toolbox) -> None:
+    write(root, {f"facts/2026/2026-02-{n:02}-z.md": f"Saw zebra number {n}.\n" for n in range(1, 28)})
+    for limit in (3, 9):
+        assert f"\n{27 - limit} weaker left out" in tools.call(
+            "search_files", {"query": "zebra number", "limit": limit}
+        )

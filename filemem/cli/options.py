@@ -104,6 +104,7 @@ model_option = click.option(
     "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
 )
 path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
+speaker_option = click.option("--speaker", metavar="NAME", help="Only what this person said.")
 after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
 before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
 _MANY = (

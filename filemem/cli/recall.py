@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from filemem.cli.common import complete_path, reader, split_line
-from filemem.cli.options import as_of_option, json_option, path_option
+from filemem.cli.options import as_of_option, json_option, path_option, speaker_option
 from filemem.cli.screen import colours, for_script, say_answer, say_dim, say_json, tell
 from filemem.errors import FilememError
 from filemem.files import episode, globs
@@ -24,11 +24,12 @@ WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; few
 @click.command("grep")
 @click.argument("pattern")
 @path_option
+@speaker_option
 @click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match.")
 @click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over.")
 @json_option
 @as_of_option
-def grep_command(pattern: str, path: str | None, context: int, offset: int) -> int:
+def grep_command(pattern: str, path: str | None, speaker: str | None, context: int, offset: int) -> int:
     r"""Find the lines that match a regular expression.
 
     Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
@@ -39,7 +40,14 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int) -> i
     """
     user = reader()
     page = 10**9 if for_script() or not colours() else 200
-    found = grep(user, _listed(user), pattern, path=path, context=context, offset=offset, page=page)
+    where, said_by = _listed(user), None
+    if speaker:
+        from filemem import index  # noqa: PLC0415  as below
+        from filemem.search import filters  # noqa: PLC0415  who speaks at all, which a grep for words need not know
+
+        where = index.of(user).corpus()
+        said_by = filters.said_by(where, speaker)
+    found = grep(user, where, pattern, path=path, said_by=said_by, context=context, offset=offset, page=page)
     if for_script():
         for line in found.lines:
             if line.matches:
@@ -49,6 +57,7 @@ def grep_command(pattern: str, path: str | None, context: int, offset: int) -> i
             say_dim(more)
         return 0 if found.total else 1
     asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
+    asked |= {"speaker": speaker} if speaker else {}
     asked |= {"context": context} if context else {}
     say_answer(user, answers.grepped(user, found, asked, whole=True))
     return 0 if found.total else 1

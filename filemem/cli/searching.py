@@ -6,7 +6,7 @@ import click
 
 from filemem import index
 from filemem.cli.common import chosen_day, now, reader, the_user
-from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option
+from filemem.cli.options import after_option, as_of_option, before_option, json_option, path_option, speaker_option
 from filemem.cli.screen import for_script, progress, put, say, say_answer, say_json
 from filemem.search import search_files
 from filemem.search.hits import Hit
@@ -18,7 +18,7 @@ from filemem.tools.toolbox import Toolbox
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show.")
 @path_option
-@click.option("--speaker", metavar="NAME", help="Only what this person said.")
+@speaker_option
 @after_option
 @before_option
 @click.option("--explain", is_flag=True, help="Show what made each passage's score.")

@@ -2,6 +2,7 @@
 
 from filemem.grep.lines import (
     GrepPage,
+    Line,
     Listed,
     Match,
     PlainFiles,
@@ -11,4 +12,4 @@ from filemem.grep.lines import (
     newest_first,
 )
 
-__all__ = ["GrepPage", "Listed", "Match", "PlainFiles", "example", "grep", "matches", "newest_first"]
+__all__ = ["GrepPage", "Line", "Listed", "Match", "PlainFiles", "example", "grep", "matches", "newest_first"]

@@ -4,8 +4,9 @@ A turn's line matches as the file has it, `- **Sam** 09:30: …`, or as the tool
 """
 
 import contextlib
+import datetime as dt
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from filemem.errors import FilememError, NotFound
@@ -21,6 +22,9 @@ PAGE = 50  # matching lines in one answer
 EXAMPLE = 20_000  # bytes of a file in which one is looked for
 _BEGINS = re.compile(r"[\^:]|\.(?![*+])|\\[AsSWDxuUN0]|\(\?(?!:)| (?![^\W\d_])")
 """What a pattern has that can match how the tools begin a turn and not how its file does."""
+_A_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d ?(?:of )?[A-Za-z]{3}|[A-Za-z]{3} ?\d|月")  # may a pattern name a day?
+_BRACKET = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
+NEAR = 62  # days between a line's own and one that stands in brackets behind its words
 MOST_HELD = 20_000_000  # characters of matching lines in one answer, however many lines are asked for
 
 
@@ -90,23 +94,27 @@ def grep(
     expression: str,
     *,
     path: str | None = None,
+    said_by: Callable[[str], bool] | None = None,
     context: int = 0,
     offset: int = 0,
     page: int = PAGE,
     current: CurrentConversation | None = None,
+    brackets: bool = False,
 ) -> GrepPage:
     """The matching lines from number `offset` on, `page` of them or as many as MOST_HELD is room for, with `context` lines
-    around each.
+    around each; of the turns `said_by` some alone; where `brackets` are shown behind words for a day, the days in them count.
 
     Raises PatternError, GlobError, and NotFound where `path` names no file.
     """
     compiled = pattern.compile_pattern(expression)
-    files, stats = _chosen(folder, listed, compiled, path)
+    days = _days_of(compiled) if brackets else []
+    files, stats = _chosen(folder, listed, compiled, path, days)
+    asked = _Sought(compiled, said_by, days, current)
     notes: list[str] = []
     held: list[Match] = []
     found: dict[str, int] = {}
     total = size = 0
-    for match in _matches(folder, compiled, stats, current, notes):
+    for match in _matches(folder, asked, stats, notes):
         if offset <= total < offset + page and size < MOST_HELD:
             held.append(match)
             size += len(match.text)
@@ -125,10 +133,44 @@ def grep(
 def matches(folder: Folder, listed: Listed, expression: str, *, path: str | None = None) -> list[Match]:
     """Every line that matches."""
     compiled = pattern.compile_pattern(expression)
-    return list(_matches(folder, compiled, _chosen(folder, listed, compiled, path)[1], None, []))
+    return list(_matches(folder, _Sought(compiled), _chosen(folder, listed, compiled, path, [])[1], []))
 
 
-def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None) -> tuple[int, list[Stat]]:
+class _Sought(NamedTuple):
+    """What lines are looked for."""
+
+    pattern: Pattern
+    said_by: Callable[[str], bool] | None = None
+    days: Sequence[dt.date] = ()
+    current: CurrentConversation | None = None
+
+    def is_near(self, path: str) -> bool:
+        """Is a file of a time from which words may lead to one of the days?"""
+        return _is_near(path, self.days)
+
+
+def _days_of(compiled: Pattern) -> list[dt.date]:
+    """The days that a pattern names."""
+    text = compiled.text.replace("\\b", " ")
+    if not _A_DAY.search(text):
+        return []
+    from filemem.text import dates  # noqa: PLC0415  whose patterns take as long to import as a grep to run
+
+    mentions = dates.mentioned(text, dt.date(2000, 12, 31))
+    return [one.span.start for one in mentions if one.span.start == one.span.end and not one.relative]
+
+
+def _is_near(path: str, days: Iterable[dt.date]) -> bool:
+    """Is a file of a day about one of these, the year aside?"""
+    when = when_of(path)
+    return when is not None and any(
+        abs((when.date.timetuple().tm_yday - day.timetuple().tm_yday + 182) % 365 - 182) <= NEAR for day in days
+    )
+
+
+def _chosen(
+    folder: Folder, listed: Listed, compiled: Pattern, path: str | None, days: Sequence[dt.date]
+) -> tuple[int, list[Stat]]:
     """How many files are asked for, and those of them that may match, newest first, archived ones last.
 
     Raises NotFound where `path` names none.
@@ -138,6 +180,8 @@ def _chosen(folder: Folder, listed: Listed, compiled: Pattern, path: str | None)
     if wanted and not files:
         raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
     likely = listed.files_with(compiled.literals)
+    if likely is not None and days:
+        likely = {**likely, **{stat.path: stat for stat in listed.listing() if _is_near(stat.path, days)}}
     stats = [
         stat for stat in (listed.listing() if likely is None else likely.values()) if not wanted or wanted(stat.path)
     ]
@@ -162,48 +206,76 @@ def example(folder: Folder, listed: Listed, path: str | None) -> str:
     return ""
 
 
-def _matches(
-    folder: Folder, compiled: Pattern, stats: list[Stat], current: CurrentConversation | None, notes: list[str]
-) -> Iterator[Match]:
+def _matches(folder: Folder, asked: _Sought, stats: list[Stat], notes: list[str]) -> Iterator[Match]:
     """Every matching line in the order of the files; what could not be read goes into `notes`."""
     last = None
-    for found in compiled.search(_lines(folder, compiled, stats, current, notes)):
+    for found in asked.pattern.search(_lines(folder, asked, stats, notes)):
         if found != last:  # a line may match in several ways that it is shown in
             path, number, line = last = found
             yield Match(path, number, line, is_archived(path))
 
 
 def _lines(
-    folder: Folder, compiled: Pattern, stats: Iterable[Stat], current: CurrentConversation | None, notes: list[str]
+    folder: Folder, asked: _Sought, stats: Iterable[Stat], notes: list[str]
 ) -> Iterator[tuple[tuple[str, int, str], str]]:
-    """The lines of the files that may match, each with its path and number; a turn's also as the tools show it."""
-    begins = _BEGINS.search(compiled.text)
+    """The lines of the files that may match, each with its path and number; a turn's also as the tools show it, and one with a
+    word for a day with that day behind it."""
+    begins, current = _BEGINS.search(asked.pattern.text), asked.current
     for stat in stats:
         last = current.line - 1 if current and current.path == stat.path else None
+        near = asked.is_near(stat.path)
         try:
-            for number, line in _lines_of(folder, compiled, stat):
+            for number, line, day in _spoken(_lines_of(folder, asked, stat), asked, stat.path):
                 if last is not None and number > last:
                     break
                 yield (stat.path, number, line), line
                 for shown in as_shown(line) if begins and line.startswith("- **") else ():
                     yield (stat.path, number, line), shown
+                if near and day and (dated := _with_days(line, day)) != line:
+                    yield (stat.path, number, line), dated
         except reading.NotText:
             notes.append(f"{stat.path} is no text file and was passed over.")
         except FilememError as error:
             notes.append(f"{stat.path} was passed over: {error}")
 
 
-def _lines_of(folder: Folder, compiled: Pattern, stat: Stat) -> Iterable[tuple[int, str]]:
+def _spoken(lines: Iterable[tuple[int, str]], asked: _Sought, path: str) -> Iterator[tuple[int, str, dt.date | None]]:
+    """The lines of the speakers asked for, each with the day from which its words count."""
+    when, speaker = when_of(path), ""
+    day = when.date if when and not when.month else None
+    if asked.said_by is None and not asked.days:
+        yield from ((number, line, day) for number, line in lines)
+        return
+    for number, line in lines:
+        if head := TURN_HEAD.match(line):
+            speaker = head[1]
+            with contextlib.suppress(ValueError):
+                day = dt.date.fromisoformat(head[2]) if head[2] else day
+        elif line and not line.startswith("  "):
+            speaker = ""
+        if asked.said_by is None or (speaker and asked.said_by(speaker)):
+            yield number, line, day
+
+
+def _with_days(line: str, day: dt.date) -> str:
+    """A line with the days in brackets that the tools show, each as it is shown and as ISO 8601 writes it."""
+    from filemem.text import dates  # noqa: PLC0415  as above
+
+    def both(bracket: re.Match[str]) -> str:
+        found = [one.span.start for one in dates.mentioned(bracket[0], day) if one.span.start == one.span.end]
+        return " ".join([bracket[0], *(f"[{one}] [{one.day} {one:%B %Y}]" for one in found)])
+
+    return _BRACKET.sub(both, dates.annotate(line, day))
+
+
+def _lines_of(folder: Folder, asked: _Sought, stat: Stat) -> Iterable[tuple[int, str]]:
     """A file's lines, numbered; none where its text as a whole, or a piece of a large one, cannot hold a match."""
+    compiled, every = asked.pattern, asked.said_by is not None or asked.is_near(stat.path)
     if stat.size > LARGEST:
-        return reading.lines(
-            folder,
-            stat.path,
-            pattern.LONGEST_LINE,
-            worth=lambda piece: _may_match(compiled, piece),
-        )
+        worth = None if every else (lambda piece: _may_match(compiled, piece))
+        return reading.lines(folder, stat.path, pattern.LONGEST_LINE, worth=worth)
     text = reading.text(stat.path, folder.read(stat.path))
-    return enumerate(reading.split(text), 1) if _may_match(compiled, text) else ()
+    return enumerate(reading.split(text), 1) if asked.is_near(stat.path) or _may_match(compiled, text) else ()
 
 
 def _may_match(compiled: Pattern, text: str) -> bool:

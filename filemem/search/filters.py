@@ -67,14 +67,14 @@ def asked(folder: Folder, corpus: Corpus, path: str | None, speaker: str | None,
         return wanted is None or wanted(entry.path)
 
     if wanted is None and days is None:
-        return Asked(None, corpus.files, _speakers(corpus, speaker), None)
+        return Asked(None, corpus.files, speakers(corpus, speaker), None)
     files = sum(map(test, corpus.entries()))
     if wanted and not any(wanted(entry.path) for entry in corpus.entries()):
         raise NotFound(globs.no_match_message(path or "", folder.nearest(path or "")))
-    return Asked(test, files, _speakers(corpus, speaker), days)
+    return Asked(test, files, speakers(corpus, speaker), days)
 
 
-def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
+def speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
     """The numbers of the speakers that a name means: the whole name, else any word of it, or of a Chinese one any part."""
     if speaker is None:
         return None
@@ -89,6 +89,13 @@ def _speakers(corpus: Corpus, speaker: str | None) -> frozenset[int] | None:
             f"nobody named {one_line(speaker)} speaks in these memories; the speakers are {one_line(known)}."
         )
     return frozenset(found)
+
+
+def said_by(corpus: Corpus, speaker: str | None) -> Callable[[str], bool] | None:
+    """Is a name that of the speaker asked for? None where none is."""
+    found = speakers(corpus, speaker)
+    names = {terms.fold(corpus.speaker_names[number]) for number in found or ()}
+    return None if found is None else lambda name: terms.fold(name) in names
 
 
 def bounds(after: str | None, before: str | None, today: dt.date) -> tuple[int, int] | None:

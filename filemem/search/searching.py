@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Hit", "search_files"]
 
-MOST, MARGIN = 70, 20  # passages looked at where no limit is given; and beyond twice a limit, for those left out
+MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
 FUSED = 400  # passages ranked by words, and as many by meaning, of which both make the score
 _GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
@@ -71,7 +71,7 @@ def search_files(
     named = days.named(query, anchor, today, corpus)
     parsed = _with_names(question.parse(query, corpus.speaker_names, named.spans, named.pieces), query, corpus)
     parsed = parsed._replace(voices=question.IF_ASKED) if speaker else parsed
-    most, meaning = 2 * limit + MARGIN if limit else MOST, None if by_words else _Meaning(index, corpus, query)
+    most, meaning = max(MOST, 2 * (limit or 0) + MARGIN), None if by_words else _Meaning(index, corpus, query)
     reader = Reader(index, corpus, parsed, today, current)
     hits = _hits(reader, parsed, asked, most, meaning)
     inside, outside, of_days = days.sorted_out(hits, named, bare=parsed.has_no_content_words)

@@ -11,11 +11,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from filemem.errors import FilememError
-from filemem.files import journal
+from filemem.files import journal, sections
 from filemem.files.folder import Folder
-from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, when_of
+from filemem.files.memory import LARGEST, SPOKEN, FileDate, Memory, is_archived, kind_of, live, when_of
 from filemem.files.passages import TURN_HEAD, Passage
-from filemem.grep import GrepPage, reading
+from filemem.grep import GrepPage, Line, reading
 from filemem.text import tokens
 from filemem.text.plain import escape_controls, one_line
 
@@ -28,12 +28,14 @@ WHOLE_LINE = 20_000  # characters shown of a line that is opened alone
 UNCLIPPED = 1_000_000  # characters shown of a line to a person
 LONGEST_LEAD = 160  # characters shown of the turn that a passage leans on
 LONGEST_TITLE = 100  # characters shown of a note's title
-LONG, AROUND = 400, 60  # characters of a line, of a longer one grep shows so many on each side of a match
+LONG, AROUND = 500, 60  # characters of a line, of a longer one grep shows so many on each side of a match
+LEAST_CUT = 200  # characters that are worth the line that says how to see them
 MOST_FILES = 15  # of which grep says how many lines match
 GREP_TOKENS = 4000  # in one answer of grep
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 LIMITS = (10, 20, 40, 80, 200)  # of a search, of which an answer names the next
 SUPERSEDED = "superseded by"
+_CITED = re.compile(r"(?:archive/)?sessions/[^\s\"',:\[\]]+:\d+")
 KEPT_BACK = "[kept back, as it was asked to be forgotten]"
 
 
@@ -183,8 +185,11 @@ def grepped(folder: Folder, found: GrepPage, asked: dict[str, Any], *, whole: bo
     """The lines that grep found, by file, newest first: for a model those within GREP_TOKENS, with their days; else the
     `whole`, as the files have them."""
     counted = f"{_count(found.total, 'line')} in {_count(len(found.by_file), '', of=found.files)}"
-    shown, following = _lines_within(folder, found, whole=whole)
+    shown, following, cut = _lines_within(folder, found, whole=whole)
     out = [f"{counted}{_archived(found.archived_files)}", *shown, *found.notes]
+    if cut:
+        call = next_call("open", {"path": cut.path, "line": cut.line, "lines": 1})
+        out.append(f"… marks what was left out of long lines; {call} shows the first whole.")
     if following:
         more = next_call("grep", {**asked, "offset": following})
         out += [_by_file(found)] if len(found.by_file) > 1 else []
@@ -218,14 +223,48 @@ def _around(text: str, places: list[tuple[int, int]]) -> str:
     return kept if end >= len(text) else f"{kept} …"
 
 
-def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int]:
-    """The lines that fit, under their files' headings, one match at least; and the offset of the next, 0 at the end."""
+def _told_again(folder: Folder, found: GrepPage) -> dict[tuple[str, int], list[tuple[str, int]]]:
+    """The lines of a fact, its line in a summary and its turn, of which the first is shown and the others are named with it."""
+    ends = {f"{live(line.path)}:{line.line}": line for line in found.lines}
+    group = {key: key for key in ends}  # by line, the first that tells the same
+
+    for key, line in ends.items():
+        for other in _retold(folder, line.path, line.text, line.line):
+            first, last = sorted((group[key], group.get(other, group[key])), key=list(ends).index)
+            group = {one: first if its == last else its for one, its in group.items()}
+    out: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    for key, first in group.items():
+        top = (ends[first].path, ends[first].line)
+        if key != first:
+            out.setdefault(top, []).append((ends[key].path, ends[key].line))
+    return out
+
+
+def _retold(folder: Folder, path: str, text: str, line: int) -> list[str]:
+    """The places, as `path:line` of live files, that a line of a fact or a summary tells again."""
+    kind = kind_of(path)
+    if kind in ("facts", "lessons"):
+        with contextlib.suppress(FilememError):
+            return [live(cited) for cited in _CITED.findall(folder.read(path, HEAD).decode(errors="replace"))]
+    bullet = sections.parse(text, path, line) if kind == "summaries" else None
+    return [f"{live(bullet.path)}:{number}" for number in bullet.lines] if bullet else []
+
+
+def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list[str], int, Line | None]:
+    """The lines that fit, under their files' headings, one match at least; the offset of the next, 0 at the end; and the first
+    that is shown in part. For a model what tells the same is one."""
     out: list[str] = []
-    path, spent, matched, skipped, days = "", 0, 0, False, None
+    alone = whole or not all(line.matches for line in found.lines)
+    again = {} if alone else _told_again(folder, found)
+    folded = {place for others in again.values() for place in others}
+    path, spent, matched, skipped, days, cut = "", 0, 0, False, None, None
     for shown in found.lines:
         full = spent > GREP_TOKENS
+        if (shown.path, shown.line) in folded:
+            matched += 1
+            continue
         if full and shown.matches:
-            return out, found.offset + matched
+            return out, found.offset + matched, cut
         if full:
             skipped = True
             continue
@@ -237,12 +276,15 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
             out.append("      …")
         long = days is not None and shown.matches and len(shown.text) > LONG
         kept = _around(shown.text, found.pattern.places(shown.text)) if long else shown.text
+        kept = kept if len(shown.text) - len(kept) > LEAST_CUT else shown.text
+        cut = cut or (shown if kept != shown.text else None)
         text = days.shown(kept, shown.line) if days else line_text(kept, None, path, shown.line)
-        text += _clipped(len(shown.text), path, shown.line, 1) if kept != shown.text else ""
+        if others := again.get((shown.path, shown.line)):
+            text += f" [also {', '.join(f'{other}:{line}' for other, line in others)}]"
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
         spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
         matched += shown.matches
-    return out, found.next_offset
+    return out, found.next_offset, cut
 
 
 def _count(number: int, noun: str, of: int | None = None) -> str:

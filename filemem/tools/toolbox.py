@@ -12,7 +12,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.grep import example, grep
-from filemem.search import search_files
+from filemem.search import filters, search_files
 from filemem.text.plain import escape_controls, one_line
 from filemem.tools import answers
 
@@ -67,13 +67,29 @@ class Toolbox:
         }
         return tools[name](**checked)
 
-    def _grep(self, pattern: str, path: str | None = None, context: int = 0, offset: int = 0) -> str:
+    def _grep(
+        self, pattern: str, path: str | None = None, speaker: str | None = None, context: int = 0, offset: int = 0
+    ) -> str:
         corpus = index.of(self._folder).corpus()
-        found = grep(self._folder, corpus, pattern, path=path, context=context, offset=offset, current=self.current)
+        found = grep(
+            self._folder,
+            corpus,
+            pattern,
+            path=path,
+            said_by=filters.said_by(corpus, speaker),
+            context=context,
+            offset=offset,
+            current=self.current,
+            brackets=True,
+        )
         self.hits = found.total
         if not found.total and (line := example(self._folder, corpus, path)):
             found.notes.append(answers.line_like(line))
-        return answers.grepped(self._folder, found, {"pattern": pattern, **_given(path=path, context=context or None)})
+        return answers.grepped(
+            self._folder,
+            found,
+            {"pattern": pattern, **_given(path=path, speaker=speaker, context=context or None)},
+        )
 
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
