@@ -161,7 +161,6 @@ def test_a_fact_superseded_here_and_edited_there_is_one_memory(machines: list[Fo
     """In the archive, with the edit and what replaced it, though git sees no move in a text so short."""
     one, two = machines
     path = User(one).remember("Mara lives in Porto.", today=START.date()).path
-    job(one, "Remember", path)
     synced(one), synced(two)
     change(two, path, two.read(path).decode().replace("Mara lives in Porto.\n", text))
     new, paths = supersede(one, path, "Mara lives in Faro.")

@@ -35,7 +35,6 @@ COMMANDS = [
     ["status"],
     ["restore"],
     ["forget", "--yes"],
-    ["blame"],
     ["list"],
     ["grep", "."],
     ["search", CANARY, "--path"],

@@ -270,10 +270,8 @@ def test_what_stands_in_the_way_is_said_before_anything_is_touched(mara: Folder,
 
 
 def fact(user: Folder, text: str) -> str:
-    """A fact, committed; its place on disk."""
-    path = User(user).remember(text, today=START.date()).path
-    commit(user, f"Remember: {text}", path)
-    return user.absolute(path)
+    """A fact, remembered and so committed; its place on disk."""
+    return user.absolute(User(user).remember(text, today=START.date()).path)
 
 
 def purged(user: Folder, *named: str) -> str:
