@@ -132,7 +132,8 @@ def test_a_git_that_is_killed_in_the_middle_leaves_nothing_either(tmp_path: Path
     script = (
         f'#!/bin/sh\ncase " $* " in *" $KILLED "*) rm "$0" && ln -s {real} "$0"; kill -9 $$;; esac\nexec {real} "$@"\n'
     )
-    for number, call in enumerate(("update-index", "write-tree", "--literally", "update-ref", "gc")):
+    calls = "commit fast-import fetch update-ref --literally update-index gc".split()
+    for number, call in enumerate(calls):
         again = copied(store, tmp_path / str(number))
         git_once = tmp_path / "bin/git"
         git_once.unlink(missing_ok=True)

@@ -174,7 +174,8 @@ def purge(history: History, found: DeletionPlan, *, everything: bool = False) ->
         before = _refs(repository)
         how = "--quiet --force --no-tags --update-head-ok --no-write-fetch-head --no-auto-maintenance --prune".split()
         repository.run("fetch", *how, copy, "+refs/*:refs/*", timeout=LONG)
-        moved = sorted(ref for ref, oid in before.items() if _refs(repository).get(ref) != oid)
+        after = _refs(repository)
+        moved = sorted(ref for ref, oid in before.items() if after.get(ref) != oid)
         for ref in moved:
             if ref.startswith("refs/remotes/"):  # its old history is the remote's, not here to be known by
                 repository.ask("update-ref", "--no-deref", "-d", ref)

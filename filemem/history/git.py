@@ -426,6 +426,7 @@ class Repository(Git):
                 held.enter_context(safe.lock(place, _WAIT))
                 if os.path.getsize(place):
                     self._free(os.path.getmtime(place))
+                self._clear()
                 with open(place, "w") as file:  # until the end of this
                     file.write("at work\n")
                 held.callback(os.truncate, place, 0)
@@ -434,6 +435,13 @@ class Repository(Git):
             except OSError as error:
                 raise GitError(f"{self.folder} cannot be written ({error.strerror}).") from None
             yield
+
+    def _clear(self) -> None:
+        """Delete what writes here left that were killed."""
+        for left in glob.glob(f"{glob.escape(self.folder)}/{safe.OURS}*"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - os.path.getmtime(left) > safe.CUT_OFF:
+                    os.unlink(left)
 
     def _free(self, since: float) -> None:
         for _ in range(40):
