@@ -1,15 +1,15 @@
-"""How much of the evidence one search brings, and how long it takes, beside other tools on the conversations of LoCoMo.
+"""How much of the evidence one search brings, and how long it takes, beside other tools on the same conversations.
 
-    python benchmarks/peers.py LOCOMO.json [--engines filemem fts5 bm25s tantivy basic-memory reme]
+    python benchmarks/peers.py [SET or LOCOMO.json] [--engines filemem fts5 bm25s tantivy basic-memory reme]
         [--python basic-memory=PYTHON reme=PYTHON]
 
-LOCOMO.json is the benchmark's own file (github.com/snap-research/locomo) or a part of it. Each conversation becomes a
-folder of Markdown files, one a session, which each engine takes in by itself; then every question of categories 1 to 4
-whose evidence is named is asked as it stands. A question's recall is the share of its evidence that stands in the first
-500 or 2,000 tokens (4 characters each) of the answer; a turn counts when the first 120 letters and digits of its text stand
-there in one piece, whatever is in square brackets aside. Every engine runs in a process of its own, conversation by
-conversation in turn, so that a busy machine slows all; a query is timed in process, without start-up. `--python` names the
-interpreter that has a peer's package, where it is not this one. Needs no network and no model.
+A set is one of `real.py`'s: assistant (the default, which comes with the project), locomo, locomo-zh, lifebench. Each person's
+conversations become a folder of Markdown files, one a session, which each engine takes in by itself; then every question whose
+evidence is known is asked as it stands. A question's recall is the share of its evidence that stands in the first 500 or 2,000
+tokens (4 characters each) of the answer; a turn counts when the first 120 letters and digits of its text stand there in one
+piece, whatever is in square brackets aside. Every engine runs in a process of its own, person by person in turn, so that a
+busy machine slows all; a query is timed in process, without start-up. `--python` names the interpreter that has a peer's
+package, where it is not this one. Needs no network and no model.
 
 fts5 (porter, words ORed), bm25s and tantivy (both with Snowball stems) are given the turns and answer with them, best first.
 basic-memory (text mode) names notes; its JSON has a passage of each, and `+ notes` is what an agent has read after opening
@@ -19,7 +19,6 @@ the notes in that order, which no one counts as a call here. ReMe answers with p
 import argparse
 import asyncio
 import collections
-import datetime as dt
 import importlib
 import json
 import os
@@ -34,7 +33,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filemem import User, index
+import real
+
+from benchmarks.answers import marks
+from benchmarks.table import grid
+from filemem import Store
 
 BUDGETS = (500, 2_000)  # tokens
 MOST = 400  # turns in an answer of an engine that only ranks
@@ -45,75 +48,36 @@ STOP = frozenset(
     "will with i you he she we his her my your me him them do does did what when where who whom which why how has have had "
     "would could should can been were from about".split()
 )
-_EVIDENCE = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")
-
-Asked = Callable[
-    [str], list[str]
-]  # a question, and the answers to measure: what was said, and what can be read after it
+Asked = Callable[[str], list[str]]  # a question's answers to measure: what was said, and what can be read after it
 
 
 class Said(NamedTuple):
-    """A turn, and where it stands."""
+    """A turn, and the file that it stands in."""
 
-    id: str
     path: str
-    line: int
     speaker: str
     text: str
 
 
 class Talk(NamedTuple):
-    """One conversation as files and turns, and what is asked about it: questions with the ids of their evidence."""
+    """One person's conversations as files and turns, and what is asked: questions with the texts of their evidence."""
 
     name: str
     files: dict[str, str]
     turns: list[Said]
-    questions: list[tuple[str, list[str]]]
+    questions: list[tuple[str, tuple[str, ...]]]
 
 
-# -- the conversations ---------------------------------------------------------------------------------------------
-
-
-def talks(path: str) -> Iterator[Talk]:
-    """The conversations of a file of LoCoMo."""
-    for sample in json.loads(Path(path).read_text(encoding="utf-8")):
-        talk = Talk(sample["sample_id"], {}, [], [])
-        conversation = sample["conversation"]
-        keys = (key for key in conversation if re.fullmatch(r"session_\d+", key) and conversation[key])
-        for key in sorted(keys, key=lambda key: int(key.split("_")[1])):
-            when = dt.datetime.strptime(conversation[key + "_date_time"].strip(), "%I:%M %p on %d %B, %Y")
-            _session(talk, int(key.split("_")[1]), when, conversation[key])
-        known = {said.id for said in talk.turns}
-        for asked in sample["qa"]:
-            found = (f"D{session}:{int(turn)}" for one in asked["evidence"] for session, turn in _EVIDENCE.findall(one))
-            evidence = sorted(set(found) & known)
-            if evidence and asked["category"] != 5:  # the adversarial ones have no answer to find
-                talk.questions.append((asked["question"], evidence))
-        yield talk
-
-
-def _session(talk: Talk, number: int, when: dt.datetime, turns: list[dict[str, Any]]) -> None:
-    """Add a session's file and turns."""
-    path = f"sessions/{when:%Y}/{when:%Y-%m-%d-%H%M}-session-{number}.md"
-    lines = ["---", f"date: {when.isoformat()}", "---", "", f"# Conversation of {when:%d %B %Y}", ""]
-    for turn in turns:
-        caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-        text = " ".join(f"{turn.get('text') or ''}{caption}".split())
-        lines.append(f"- **{turn['speaker']}** {when:%H:%M}: {text}")
-        talk.turns.append(Said(turn["dia_id"], path, len(lines), turn["speaker"], text))
-    talk.files[path] = "\n".join(lines) + "\n"
-
-
-def write(root: Path, files: dict[str, str]) -> None:
-    """Write files below a folder."""
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-
-
-def letters(text: str) -> str:
-    """Letters and digits only; what stands in square brackets (captions, annotations) does not count."""
-    return re.sub(r"[\W_]+", "", re.sub(r"\[[^\[\]\n]*\]", "", text).lower())
+def talks(name: str) -> Iterator[Talk]:
+    """The people of a set."""
+    for person in real.people(name):
+        files = {path: text for one in person.sessions for path, text in real.files([one]).items()}
+        turns = [
+            Said(path, turn.speaker, " ".join(turn.text.split()))
+            for path, one in zip(files, person.sessions, strict=True)
+            for turn in one.turns
+        ]
+        yield Talk(person.name, files, turns, [(asked.text, asked.evidence) for asked in person.questions])
 
 
 # -- engines, each in a process of its own -------------------------------------------------------------------------
@@ -121,7 +85,7 @@ def letters(text: str) -> str:
 
 def ranked(turns: list[Said], places: list[int]) -> list[str]:
     """Turns as an answer, best first."""
-    return ["\n".join(f"{s.path}:{s.line}: {s.speaker}: {s.text}" for s in (turns[place] for place in places[:MOST]))]
+    return ["\n".join(f"{s.path}: {s.speaker}: {s.text}" for s in (turns[place] for place in places[:MOST]))]
 
 
 def words(question: str) -> list[str]:
@@ -131,10 +95,10 @@ def words(question: str) -> list[str]:
 
 
 def filemem(talk: Talk, root: Path) -> Asked:
-    """One call of `search_files`."""
-    user = importlib.import_module("filemem").Store(root.parent).user(root.name).folder
-    index.of(user).corpus()
-    tools = User(user).tools()
+    """One call of `search_files`; the index is made before."""
+    user = Store(root.parent).user(root.name)
+    user.search_files("what is there?", limit=1)
+    tools = user.tools()
     return lambda question: [tools.call("search_files", {"query": question})]
 
 
@@ -244,7 +208,7 @@ def serve(engine: str, root: Path) -> None:
     """Take in the conversation described on standard input, ask its questions, and print what came of it as JSON."""
     given = json.load(sys.stdin)
     talk = Talk(given[0], given[1], [Said(*said) for said in given[2]], given[3])
-    write(root, talk.files)
+    real.write(root, talk.files)
     start = time.perf_counter()
     ask = globals()[engine.replace("-", "_")](talk, root)
     taken_in = time.perf_counter() - start
@@ -261,40 +225,31 @@ def serve(engine: str, root: Path) -> None:
 
 
 class Tally:
-    """What one engine did so far: for each reading of its answers and each budget the recall of every question, the
-    tokens, the seconds of every query, and those of taking in."""
+    """What one engine did so far: by reading of its answers the recall at each budget and the tokens of every question; the
+    seconds of every query, and those of taking in."""
 
     def __init__(self) -> None:
-        self.recall: dict[tuple[int, int], list[float]] = collections.defaultdict(list)
+        self.found: dict[int, list[tuple[float, ...]]] = collections.defaultdict(list)
         self.took: list[float] = []
-        self.sizes: dict[int, list[float]] = collections.defaultdict(list)
         self.taken_in = 0.0
-        self.empty = 0
 
     def add(self, talk: Talk, came: dict[str, Any]) -> None:
-        """Count the answers about one conversation."""
-        start = {said.id: letters(said.text)[:120] for said in talk.turns}
+        """Count the answers about one person."""
         self.taken_in += came["taken_in"]
         self.took += came["took"]
         for (_, evidence), answers in zip(talk.questions, came["answers"], strict=True):
-            self.empty += not answers[0].strip()
             for reading, answer in enumerate(answers):
-                self.sizes[reading].append(len(answer) / 4)
-                for budget in BUDGETS:
-                    seen = letters(answer[: 4 * budget])
-                    found = sum(bool(start[one]) and start[one] in seen for one in evidence)
-                    self.recall[reading, budget].append(found / len(evidence))
+                recall = (100 * (marks.shown(answer[: 4 * budget], evidence) or 0.0) for budget in BUDGETS)
+                self.found[reading].append((*recall, len(answer) / 4))
 
-    def rows(self, engine: str, ours: float) -> Iterator[str]:
-        """The table's rows; `ours` is filemem's median seconds a query."""
+    def rows(self, engine: str, ours: float) -> Iterator[list[str]]:
+        """The table's rows; `ours` is the first engine's median seconds a query."""
         median = statistics.median(self.took)
-        for reading in sorted({reading for reading, _ in self.recall}):
-            shares = " | ".join(f"{100 * statistics.mean(self.recall[reading, budget]):.1f}" for budget in BUDGETS)
-            shares += f" | {statistics.mean(self.sizes[reading]):,.0f}"
-            times = f"{1000 * median:.2f} | {1000 * statistics.mean(self.took):.2f} | {median / ours:.1f} ×"
-            whole = f"{self.taken_in:.1f} | {self.taken_in + sum(self.took):.1f}"
-            rest = f"{times} | {whole} | {self.empty}" if not reading else " | | | | | "
-            yield f"| {engine}{' + notes' if reading else ''} | {shares} | {rest} |"
+        for reading, found in self.found.items():
+            *shares, size = (statistics.mean(column) for column in zip(*found, strict=True))
+            times = [f"{1000 * median:.2f}", f"{median / ours:.1f} ×", f"{self.taken_in:.1f}"]
+            name = f"{engine}{' + notes' if reading else ''}"
+            yield [name, *(f"{share:.1f}" for share in shares), f"{size:,.0f}", *(times if not reading else [""] * 3)]
 
 
 def asked(engine: str, python: str, talk: Talk) -> dict[str, Any]:
@@ -311,7 +266,7 @@ def asked(engine: str, python: str, talk: Talk) -> dict[str, Any]:
 def main() -> None:
     """Read the arguments; measure, or serve as an engine."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", nargs="?", help="the benchmark's file")
+    parser.add_argument("set", nargs="?", default="assistant", help="a set, or LoCoMo's own file")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--python", nargs="+", default=[], metavar="ENGINE=PYTHON", help="interpreters of engines")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
@@ -321,7 +276,7 @@ def main() -> None:
         return
     pythons = dict(pair.split("=", 1) for pair in given.python)
     tallies = {engine: Tally() for engine in given.engines}
-    for talk in talks(given.locomo):
+    for talk in talks(given.set):
         for engine in list(tallies):
             try:
                 tallies[engine].add(talk, asked(engine, pythons.get(engine, sys.executable), talk))
@@ -329,13 +284,8 @@ def main() -> None:
                 print(f"{engine} does not run here: {error}", file=sys.stderr)
                 del tallies[engine]
     ours = statistics.median(next(iter(tallies.values())).took)
-    print(
-        "| engine | @500 | @2,000 | tokens an answer | median ms | mean ms | beside the first | s to take in | s with all "
-        "questions | empty |"
-    )
-    print("| --- " * 10 + "|")
-    for engine, tally in tallies.items():
-        print("\n".join(tally.rows(engine, ours)))
+    rows = [row for engine, tally in tallies.items() for row in tally.rows(engine, ours)]
+    print(grid("engine|@500|@2,000|tokens an answer|median ms|beside the first|s to take in", rows))
 
 
 if __name__ == "__main__":

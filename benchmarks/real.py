@@ -1,85 +1,91 @@
-"""Stores of real conversations for measuring speed: LoCoMo's as one user, repeated, and LifeBench's year of phone records.
+"""The sets of real and of written conversations, as `answers/data.py` reads them, laid out as files for the other programs.
 
-The data sets are not part of the project; see docs/benchmarks.md.
+`assistant` is part of the project; `locomo`, `locomo-zh` and `lifebench` are looked for in ../shared/data, and a path is read.
 """
 
 import datetime as dt
-import json
 import random
 import re
-from collections.abc import Iterator
+import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.answers import data
+from benchmarks.answers.data import Question, Session
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent.parent / "shared" / "data"
 USER = "ann"  # as in `generate`
 APART = 37  # days from one copy of the conversations to the next
 
 
-class Session(NamedTuple):
-    """A conversation's day, what tells it from others of that day, and its turns: who, when, what."""
+class Person(NamedTuple):
+    """Whose conversations these are, and what is asked about them: questions whose evidence is known."""
 
-    start: dt.datetime
     name: str
-    turns: list[tuple[str, str, str]]
+    sessions: list[Session]
+    questions: list[Question]
 
 
-def locomo(path: Path, copies: int) -> tuple[list[Session], list[str]]:
-    """The sessions of all conversations, so many times over, each time on other days and with the names shuffled; and the
-    questions to the first."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    once = [session for number, sample in enumerate(found) for session in _sessions(number, sample["conversation"])]
-    names = sorted({speaker for session in once for speaker, _, _ in session.turns})
-    chance = random.Random(1)
-    sessions = list(once)
+def people(name: str, folder: Path = DATA) -> list[Person]:
+    """The people of a set, or of a file. Raises SystemExit where it is not there."""
+    files = [Path(name) if name.endswith(".json") else folder / f"{name}-dev.json"]
+    if name == "assistant":
+        files = sorted((HERE / "assistant").glob("*.json"))
+    found = []
+    for file in files:
+        if not file.is_file():
+            raise SystemExit(f"skipped: {file} is not there; docs/benchmarks.md says what it holds.")
+        bench = data.lifebench(str(file))  # reads LoCoMo's form, too
+        for one in bench.histories.values():
+            asked = [q for q in bench.questions if q.history == one.name and q.answerable and q.evidence]
+            found.append(Person(one.name, one.load(), asked))
+    return found
+
+
+def as_one(found: list[Person], copies: int = 1) -> list[Session]:
+    """Everybody's sessions as one user's, so many times over, each time on other days and with the names shuffled."""
+    once = [one._replace(id=f"{number}-{one.id}") for number, who in enumerate(found) for one in who.sessions]
+    names = sorted({turn.speaker for session in once for turn in session.turns})
+    chance, sessions = random.Random(1), list(once)
     for copy in range(1, copies):
         others = dict(zip(names, chance.sample(names, len(names)), strict=True))
         sessions += [_renamed(session, copy, others) for session in once]
-    return sessions, [asked["question"] for sample in found for asked in sample["qa"] if asked["category"] != 5]
-
-
-def lifebench(path: Path) -> tuple[list[Session], list[str]]:
-    """A session a day, and the questions."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    sessions = [
-        Session(
-            dt.datetime.fromisoformat(day["date"]),
-            "phone",
-            [(kind, time, said) for _, kind, time, said in day["turns"]],
-        )
-        for day in found["sessions"]
-    ]
-    return sessions, [asked["text"] for asked in found["questions"]]
-
-
-def write(sessions: list[Session], store: Path) -> None:
-    """Lay the sessions out as design.md says."""
-    for session in sessions:
-        start = session.start
-        clock = f"-{start:%H%M}" if start.time() != dt.time.min else ""
-        path = store / USER / "sessions" / f"{start:%Y}" / f"{start:%Y-%m-%d}{clock}-{session.name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [f"- **{speaker}**{f' {time}' if time else ''}: {said}\n" for speaker, time, said in session.turns]
-        path.write_text("".join(["---\n", f"date: {start.isoformat()}\n", "---\n\n", *lines]), encoding="utf-8")
-
-
-def _sessions(number: int, conversation: dict[str, Any]) -> Iterator[Session]:
-    """The sessions of one of LoCoMo's conversations."""
-    for key, turns in conversation.items():
-        if re.fullmatch(r"session_\d+", key) and turns:
-            start = dt.datetime.strptime(conversation[f"{key}_date_time"], "%I:%M %p on %d %B, %Y")
-            yield Session(start, f"{number}-{key.replace('_', '-')}", [_turn(turn, start) for turn in turns])
-
-
-def _turn(turn: dict[str, Any], start: dt.datetime) -> tuple[str, str, str]:
-    caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-    return turn["speaker"], f"{start:%H:%M}", " ".join((turn["text"] + caption).split())
+    return sessions
 
 
 def _renamed(session: Session, copy: int, others: dict[str, str]) -> Session:
     """A session on another day, with other names."""
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, others))})\b")
+    later = dt.timedelta(APART * copy)
     turns = [
-        (others[speaker], time, pattern.sub(lambda found: others[found[0]], said))
-        for speaker, time, said in session.turns
+        turn._replace(
+            speaker=others[turn.speaker], text=pattern.sub(lambda one: others[one[0]], turn.text), at=turn.at + later
+        )
+        for turn in session.turns
     ]
-    return Session(session.start + dt.timedelta(APART * copy), f"{copy}-{session.name}", turns)
+    return Session(f"{copy}-{session.id}", session.at + later, turns)
+
+
+def files(sessions: list[Session]) -> dict[str, str]:
+    """Each session as a file of Markdown, by its path under the user's folder."""
+    found = {}
+    for session in sessions:
+        at = session.at
+        clock = f"-{at:%H%M}" if at.time() != dt.time.min else ""
+        name = re.sub(r"[\W_]+", "-", session.id)
+        lines = [f"---\ndate: {at.isoformat()}\n---\n\n# Conversation of {at:%d %B %Y}\n"]
+        for turn in session.turns:
+            when = f" {turn.at:%H:%M}" if turn.at.time() != dt.time.min else ""
+            lines.append(f"- **{turn.speaker}**{when}: {' '.join(turn.text.split())}")
+        found[f"sessions/{at:%Y}/{at:%Y-%m-%d}{clock}-{name}.md"] = "\n".join(lines) + "\n"
+    return found
+
+
+def write(root: Path, texts: dict[str, str]) -> None:
+    """Write files below a folder."""
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")

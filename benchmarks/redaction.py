@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.table import grid
 from filemem.text.redaction import redact
 
 ALPHABETS = {
@@ -77,11 +78,11 @@ def right(sample: Sample) -> bool:
     return all(at in gone or not sample.text[at].isalnum() for start, end in sample.secrets for at in range(start, end))
 
 
-def row(name: str, lines: list[Sample]) -> str:
+def row(name: str, lines: list[Sample]) -> list[str]:
     """The sums of one set."""
     secrets = [right(line) for line in lines if line.kind != ALIKE]
     alike = [right(line) for line in lines if line.kind == ALIKE]
-    return f"| {name} | {sum(secrets)} of {len(secrets)} | {len(alike) - sum(alike)} of {len(alike)} |"
+    return [name, f"{sum(secrets)} of {len(secrets)}", f"{len(alike) - sum(alike)} of {len(alike)}"]
 
 
 def main() -> None:
@@ -90,8 +91,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="the lines that came out wrong, too")
     options = parser.parse_args()
     sets = samples()
-    print("\n".join(["| set | secrets taken out | look-alikes taken out |", "| --- | --- | --- |"]))
-    print("\n".join(row(name, lines) for name, lines in sets.items()))
+    print(grid("set|secrets taken out|look-alikes taken out", [row(name, lines) for name, lines in sets.items()]))
     for sample in (one for lines in sets.values() for one in lines if options.missed):
         if not right(sample):
             print(sample.kind, repr(sample.text), "->", repr(redact(sample.text)[0]))

@@ -38,7 +38,11 @@ from filemem.files.memory import Memory
 from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
+from filemem.history import History, set_up
+from filemem.history.sync import sync
+from filemem.history.undo import undo
 from filemem.importers import import_file
+from filemem.jobs import maintenance
 from filemem.remembering.remembering import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -93,6 +97,20 @@ def _forgotten(user: Folder) -> None:
     deletion.apply(user, deletion.plan(user, "Hannah"), AT)
 
 
+def _undone(user: Folder) -> None:
+    """Take back the sweep that `_fill_git` has done, unless a killed run has come so far."""
+    commit = Path(user.store).with_name("commit").read_text()
+    try:
+        undo(History(user), commit, AT)
+    except FilememError as error:
+        if "nothing left" not in str(error):
+            raise
+
+
+def _synced(user: Folder) -> None:
+    sync(History(user), str(Path(user.store).with_name("remote")), AT)
+
+
 JOBS: dict[str, Callable[[Folder], object]] = {
     "a first turn": _turn("Hello, I painted the boat.", ""),
     "a turn": _turn("I painted the boat."),
@@ -103,15 +121,18 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "restore turns": lambda user: saved_over.put_back(user, NEW),
     "import": _imported,
     "forget": _forgotten,
+    "undo": _undone,
+    "sync": _synced,
 }
+IN_GIT = ("undo", "sync")  # begin in a store that is kept in git
 APPENDS = ("a first turn", "a turn", "a long turn")  # done again, these say it twice
 
 
 @contextlib.contextmanager
 def _stores() -> Iterator[Path]:
-    """A folder, in memory where the system has one, with the store `begin` in it."""
+    """A folder, in memory where the system has one, with the store `begin/store` in it."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as name:
-        _fill(Path(name, "begin"))
+        _fill(Path(name, "begin/store"))
         yield Path(name)
 
 
@@ -125,6 +146,31 @@ def _fill(root: Path) -> None:
     Transcript(user, NEW).add("Ann", "A turn that an editor saves over.", AT)
     Path(user.absolute(NEW)).write_bytes(before)
     list(indexes.of(user).corpus().entries())
+
+
+def _git(where: Path, *arguments: str) -> str:
+    """What a git command of a person's prints."""
+    person = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-C", str(where)]
+    done = subprocess.run(["git", *person, *arguments], check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def _fill_git(place: Path) -> None:
+    """The same store in git, the name of its last commit, a sweep, and a remote to which another machine has added a turn."""
+    store = place / "store"
+    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "XDG_CONFIG_HOME": str(place / "config")}
+    os.environ |= none | {"FILEMEM_TRUST": "1"}  # no settings of this machine, and its copies are trusted
+    _fill(store)
+    set_up(str(store), "ann", AT)
+    _git(place, "clone", "--quiet", "--bare", "store", "remote")
+    _git(place, "clone", "--quiet", "remote", "other")
+    with open(place / "other/ann" / NEW, "a") as file:
+        file.write("- **Ann** 10:02: From another machine: the boat is called Heron.\n")
+    _git(place / "other", "commit", "--quiet", "--all", "--message", "Elsewhere")
+    _git(place / "other", "push", "--quiet")
+    shutil.rmtree(place / "other")
+    maintenance.sweep(Store(store).user("ann").folder, AT)
+    (place / "commit").write_text(_git(store, "rev-parse", "HEAD"))
 
 
 def memories(root: Path) -> dict[str, bytes]:
@@ -195,16 +241,26 @@ def _spread(changes: int, most: int) -> list[int]:
     return list(range(1, changes + 1, step))
 
 
+def _begun(job: str) -> str:
+    """The name of the folder with the store in which a job begins."""
+    return "git" if job in IN_GIT else "begin"
+
+
+def _left_in_git(store: Path) -> str:
+    return _git(store, "status", "--porcelain") if (store / ".git").exists() else ""
+
+
 def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]], found: Counter[str]) -> None:
     """Have a job fail at each point, look at what is left, do it again, and compare with an undisturbed run."""
-    begin = memories(folder / "begin")
+    first = folder / _begun(job)
+    begin = memories(first / "store")
     undisturbed = folder / f"{job}-undisturbed"
-    shutil.copytree(folder / "begin", undisturbed)
-    JOBS[job](Store(undisturbed).user("ann").folder)
-    wanted = memories(undisturbed)
+    shutil.copytree(first, undisturbed)
+    JOBS[job](Store(undisturbed / "store").user("ann").folder)
+    wanted, uncommitted = memories(undisturbed / "store"), _left_in_git(undisturbed / "store")
     for limit, then in points:
-        store = folder / "attempt"
-        shutil.copytree(folder / "begin", store)
+        store = folder / "attempt/store"
+        shutil.copytree(first, store.parent)
         status, _ = attempted(store, job, limit, then)
         found["done"] += 1
         found[_ENDS.get(status, "broke")] += 1
@@ -214,20 +270,21 @@ def _tried(folder: Path, job: str, points: list[tuple[int, Callable[[], None]]],
         gone += lost(begin, after, job)
         found["lost"] += bool(gone)
         same = not lost(wanted, after, job) if job in APPENDS else told(after) == told(wanted)
-        unfinished = not same
+        unfinished = not same or _left_in_git(store) != uncommitted
         found["not finished"] += unfinished
         if gone or unfinished:
             print(f"  {job} at change {limit}: {gone[:2] or sorted(after.keys() ^ wanted.keys())[:4] or 'other bytes'}")
-        shutil.rmtree(store)
+        shutil.rmtree(store.parent)
 
 
-def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]]) -> Counter[str]:
-    """Each job failing at up to `most` of its changes; `then` gives what happens at the point with a number, from 0."""
+def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]], jobs: tuple[str, ...]) -> Counter[str]:
+    """Jobs failing at up to `most` of their changes; `then` gives what happens at the point with a number, from 0."""
     found = Counter[str]()
     with _stores() as folder:
-        for job in JOBS:
-            shutil.copytree(folder / "begin", folder / "count")
-            _, changes = attempted(folder / "count", job, -1, killed)
+        _fill_git(folder / "git")
+        for job in jobs:
+            shutil.copytree(folder / _begun(job), folder / "count")
+            _, changes = attempted(folder / "count/store", job, -1, killed)
             shutil.rmtree(folder / "count")
             points = [(limit, then(number)) for number, limit in enumerate(_spread(changes, most))]
             _tried(folder, job, points, found)
@@ -237,12 +294,12 @@ def _failing_everywhere(most: int, then: Callable[[int], Callable[[], None]]) ->
 
 def kills() -> Counter[str]:
     """Each job killed with SIGKILL right before a write, rename, link, unlink, mkdir, truncation, fsync or creating open."""
-    return _failing_everywhere(KILLS, lambda _: killed)
+    return _failing_everywhere(KILLS, lambda _: killed, tuple(JOBS))
 
 
 def errors() -> Counter[str]:
     """Each job with an error of the system at one such call."""
-    return _failing_everywhere(12, lambda number: failing(ERRORS[number % 3]))
+    return _failing_everywhere(12, lambda number: failing(ERRORS[number % 3]), tuple(JOBS))
 
 
 # -- full disks --------------------------------------------------------------------------------------------------
@@ -252,7 +309,7 @@ def full_disks() -> Counter[str]:
     """Each job on a file system with next to no room, then with room again."""
     found = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        for job in JOBS:
+        for job in [job for job in JOBS if job not in IN_GIT]:  # a repository has no room there
             for room in ROOM:
                 if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", name], check=False).returncode:
                     return found
@@ -324,7 +381,7 @@ def writers() -> Counter[str]:
     place; how many turns were acknowledged, saved over, noticed, and are there once they were put back."""
     found = Counter[str]()
     with _stores() as folder:
-        root, end = folder / "begin", time.monotonic() + WRITING
+        root, end = folder / "begin/store", time.monotonic() + WRITING
         shared = Path(Store(root).user("ann").folder.absolute(NEW))
         other = Path(Store(root).user("ann").folder.absolute("sessions/2026/2026-09-17-1105-the-eel.md"))
         paths = [NEW, NEW, NEW, "sessions/2026/2026-09-17-1105-the-eel.md", "", ""]
@@ -363,7 +420,7 @@ def index() -> Counter[str]:
     found, dice = Counter[str](), random.Random(7)
     words = "loom eel kiln boat wool owl ferry Harwich Tom Ida Ghent Bruges".split()
     with _stores() as folder:
-        root = folder / "begin"
+        root = folder / "begin/store"
         user = Store(root).user("ann").folder
         for number in range(ROUNDS):
             _changed_by_hand(Path(user.root), dice, words, number)
@@ -412,7 +469,7 @@ def paths() -> Counter[str]:
     """Paths put together of what leads out, given to each tool and to the interface; another user's canary must never show."""
     found, dice = Counter[str](), random.Random(11)
     with _stores() as folder:
-        root = folder / "begin"
+        root = folder / "begin/store"
         Store(root).user("bob").folder.create("profile.md", "canary of Bob\n")
         user = Store(root).user("ann").folder
         ann = Path(user.root)

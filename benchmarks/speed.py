@@ -1,22 +1,20 @@
-"""How fast searching, grepping and indexing are, beside other tools on the same files, as ratios of medians.
+"""How fast searching, grepping, indexing and starting are, beside other tools on the same files, as ratios of medians.
 
-    python benchmarks/speed.py [--data FOLDER] [--files 1000 10000] [--folder FOLDER]
+    python benchmarks/speed.py [--data FOLDER] [--files 1000 10000] [--folder FOLDER] [--starts 31]
 
 First on real text, where the data sets are there: LoCoMo's conversations as one user, once, ten and forty times over (with
-other dates and shuffled names), and LifeBench's year of phone records. Then on generated stores of so many files.
+other dates and shuffled names), and LifeBench's year of phone records. Then on generated stores of so many files. With
+--starts, only whole commands on the sample store, so many times each.
 
-It prints one table of either, in milliseconds, in brackets how many times as long filemem takes as its peer: under 1 it is
-faster. Peers that are not installed (rg; the packages bm25s, tantivy) are left out and named. With 1,000 and 10,000 files it
-takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and its peer in turn, so that a busy machine
-slows both; searches, all in this process, are timed by the processor's clock. FTS5 is given Chinese as pairs of characters, as
-it cuts none itself; cutting them is not counted.
+It prints one table of each, in milliseconds, in brackets how many times as long filemem takes as its peer: under 1 it is
+faster. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
+its peer in turn, so that a busy machine slows both; searches, all in this process, are timed by the processor's clock. FTS5
+is given Chinese as pairs of characters, as it cuts none itself; cutting them is not counted.
 """
 
 import argparse
 import contextlib
 import datetime as dt
-import importlib
-import importlib.util
 import itertools
 import math
 import os
@@ -36,6 +34,7 @@ from typing import Any
 import generate
 import real
 
+from benchmarks.table import grid
 from filemem.files.folder import Folder
 from filemem.grep import grep
 from filemem.index import Index
@@ -116,9 +115,8 @@ class Table:
     def print(self) -> None:
         """Print all of it, and begin another."""
         if self._columns:
-            print(f"\n| ms | beside | {' | '.join(self._columns)} |\n| --- | --- |{' --- |' * len(self._columns)}")
-        for (what, beside), cells in self._rows.items():
-            print(f"| {what} | {beside} | {' | '.join(cells.get(name, '') for name in self._columns)} |", flush=True)
+            rows = [[*what, *(cells.get(name, "") for name in self._columns)] for what, cells in self._rows.items()]
+            print("\n" + grid("|".join(["ms", "beside", *self._columns]), rows), flush=True)
         self._columns, self._rows = [], {}
 
 
@@ -178,34 +176,6 @@ class Fts5:
         return self.database.execute(ranked, (match,)).fetchall()
 
 
-def bm25s_search(root: str) -> Callable[[list[str]], object]:
-    """A search by bm25s over the turns."""
-    bm25s = importlib.import_module("bm25s")
-    retriever = bm25s.BM25()
-    retriever.index(bm25s.tokenize(list(turns(root)), show_progress=False), show_progress=False)
-    return lambda words: retriever.retrieve([words], k=20, show_progress=False)
-
-
-def tantivy_search(root: str) -> Callable[[list[str]], object]:
-    """A search by tantivy over the turns."""
-    tantivy = importlib.import_module("tantivy")
-    schema = tantivy.SchemaBuilder()
-    schema.add_text_field("text", stored=True, tokenizer_name="en_stem")
-    index = tantivy.Index(schema.build())
-    writer = index.writer()
-    for line in turns(root):
-        writer.add_document(tantivy.Document(text=line))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-
-    def search(words: list[str]) -> object:
-        hits = searcher.search(index.parse_query(" ".join(words), ["text"]), 20).hits
-        return [searcher.doc(address) for _, address in hits]
-
-    return search
-
-
 def indexing(root: str, scratch: str) -> Fts5:
     """The first index, its size and the memory it took."""
     fts5 = Fts5(root, os.path.join(scratch, "fts5.db"))
@@ -224,30 +194,18 @@ def indexing(root: str, scratch: str) -> Fts5:
 
 def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
     """Warm searches: the first half of the questions is asked before, the others once; the median seconds of processor of one."""
-    index = Index(Folder(root, generate.USER))
-    peers: list[tuple[str, Callable[[list[str]], object]]] = [("FTS5 query, words ORed", fts5.search)]
-    for name, made in (("bm25s", bm25s_search), ("tantivy", tantivy_search)):
-        if importlib.util.find_spec(name):
-            peers.append((name, made(root)))
-        else:
-            TABLE.cell("search_files, warm, median", name, "not installed")
+    index, clock, beside = Index(Folder(root, generate.USER)), time.process_time, "FTS5 query, words ORed"
     before, asked = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     for question in before:
         search_files(index, question, today=TODAY)
-    times: dict[str, list[float]] = {}
-    clock = time.process_time
+    ours, theirs = [], []
     for question in asked:
         words = re.findall(r"\w+", question)
-        ours = seconds(lambda: search_files(index, question, today=TODAY), clock)  # noqa: B023
-        times.setdefault("", []).append(ours)
-        for name, search in peers:
-            times.setdefault(name, []).append(seconds(lambda: search(words), clock))  # noqa: B023
+        ours.append(seconds(lambda: search_files(index, question, today=TODAY), clock))  # noqa: B023
+        theirs.append(seconds(lambda: fts5.search(words), clock))  # noqa: B023
     TABLE.cell("memory at the peak of the searches, MB", "", f"{measured(_SEARCH, root, *asked)[1]:,.0f}")
-    ours = times.pop("")
-    for name, theirs in times.items():
-        TABLE.row("search_files, warm, median", name, statistics.median(ours), statistics.median(theirs))
-    late = [statistics.quantiles(each, n=20)[-1] for each in (ours, times["FTS5 query, words ORed"])]
-    TABLE.row("the same, 95th percentile", "FTS5 query, words ORed", *late)
+    TABLE.row("search_files, warm, median", beside, statistics.median(ours), statistics.median(theirs))
+    TABLE.row("the same, 95th percentile", beside, *(statistics.quantiles(each, n=20)[-1] for each in (ours, theirs)))
     return statistics.median(ours)
 
 
@@ -330,12 +288,14 @@ def measure(files: int, folder: str) -> float:
     return took
 
 
-def measure_real(name: str, sessions: list[real.Session], asked: list[str], folder: str) -> None:
-    """Measure a store of real conversations."""
+def measure_real(name: str, found: list[real.Person], copies: int, folder: str) -> None:
+    """Measure a store of real conversations, so many times over."""
+    sessions = real.as_one(found, copies)
+    asked = [question.text for person in found for question in person.questions]
     TABLE.column(f"{name}: {len(sessions):,} sessions, {sum(len(session.turns) for session in sessions):,} turns")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        real.write(sessions, Path(scratch, "store"))
         root = os.path.join(scratch, "store", real.USER)
+        real.write(Path(root), real.files(sessions))
         fts5 = indexing(root, scratch)
         searching(root, fts5, random.Random(2).sample(asked, min(4 * QUERIES, len(asked))))
         starting(root, asked[0])
@@ -345,23 +305,46 @@ def measure_real(name: str, sessions: list[real.Session], asked: list[str], fold
 
 def real_text(data: Path, folder: str) -> None:
     """Measure on the data sets that are there."""
-    locomo, lifebench = data / "locomo-dev.json", data / "lifebench-dev.json"
-    for path in (locomo, lifebench):
-        if not path.is_file():
-            print(f"\n{path.name}: skipped, as it is not in {data}.", flush=True)
-    for copies in (1, 10, 40) if locomo.is_file() else ():
-        measure_real(f"LoCoMo × {copies}", *real.locomo(locomo, copies), folder)
-    if lifebench.is_file():
-        measure_real("LifeBench", *real.lifebench(lifebench), folder)
+    for name, copies in (("locomo", (1, 10, 40)), ("lifebench", (1,))):
+        try:
+            found = real.people(name, data)
+        except SystemExit as skipped:
+            print(f"\n{skipped}", flush=True)
+            continue
+        for count in copies:
+            measure_real(f"{name} × {count}", found, count, folder)
+
+
+COMMANDS = ["--help"], ["grep", "oolong"], ["list"], ["search", "what tea?"], ["chat", "-m", "What tea?"]
+
+
+def commands(runs: int) -> None:
+    """Whole commands on the sample store, each run followed by one that only imports click; the index is made before."""
+
+    def run(*program: str) -> None:
+        subprocess.run([sys.executable, "-c", *program], cwd=folder, capture_output=True, check=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(Path(__file__).resolve().parents[1] / "memory_store", Path(folder, "memory_store"))
+        TABLE.column("the sample store")
+        for command in COMMANDS:
+            run(_GREP, *command)
+            took = in_turn(lambda: run(_GREP, *command), lambda: run("import click"), runs)  # noqa: B023
+            TABLE.row(f"`filemem {' '.join(command)}`", "import click", *took)
+    TABLE.print()
 
 
 def main() -> None:
     """Read the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="where the data sets are")
+    parser.add_argument("--data", type=Path, default=real.DATA, help="where the data sets are")
     parser.add_argument("--files", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the generated stores")
     parser.add_argument("--folder", help="where stores are made and kept; a temporary one otherwise")
+    parser.add_argument("--starts", type=int, metavar="RUNS", help="only whole commands, so many times each")
     given = parser.parse_args()
+    if given.starts:
+        commands(given.starts)
+        return
     with contextlib.ExitStack() as stack:
         folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory())
         real_text(given.data, folder)

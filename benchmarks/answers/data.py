@@ -212,7 +212,8 @@ def elements(path: str, step: int = 1 << 20) -> Iterator[tuple[dict[str, Any], i
 
 
 def lifebench(path: str) -> Bench:
-    """LifeBench: its LoCoMo-shaped file, or one person flattened to {name, sessions: [{date, turns}], questions}.
+    """LifeBench: its LoCoMo-shaped file, or one person flattened to {name, sessions: [{date, turns}], questions}, as
+    `benchmarks/assistant` has them too.
 
     A flattened question whose answer is a letter has lost the choices that it was asked with, and is not counted.
     """
@@ -230,7 +231,7 @@ def lifebench(path: str) -> Bench:
     for number, one in enumerate(life["questions"]):
         choice = bool(re.fullmatch("[A-H]+", one["answer"])) and not re.search(r"\bA[.、:．]", one["text"])
         kind = "choices lost" if choice else one["kind"]
-        gold = tuple(text[id] for id in one["gold"] if id in text)
+        gold = tuple(text[id] for id in one.get("gold", one.get("evidence", ())) if id in text)
         id = f"{name}/{number}"
         questions.append(Question(id, name, one["text"], one["answer"], kind, last, counted=not choice, evidence=gold))
     return Bench({name: held(name, sessions)}, questions, {})

@@ -115,11 +115,6 @@ HOW = (
 YEAR = dt.timedelta(days=365)
 
 
-def remembered(user: User, last: dt.datetime) -> None:
-    """Facts and a profile of what was said, without a model."""
-    user.consolidate(at=last)
-
-
 def compacted(user: User, last: dt.datetime) -> None:
     """A year later: everything summarised, and what has faded put into the archive."""
     compact(user.folder, (last + YEAR).astimezone(), None, older_than=0)
@@ -193,8 +188,7 @@ SYSTEMS: dict[str, Adapter | Absent] = {
     "full-context": full_context,
     "bm25": bm25,
     "filemem": filemem,
-    "filemem-consolidated": functools.partial(filemem, jobs=(remembered,)),
-    "filemem-compacted": functools.partial(filemem, jobs=(remembered, compacted)),
+    "filemem-compacted": functools.partial(filemem, jobs=(compacted,)),
     "filemem-vectors": functools.partial(filemem, jobs=(embedded,), settings=Path(SETTINGS).read_text(encoding="utf-8"))
     if SETTINGS
     else Absent("ANSWERS_EMBEDDINGS names no file with filemem's `embeddings:` setting"),

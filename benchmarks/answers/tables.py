@@ -16,6 +16,7 @@ from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
 from benchmarks.answers.costs import QUESTIONS, Prices, Spent, grader, mean, spent
 from benchmarks.answers.costs import expected as expecting
 from benchmarks.answers.systems import SYSTEMS, Absent
+from benchmarks.table import grid
 
 DRAWS = 1000
 MARKS = ("paper", "strict", "exact", "f1", "patterns", "evidence")
@@ -140,16 +141,6 @@ def _refusals(run: Run, answerable: bool) -> str:
     return _percent([one.marks.get("refused", 0.0) for one in run.asked if one.answerable == answerable])
 
 
-def _row(cells: Iterable[object]) -> str:
-    return f"| {' | '.join(str(cell) for cell in cells)} |"
-
-
-def _grid(head: str, rows: list[list[object]]) -> str:
-    """A Markdown table."""
-    names = head.split("|")
-    return "\n".join([_row(names), _row(["---"] * len(names)), *map(_row, rows)])
-
-
 def answers(found: list[Run]) -> str:
     """How well the systems answered."""
     rows: list[list[object]] = []
@@ -159,7 +150,7 @@ def answers(found: list[Run]) -> str:
         refusals = [_refusals(run, False), _refusals(run, True)]
         rows.append([run.label, run.system, counted, *marks[:2], agreement(run), *marks[2:], *refusals])
     head = "task|system|questions|judge, paper's rule|judge, strict|agree, % (kappa)|exact|F1|patterns|evidence shown"
-    return _grid(f"{head}|refused: no answer known|refused: answer known", rows)
+    return grid(f"{head}|refused: no answer known|refused: answer known", rows)
 
 
 def costs(found: list[Run], prices: Prices) -> str:
@@ -185,7 +176,7 @@ def costs(found: list[Run], prices: Prices) -> str:
         )
     head = "task|system|tokens in|tokens out|of them memory|calls|tool calls|seconds|s to take in|judges' tokens"
     day = f", {prices.as_of}" if prices.as_of else ""
-    return _grid(f"{head}|$ per 1,000, answers{day}|$ per 1,000, judges|$ whole task", rows)
+    return grid(f"{head}|$ per 1,000, answers{day}|$ per 1,000, judges|$ whole task", rows)
 
 
 def expected(found: list[Run], prices: Prices, searches: int | None) -> str:
@@ -197,7 +188,7 @@ def expected(found: list[Run], prices: Prices, searches: int | None) -> str:
         rows.append([run.label, run.system, f"{count:,}", *(f"{count * a:,.2f} + {count * b:,.2f}" for a, b in money)])
     head = f"task|system|questions|{'|'.join(prices.models)}"
     often = "as often as was measured" if searches is None else f"{searches} times a question"
-    return f"Dollars for answers + for judging, prices of {prices.as_of}, tools called {often}.\n\n{_grid(head, rows)}"
+    return f"Dollars for answers + for judging, prices of {prices.as_of}, tools called {often}.\n\n{grid(head, rows)}"
 
 
 def kinds(found: list[Run]) -> str:
@@ -214,7 +205,7 @@ def kinds(found: list[Run]) -> str:
                 if "paper" in one.marks or one.failed:
                     by[one.kind].append(one.marks.get("paper", 0.0))
             rows.append([run.system, *(_percent(by[kind]) for kind in every)])
-        out.append(_grid("|".join([label, *(f"{kind} ({sizes[kind]})" for kind in every)]), rows))
+        out.append(grid("|".join([label, *(f"{kind} ({sizes[kind]})" for kind in every)]), rows))
     return "\n\n".join(out)
 
 
@@ -280,7 +271,7 @@ def compared(one: Run, two: Run, mark: str = "paper") -> str:
     rows: list[list[object]] = [
         [id, said[0][id].kind, ours[id], theirs[id], *(_short(answers[id].answer) for answers in said)] for id in differ
     ]
-    return head + "\n\n" + _grid(f"question|kind|{names[0]}|{names[1]}|{names[0]} said|{names[1]} said", rows)
+    return head + "\n\n" + grid(f"question|kind|{names[0]}|{names[1]}|{names[0]} said|{names[1]} said", rows)
 
 
 def _short(text: str) -> str:
