@@ -26,7 +26,7 @@ def test_the_document_says_what_the_program_counts(measured: str) -> None:
 def test_at_least_95_of_100_secrets_go_and_at_most_2_of_100_look_alikes(measured: str) -> None:
     rows = re.findall(r"\| (\d+) of (\d+) \| (\d+) of (\d+) \|", measured)
     assert len(rows) == 9
-    assert sum(int(row[1]) for row in rows) >= 550
+    assert sum(int(row[1]) for row in rows) >= 520
     for caught, secrets, alarms, alike in rows:
         assert int(caught) >= 0.95 * int(secrets)
         assert int(alarms) <= 0.02 * int(alike)
