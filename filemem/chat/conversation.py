@@ -122,8 +122,8 @@ class Conversation:
         if self.kept and requests.unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()
-        last = next((turn for turn in reversed(self.transcript.turns()) if turn.text != NO_ANSWER), None)
-        if last is None or last.speaker == ASSISTANT or last.text != text:
+        waits = [turn.text for turn in self.transcript.turns()[-2:]]
+        if waits != [text, NO_ANSWER]:
             self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = lambda event: None) -> str:

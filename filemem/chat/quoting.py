@@ -50,7 +50,7 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
     """The hits that tell something, best first; of those that tell the same only one. No question, answer or heading."""
     lines = folder.memory(PROFILE).lines if any(hit.path == PROFILE for hit in hits) else []
     told: set[str] = set()
-    for hit in sorted(hits, key=lambda hit: -hit.score):
+    for hit in sorted(hits, key=lambda hit: -hit.score * (0.25 + hit.strength)):
         text = _text(hit)
         places = {text, f"{hit.path}:{hit.line}", *hit.sources}
         if hit.speaker == ASSISTANT or text.endswith(("?", "？")) or not told.isdisjoint(places):

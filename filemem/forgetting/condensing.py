@@ -17,6 +17,7 @@ from filemem.files.memory import Memory
 from filemem.files.sections import Bullet
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, prompt
+from filemem.models.offline import program_says
 from filemem.text import dates, redaction, terms
 from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import escape_controls, one_line
@@ -110,8 +111,8 @@ def weighted_turns(
             machine = turn.speaker.casefold() == ASSISTANT
             total += OF_ONESELF if to_assistant and not machine and said["own"] else 0
             worth = (0.5 if machine else 1) / (1 + math.exp(-total))
-            cites = terms.flags(turn.text) & terms.CITES  # it quotes the memories
-            out.append(SourceTurn(archive.live(memory.path), turn, bullet, 0.0 if machine and cites else worth))
+            quotes = terms.flags(turn.text) & terms.CITES or program_says(turn.text)
+            out.append(SourceTurn(archive.live(memory.path), turn, bullet, 0.0 if machine and quotes else worth))
     return out
 
 

@@ -70,11 +70,6 @@ def in_chinese(message: str) -> bool:
     return _HAN.search(message) is not None
 
 
-def only_quotes(answer: str) -> bool:
-    """Is this an answer that holds nothing but lines of the memories?"""
-    return answer.startswith(_QUOTES)
-
-
 def program_says(answer: str) -> bool:
     """Is this an answer of the program's own, which no model wrote?"""
     return answer.startswith(_OURS)
