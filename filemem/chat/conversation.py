@@ -193,7 +193,8 @@ class Conversation:
             if not places:
                 return [offline.NOTHING_SAID[chinese]]
             told = [f"- {place}" for place in places]
-            return ["\n".join([offline.TAKEN_BACK[chinese], *told, offline.DELETE[chinese].format(places[0])])]
+            turn = next((place for place in places if place.startswith(self.transcript.path)), places[0])
+            return ["\n".join([offline.TAKEN_BACK[chinese], *told, offline.DELETE[chinese].format(turn)])]
         return []
 
     def _remember(self, words: str, line: int, *, chinese: bool) -> str:

@@ -33,7 +33,8 @@ def reply(
     except FilememError:
         found = Found([], 0, "", [], 0)
     hits = list(_telling(folder, found.hits))
-    sure = found.certainty >= (PARTIAL if asks else STRONG)
+    of_its_days = asks and found.strength.endswith(" alone")  # the days that it names, of which these are all
+    sure = of_its_days or found.certainty >= (PARTIAL if asks else STRONG)
     if hits and sure:
         opening, hits = FOUND[chinese], hits[:MOST]
     elif asks:
