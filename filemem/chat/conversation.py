@@ -122,8 +122,8 @@ class Conversation:
         if self.kept and requests.unrecorded(text):
             self._paused = self.transcript
             self.go_off_the_record()
-        waits = [turn.text for turn in self.transcript.turns()[-2:]]
-        if waits != [text, NO_ANSWER]:
+        failed = [turn.text for turn in self.transcript.turns()[-1:]] == [NO_ANSWER]
+        if not (failed and self._turns()[-1].text == text):
             self.keep(self.user.name, text, listen)
 
     def answer(self, listen: Listener = lambda event: None) -> str:
