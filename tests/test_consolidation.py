@@ -289,6 +289,9 @@ def test_a_wish_to_forget_holds_its_turns_back_and_deletes_nothing(user: Folder)
     wish = {"asked": "1:6", "lines": ["1:6"], "memories": ["M1"]}
     done = list(consolidation.run(user, JUNE, Reader(forget=[wish])))
     assert any("filemem forget deletes it" in told for each in done for told in each.notes)
+    assert not [
+        hit for hit in Store(Path(user.root).parent).user("nora").search_files("bad knee") if "knee is bad" in hit.text
+    ]
     assert "knee" not in user.memory("profile.md").text and [path for path in tree(user) if path.startswith("facts/")]
     found = Store(Path(user.root).parent).user("nora").search_files("knee")
     assert [hit.path for hit in found if not hit.path.startswith("sessions/2026/2026-05")] == []
@@ -337,3 +340,14 @@ def test_what_a_day_brings_stands_in_the_profile_where_the_model_says_so(user: F
     )
     assert kept(user, "I start at the archive on 1 June.", start)
     assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text
+
+
+def test_an_event_that_has_come_to_stay_is_one_no_more(user: Folder) -> None:
+    kept(
+        user,
+        "I start at the archive on 1 June.",
+        note("Nora starts at the archive.", "archive", kind="event", day="2026-06-01"),
+    )
+    kept(user, "First week done.", note("Nora works at the archive.", "First week", update="archive"), at=JUNE)
+    [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert not {"kind", "day"} & {*user.memory(path).front} and "works at" in user.memory(path).text

@@ -314,7 +314,8 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     if told_again:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     for wish in found.forget:
-        journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories], at)
+        told = [source for path in wish.memories for source in _sources(folder, path)]
+        journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
         what = ", ".join(wish.memories or wish.turns)
         notes.append(
             f"Held back, as asked in {wish.asked}: {what}; filemem forget deletes it, filemem restore takes it back"
@@ -331,6 +332,12 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         )
     log.add([*entries, *_refusals(found)])
     return Applied(done, list(dict.fromkeys(paths)), notes)
+
+
+def _sources(folder: Folder, path: str) -> list[str]:
+    """The turns that a memory names as its source; nothing where it is gone."""
+    memory = archive.read(folder, path)
+    return facts.sources(memory) if memory else []
 
 
 def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:
@@ -375,12 +382,18 @@ def _change(folder: Folder, one: Decision, log: ConsolidationLog) -> Applied:
         after = facts.confirmed(place, data, claim.sources, one.confidence)
         if one.reason or not log.untouched(place, data):
             return after
-        front = {
-            key: str(day)
-            for key, day in (("valid_from", claim.valid_from), ("valid_until", claim.valid_until), ("day", claim.when))
-            if day
+        days = {
+            "valid_from": claim.valid_from,
+            "valid_until": claim.valid_until,
+            "kind": claim.nature,
+            "day": claim.when,
         }
-        return facts.retold(place, facts.set_fronts(place, after, front), claim.text, claim.retold_by)
+        after = facts.set_fronts(place, after, {key: str(value) for key, value in days.items() if value})
+        if not claim.nature:  # what was to come has come to stay
+            end = Memory(place, after).front_end
+            lines = enumerate(after.splitlines(keepends=True), 1)
+            after = b"".join(line for number, line in lines if number > end or not line.startswith((b"kind:", b"day:")))
+        return facts.retold(place, after, claim.text, claim.retold_by)
 
     with contextlib.suppress(ValueError):
         folder.edit(place, change)
