@@ -16,6 +16,7 @@ from filemem.text.expression import fold
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_LINE = 1 << 24  # characters of a line that are searched; what a longer one holds behind them is not
+STARTING = 10.0  # seconds that a child may take to begin
 SECONDS = (
     3.5  # that matching may take in all, with reading what a child matches; a search that is given up takes under five
 )
@@ -98,12 +99,13 @@ class Pattern:
         with contextlib.ExitStack() as held:
             child: Child | None = None
             for batch, read in self._batches(lines):
-                started = time.monotonic()
                 far = [line for _, line in batch if len(line) > self._longest]
-                spent += (started - since) * len(far) / read
-                left = seconds - spent + PACE * sum(len(line) for _, line in batch if len(line) <= self._longest)
-                if far and child is None:
+                spent += (time.monotonic() - since) * len(far) / read
+                if far and child is None:  # how long a process takes to begin says nothing of the pattern
                     child = held.enter_context(contextlib.closing(_child()))
+                    self._there(child, [], STARTING, seconds)
+                started = time.monotonic()
+                left = seconds - spent + PACE * sum(len(line) for _, line in batch if len(line) <= self._longest)
                 there = iter(self._there(child, far, left, seconds) if child and far else b"")
                 found = []
                 for key, line in batch:
