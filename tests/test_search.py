@@ -204,7 +204,7 @@ def test_of_a_very_long_passage_the_part_around_the_words_is_shown(tmp_path: Pat
     assert "the zeppelin landed in Faro" in text
     assert "A zeppelin needs gravel." in text
     assert len(text) < 4_000
-    assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows the best one whole' in text
+    assert 'open {"path": "notes/flood.md", "line": 1, "lines": 1} shows the first whole' in text
 
 
 # -- who said it -------------------------------------------------------------------------------------------------
@@ -680,3 +680,60 @@ def test_whose_words_count_is_the_same_in_chinese(tmp_path: Path) -> None:
     user = write(tmp_path, {TEA: chat})
     assert search(user, "我泡茶的水壶是什么颜色的？")[0].speaker == "安"
     assert search(user, "泡茶的水壶，你当时建议买哪种？")[0].speaker == "assistant"
+
+
+# -- what an answer leaves out, and its order ----------------------------------------------------------------------------
+
+
+def test_after_a_strong_first_block_the_tail_ends_sooner(tmp_path: Path) -> None:
+    """What holds less of the question and has under half of the best score is left to whoever asks for more."""
+    files = {TEA: talk("I painted the rowing boat in ochre.", "Nice."), **FILLER}
+    files |= {
+        f"sessions/2026/2026-05-{n:02}-0900-boat.md": talk(f"A boat of {n} feet lay there.", "So?") for n in range(1, 9)
+    }
+    lines = answer(write(tmp_path, files), "painted the rowing boat in ochre")
+    assert "strong match" in lines[0] and headings(lines) == [TEA]
+    assert lines[-1].endswith("shows more.")
+
+
+def test_the_name_of_a_file_alone_is_no_answer_where_words_are(tmp_path: Path) -> None:
+    photo = "- **ann** 09:40: heron-7.jpg\n- **ann** 09:41: A heron in the reeds, far off, at noon.\n"
+    user = write(tmp_path, {TEA: photo, **FILLER})
+    assert "heron-7.jpg" not in "\n".join(answer(user, "heron"))
+
+
+def test_a_summary_a_fact_and_an_archived_session_tell_the_same_once(tmp_path: Path) -> None:
+    was = "sessions/2026/2026-03-14-0930-tea.md"
+    files = {f"archive/{was}": CHAT, "facts/2026/2026-03-14-c.md": f"---\nsource: {was}:1\n---\n\nGave up coffee.\n"}
+    files["summaries/2026/2026-03.md"] = f"## 2026-03-14-0930-tea\n\n- **ann**: I gave up coffee yesterday. ({was}:1)\n"
+    lines = answer(write(tmp_path, files | FILLER), "Who gave up coffee?")
+    assert len([line for line in lines if "gave up coffee" in line.lower()]) == 1, lines
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["the first time after the ferry trip", "the sum of the first n ferry trips", "到了以后第一次 ferry trip"],
+)
+def test_a_first_that_asks_for_no_order_sorts_nothing(tmp_path: Path, question: str) -> None:
+    assert "oldest first" not in answer(write(tmp_path, TRIPS), question)[0]
+
+
+def test_a_chronology_of_many_is_one(tmp_path: Path) -> None:
+    lines = answer(write(tmp_path, {**TRIPS, **FILLER}), "List the ferry trips in order", limit=30)
+    assert headings(lines) == sorted(headings(lines))
+
+
+def test_the_newest_of_those_that_hold_the_question_stands_first(tmp_path: Path) -> None:
+    files = {
+        "sessions/2026/2026-02-01-0900-a.md": talk("My botany quiz went well, 14 points.", "Good."),
+        "sessions/2026/2026-03-01-0900-b.md": talk("My botany quiz went badly, 9 points.", "Oh."),
+        "sessions/2026/2026-04-01-0900-c.md": talk("My pub quiz went on till two.", "Ha."),
+    }
+    lines = answer(write(tmp_path, files | FILLER), "How did my most recent botany quiz go?")
+    assert headings(lines)[0] == "sessions/2026/2026-03-01-0900-b.md"
+
+
+def test_an_answer_names_the_first_that_is_cut_and_shows_no_empty_close(tmp_path: Path) -> None:
+    user = write(tmp_path, {TEA: KETTLE, **FILLER})
+    lines = answer(user, "more questions about kettles or tea, feel free", limit=5)
+    assert "feel free to ask" not in "\n".join(lines) and "shows the first whole" in "\n".join(lines)

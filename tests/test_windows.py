@@ -45,7 +45,7 @@ def said(store: Store, *turns: str) -> None:
 
 def test_of_a_long_turn_the_best_windows_are_shown(store: Store) -> None:
     told = f"{_HOUSE * 8}The roof leaks in the attic. {_HOUSE * 8}A heron sat in the pond. {_HOUSE}"
-    said(store, f"- **assistant** 09:30: {told}")
+    said(store, f"- **Bob** 09:30: {told}")
     answer = store.user("ann").tools().call("search_files", {"query": "Where does the roof leak?"})
     assert "The roof leaks in the attic." in answer and "heron" not in answer and len(answer) < 600
     answer = store.user("ann").tools().call("search_files", {"query": "roof and heron"})

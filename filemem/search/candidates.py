@@ -26,8 +26,10 @@ CHAIN = 10  # times that a memory is followed to what replaced it
 THEN = "then: "  # how the note begins of what held at the time that is asked for
 DOUBTFUL = "doubtful: confidence "  # of what is not certain
 WHOLE = 500  # characters of a person's turn that is shown whole, however it is indexed
+LOOKED_AT = 20_000  # characters of it in which that is looked for
 EXCERPT = 40  # tokens that are shown of an assistant's turn, unless it is asked for
 _SENTENCES = re.compile(r"(?:[^.!?;。！？；…\n]|[.](?=\w))+[.!?;。！？；…”’」』）'\")\]*]*")
+_WORDLESS = re.compile(r"\W*(?:[\w-]+\.(?:jpe?g|png|gif|heic|webp|mp[34]|mov|m4a|opus|ogg|amr|pdf)\b|[\d\W_])*")
 WINDOWS, SECOND = 2, 0.6  # most windows of a passage that are shown; of the best one's score, what the other must have
 
 
@@ -156,7 +158,7 @@ class Candidate:
         for start, end in spans[1:]:
             joined[-1:] = [(joined[-1][0], end)] if start == joined[-1][1] else [joined[-1], (start, end)]
         if self.is_aside and joined:
-            return (self._reader.best_sentences(self.text, joined[0][0], joined[-1][1]),)
+            return (self._reader.best_sentences(self.text),)
         return ((0, len(self.text)),) if self.speaker and len(self.text) <= WHOLE else tuple(joined)
 
     @functools.cached_property
@@ -170,6 +172,11 @@ class Candidate:
         found = ("… " if spans and spans[0][0] else "") + found
         found += " …" if spans and spans[-1][1] < len(self.text) else ""
         return terms.shorten_captions(found, self._reader.stems)
+
+    @functools.cached_property
+    def wordless(self) -> bool:
+        """Is it but the name of a file, or marks and numbers?"""
+        return bool(self.speaker) and len(self.text) < WHOLE and _WORDLESS.fullmatch(self.text) is not None
 
     @functools.cached_property
     def empty(self) -> bool:
@@ -257,11 +264,14 @@ class Reader:
                 one.is_aside = bool(voices) and voices[item.number] == BY_ASSISTANT and self._voices[BY_ASSISTANT] < 1
                 yield one
 
-    def best_sentences(self, text: str, first: int, last: int) -> tuple[int, int]:
-        """The sentences of a part of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places;
-        of a longer sentence the beginning."""
-        spans = [match.span() for match in _SENTENCES.finditer(text, first, last) if match[0].strip(" *#|-_")]
-        best, chosen = -1.0, (first, last)
+    def best_sentences(self, text: str) -> tuple[int, int]:
+        """The sentences of a text, one behind the other, that hold most of the question in EXCERPT tokens, as places; of a
+        longer sentence the beginning. The one that a text closes with, an offer of more mostly, is none of them."""
+        last = min(len(text), LOOKED_AT)
+        spans = [match.span() for match in _SENTENCES.finditer(text, 0, last) if match[0].strip(" *#|-_\n")]
+        if len(spans) > 1 and text.rstrip()[-1:] in "!?！？":
+            del spans[-1]
+        best, chosen = -1.0, (0, last)
         for place, (start, _) in enumerate(spans):
             held = set[str]()
             for _, end in spans[place:]:

@@ -59,7 +59,8 @@ _ORDER = re.compile(
 )
 _FIRST = re.compile(
     r"\b(?:(?:the|my|our|his|her|their|your|'s) (?:(?:very )?first(?! name)|earliest)|for the first time|earliest"
-    r"|when .{0,60}\bfirst)\b|第一次|最早|首次",
+    r"|when .{0,60}\bfirst)\b(?! (?:time )?(?:after|since)\b| (?:n|few|\d+|two|three|four|five|ten|hundred)\b)"
+    r"|(?<!后)(?<!後)第一次(?!.{1,12}[之以]?[后後])|最早|首次",
     re.IGNORECASE,
 )
 

@@ -16,6 +16,7 @@ WORTH = 0.28  # of the best score, what a hit must have to be shown where no lim
 DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
 LONGER, USUAL = 0.08, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
 BESIDE, BESIDE_LIST = 0.035, 0.085  # more for each line of the same file; where the question asks for a list,
+TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((STRONG, 1900), (PARTIAL, 1350), (0.0, 580))
 """Tokens of an answer without a limit, by the least strength of its best hits: where little matches, more of it helps little."""
@@ -154,9 +155,10 @@ def chosen(
         return _by_file(shown, best, parsed), left + len(others)
     said: set[str] = set()
     told = [hit for hit in (*hits, *others) if _tells(hit, said)]
+    told.sort(key=lambda hit: hit.wordless)
     shown, _ = _worth_their_room(told[:limit], hits, parsed.lists)  # comes first, then the rest
     rest = [hit for hit in told[:limit] if hit not in shown]
-    parts = [shown, rest] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
+    parts = [told[:limit]] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
     return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
 
 
@@ -186,12 +188,13 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
         if shown and ((hit.score < cheapest and not rests) or spent + LINE > room):
             left += 1
             continue
-        if not _tells(hit, said):
+        if hit.wordless or not _tells(hit, said):
             continue
         cost = _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
         over = hit.score - best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
-        worth = over >= 0 and over >= best * WEAKER * (strength - hit.strength)
+        tail = strength >= STRONG and hit.score < TAIL * best and hit.strength < strength and hit.path != some[0].path
+        worth = not tail and over >= 0 and over >= best * WEAKER * (strength - hit.strength)
         rests = rests and hit.strength >= strength
         cost += 0 if known else HEADING
         if shown and (not (worth or rests) or spent + cost > room):
@@ -228,5 +231,8 @@ def _by_file(hits: list[Candidate], best: float, parsed: Query) -> list[Candidat
     if parsed.order:
         dated = [group for group in groups if group[0].date]
         dated.sort(key=lambda group: (group[0].date, group[0].path), reverse=parsed.order < 0)
+        if parsed.order < 0:  # the newest of those that hold as much of the question as any
+            most = max((hit.strength for hit in hits), default=0.0)
+            dated.sort(key=lambda group: max(hit.strength for hit in group) < STATE * most)
         groups = dated + [group for group in groups if not group[0].date]
     return [hit for group in groups for hit in sorted(group, key=lambda hit: hit.line)]

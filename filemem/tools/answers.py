@@ -319,9 +319,9 @@ def searched(found: "Found", asked: dict[str, Any]) -> str:
             shown.add((path, hit.before.line))
             out.append(_lead(hit, hit.before))
         out.append(_passage(hit))
-    if cut := max((hit for hit in hits if hit.cut), key=lambda hit: hit.score, default=None):
+    if cut := next((hit for hit in hits if hit.cut), None):
         call = next_call("open", {"path": cut.path, "line": cut.line, "lines": cut.end_line - cut.line + 1})
-        out.append(f"… marks what was left out of long passages; {call} shows the best one whole.")
+        out.append(f"… marks what was left out of long passages; {call} shows the first whole.")
     if found.more:
         limit = next((limit for limit in LIMITS if limit >= 2 * len(hits)), LIMITS[-1])
         asks = f"; limit: {limit} shows more" if limit > len(hits) else ""
