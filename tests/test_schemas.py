@@ -30,10 +30,7 @@ TYPES: dict[type, str] = {
 }
 MORE: dict[str, dict[str, Any]] = {
     "imports": {"default": [], "items": {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}},
-    **{
-        key: {"default": [], "items": {"type": "string", "minLength": 1}}
-        for key in ("redact_also", "redact_never", "prices")
-    },
+    **{key: {"default": [], "items": {"type": "string", "minLength": 1}} for key in ("redact_also", "redact_never")},
     "embeddings": {
         "required": ["model"],
         "properties": {

@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import math
 import os
-import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -92,21 +91,15 @@ class Config:
     summary_share: float = 0.295  # of the text of a conversation, what its summary keeps
     month_tokens: int = 10000  # the longest summary of a month; a fuller one goes on by weeks
     year_after_days: int = 730  # summaries of months older than this are gathered into one of their year
-    consolidate: bool = True  # make memories of what was said when a chat ends
+    consolidate: bool = True  # have a chat's model read earlier conversations while it goes on
     review: bool = False  # only propose memories, for filemem review to decide
     steering: str = "keep"  # "review": what steers the assistant waits for filemem review, as that of imports does
     redact: bool = True  # take keys, passwords and card numbers out of what is kept of a conversation
     redact_also: Sequence[str] = ()  # regular expressions of what else is taken out of what is kept
     redact_never: Sequence[str] = ()  # regular expressions of what is no secret, where one fits the whole of it
-    prices: Sequence[str] = ()  # what a million tokens cost, in and out, by model: `gpt-4o-mini 0.15 0.60` each
     embeddings: Mapping[str, Any] | None = None  # of vectors to search by as well; {}: off; see docs/search.md
     imports: Sequence[Mapping[str, str]] = ()  # what maintain takes in: `format: path` each, and `user: name`
     git_person_edits: str = "leave"  # "commit": your own edits are committed, under your name, before a job's
-
-    @property
-    def costs(self) -> dict[str, tuple[float, float]]:
-        """What a million tokens cost, in and out, by model."""
-        return {name: (float(given), float(taken)) for name, given, taken in map(str.split, self.prices)}
 
     @property
     def own(self) -> OwnPatterns:
@@ -197,7 +190,7 @@ def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
         return {}
     if not isinstance(values, dict):
         raise _wrong(path, 1, "the settings are no mapping", PLAINLY)
-    return {str(key): _checked(path, text, str(key), value) for key, value in values.items()}
+    return {str(key): _checked(path, text, str(key), value) for key, value in values.items() if key not in RETIRED}
 
 
 def line_of(text: str, key: str) -> int:
@@ -205,6 +198,7 @@ def line_of(text: str, key: str) -> int:
     return next((n for n, entry in enumerate(text.splitlines(), 1) if entry.partition(":")[0].strip("\"' ") == key), 1)
 
 
+RETIRED = {"prices", "limits"}  # settings of an earlier version, which mean nothing now
 Wrong = Callable[..., ConfigError]  # of a setting: what is wrong with it, and the remedy
 
 
@@ -234,16 +228,6 @@ def _checked(path: str, text: str, key: str, value: Any) -> Any:
     if value not in CHOICES.get(key, (value,)):
         raise wrong(f"{key} is {value!r}", f"is {' or '.join(CHOICES[key])}", ", but ")
     return value
-
-
-def _prices(value: Any, wrong: Wrong) -> list[str]:
-    """Models with two numbers each; raises ConfigError for anything else."""
-    told: list[Any] = value if isinstance(value, list) else [None]
-    if not all(isinstance(one, str) and _PRICE.fullmatch(one) for one in told):
-        raise wrong(
-            "prices is a list of what a million tokens cost, in and out", "write each as `- gpt-4o-mini 0.15 0.60`"
-        )
-    return told
 
 
 def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
@@ -285,6 +269,5 @@ def _embeddings(value: Any, wrong: Wrong) -> dict[str, Any]:
     return {**given, "except": kept}
 
 
-_PRICE = re.compile(r"\S+(?: \d{1,6}(?:\.\d{1,6})?){2}", re.ASCII)
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-_STRUCTURED = {"prices": _prices, "imports": _entries, "embeddings": _embeddings}
+_STRUCTURED = {"imports": _entries, "embeddings": _embeddings}
