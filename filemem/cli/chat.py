@@ -439,7 +439,7 @@ def _fitted(text: str, stream: TextIO) -> str:
 def _aside(text: str) -> None:
     """Print a notice on standard error; scripts get none."""
     if not for_script():
-        say_dim(_fitted(escape_controls(text), sys.stderr))
+        say_dim(text)
 
 
 def _needed(argument: str, example: str) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import sys
 import time
 import unicodedata
@@ -56,8 +57,10 @@ def dim(text: str, stream: Any = None) -> str:
 
 
 def say_dim(text: str) -> None:
-    """Say in the background what is no answer: on standard error."""
-    put(dim(escape_controls(text), sys.stderr), err=True)
+    """Say in the background what is no answer: on standard error, broken by words on a terminal."""
+    text = escape_controls(text)
+    shown = wrapped(text, shutil.get_terminal_size().columns) if sys.stderr.isatty() else text
+    put(dim(shown, sys.stderr), err=True)
 
 
 def linked(folder: Folder, path: str, text: str) -> str:
