@@ -22,7 +22,7 @@ from filemem.files.memory import LARGEST, Memory, live
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
-from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, nul, spec
+from filemem.history.git import PURGED, GitError, Repository, fields, nul, spec
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
@@ -212,9 +212,7 @@ def _clean_index(history: History, past: _UserHistory) -> None:
     """Let the index have no version that was rewritten: the new one stands in its place."""
     repository, changed = history.repository, list[str]()
     head = repository.tree(repository.head(), history.inside)
-    listed = fields(repository.run("ls-files", "--stage", "-z", "--full-name", "--", spec(history.inside)))
-    entries = ((*facts.split(" "), path) for facts, _, path in (line.partition("\t") for line in listed))
-    staged = {path: GitFile(mode, oid) for mode, oid, stage, path in entries if stage == "0"}
+    staged = repository.staged(history.inside)
     for path, oid, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
         new = past.renamed(path)
         after = cleaned(history.own(path), data, past.found)

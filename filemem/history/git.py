@@ -426,6 +426,7 @@ class Repository(Git):
                 held.enter_context(safe.lock(place, _WAIT))
                 if os.path.getsize(place):
                     self._free(os.path.getmtime(place))
+                    self._finish_commit()
                 self._clear()
                 with open(place, "w") as file:  # until the end of this
                     file.write("at work\n")
@@ -435,6 +436,21 @@ class Repository(Git):
             except OSError as error:
                 raise GitError(f"{self.folder} cannot be written ({error.strerror}).") from None
             yield
+
+    def _finish_commit(self) -> None:
+        """Have the index say what the last commit says, where its git was killed between the two: a person's next commit would
+        take the machine's back. Entries that differ from what was there before it are theirs."""
+        who, *parents = self.ask("log", "-1", "--format=%ce %P").out.decode(errors="replace").split() or [""]
+        if who != MACHINE.email or len(parents) > 1 or self.unfinished():
+            return
+        before, now, staged = self.tree("".join(parents)), self.tree("HEAD"), self.staged()
+        nothing = self.text("hash-object", "-t", "blob", "--stdin")  # what the index has of a file that git is to add
+        changes = dict[str, GitFile | None]()
+        for path in {**before, **now}:
+            old, new, there = before.get(path), now.get(path), staged.get(path)
+            if old != new != there and (there == old or (not old and there and there.oid == nothing)):
+                changes[path] = new
+        self.stage(changes)
 
     def _clear(self) -> None:
         """Delete what writes here left that were killed."""
@@ -481,18 +497,30 @@ class Repository(Git):
             at = end + 1 + (int(size) + 1 if is_file else 0)
         return found
 
+    def staged(self, path: str = "") -> dict[str, GitFile]:
+        """The files in the index, all or under `path`, but for those of a merge that is not settled."""
+        listed = fields(self.run("ls-files", "--stage", "-z", "--full-name", "--", spec(path)))
+        entries = ((*facts.split(" "), path) for facts, _, path in (line.partition("\t") for line in listed))
+        return {path: GitFile(mode, oid) for mode, oid, stage, path in entries if stage == "0"}
+
+    def stage(self, changes: Mapping[str, GitFile | None], env: Mapping[str, str] | None = None) -> None:
+        """Replace files in the index, add them, or take them out."""
+        lines = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
+        none = "0" * len(self.empty()) if None in changes.values() else ""
+        gone = [f"0 {none}\t{path}" for path, entry in changes.items() if entry is None]
+        if changes:
+            self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *lines]), env=env)
+
     def put(self, kind: str, data: bytes) -> str:
         """Put an object into the repository, with just these bytes; returns its name."""
         return self.text("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=data)
 
     def tree_with(self, tree: str, changes: Mapping[str, GitFile | None]) -> str:
         """A tree with some of its files replaced, added, or taken out."""
-        gone = [f"0 {'0' * len(tree)}\t{path}" for path, entry in changes.items() if entry is None]
-        new = [f"{entry.mode} {entry.oid}\t{path}" for path, entry in changes.items() if entry]
         with tempfile.TemporaryDirectory() as aside:
             private = {"GIT_INDEX_FILE": os.path.join(aside, "index")}
             self.run("read-tree", tree, env=private)
-            self.run("update-index", "-z", "--index-info", stdin=nul([*gone, *new]), env=private)
+            self.stage(changes, private)
             return self.text("write-tree", env=private)
 
     def steps(self, before: str, after: str, inside: str = "") -> list[Step]:
