@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from reader import Reader
 
 from filemem import Store, User
 from filemem.files.folder import Folder
@@ -45,7 +46,7 @@ def session(size: int) -> list[str]:
 
 JOBS: dict[str, Callable[[Folder], object]] = {
     "compact": lambda user: maintenance.compact(user, AT, None),
-    "consolidate": lambda user: list(consolidation.run(user, AT)),
+    "consolidate": lambda user: list(consolidation.run(user, AT, Reader(echo=True))),
     "search": lambda user: User(user).search_files("apples in Ghent with Anna"),
     "check": problems,
 }

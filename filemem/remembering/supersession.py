@@ -129,6 +129,7 @@ class KnownMemories:
         self.log = log
         self.paths: set[str] = set()
         self._live: dict[str, KnownMemory] = {}
+        self._same: dict[tuple[str, str], dict[str, None]] = {}  # paths by kind and the letters that they say
         self._words: Counter[str] = Counter()
         hidden = journal.pending_deletions(folder)
         for stat in folder.files():
@@ -174,18 +175,19 @@ class KnownMemories:
         self.drop(memory.path)
         self._live[memory.path] = memory._replace(words=frozenset(content(memory.text)))
         self.paths.add(memory.path)
+        self._same.setdefault((kind_of(memory.path), comparable(memory.text)), {})[memory.path] = None
         self._words.update(self._live[memory.path].words)
 
     def drop(self, path: str) -> None:
         """Take a memory out that something has superseded."""
         if gone := self._live.pop(path, None):
             self._words.subtract(gone.words)
+            del self._same[kind_of(path), comparable(gone.text)][path]
 
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter."""
-        said = comparable(claim.text)
-        found = (one for one in self._live.values() if kind_of(one.path) == claim.kind)
-        return next((one for one in found if comparable(one.text) == said), None)
+        found = self._same.get((claim.kind, comparable(claim.text)), ())
+        return next((self._live[path] for path in found), None)
 
     def like(self, texts: Iterable[str], most: int) -> list[KnownMemory]:
         """All memories by their days while there are at most `most`, else those that share the rarest words with a text."""
