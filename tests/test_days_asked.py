@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from filemem import Store
+from filemem.text import dates
 from filemem.tools.toolbox import Toolbox
 
 TODAY = dt.datetime(2026, 11, 22, 12)
@@ -62,3 +63,30 @@ def test_how_things_are_now_is_told_from_the_newest_on(tmp_path: Path) -> None:
     shown = [day for day in SESSIONS if f"/{day}" in text]
     assert shown
     assert text.index("/2026-10-02") == min(text.index(f"/{day}") for day in shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "today", "day"),
+    [
+        ("1月22日那顿饭", "2025-01-27", "2025-01-22"),
+        ("We sang on the 11th.", "2026-06-20", "2026-06-11"),
+        ("19号我去了。", "2026-06-27", "2026-06-19"),
+        ("昨儿下雨", "2026-06-27", "2026-06-26"),
+        ("明儿再说", "2026-06-27", "2026-06-28"),
+        ("五一去了海边", "2026-06-27", "2026-05-01"),
+    ],
+)
+def test_days_are_read_as_people_say_them(text: str, today: str, day: str) -> None:
+    """A month and a day without a year are of the nearest one; a number alone is of the last month that has it."""
+    [found] = dates.mentioned(text, dt.date.fromisoformat(today))
+    assert str(found.span.start) == str(found.span.end) == day and found.other is None
+
+
+@pytest.mark.parametrize("text", ["农历八月十五", "八月初二去的", "阴历七月", "19号线", "3号楼", "on the 11th floor"])
+def test_what_is_no_day_of_the_calendar_is_not_read_as_one(text: str) -> None:
+    assert dates.mentioned(text, dt.date(2026, 6, 27)) == []
+
+
+def test_a_month_in_a_question_is_the_last_one_that_the_memory_has(tmp_path: Path) -> None:
+    first = answer(tmp_path, "What did I paint 3月份?").splitlines()[0]
+    assert "2027" not in first

@@ -44,6 +44,10 @@ def named(question: str, anchor: dt.date | None, today: dt.date, corpus: Corpus)
         again = dates.mentioned(question, dt.date.fromordinal(max(1, min(corpus.newest, today.toordinal()))))
         if _any_of(corpus, again):
             found, guessed = again, True
+    past = today.toordinal()  # what may be one of two is the one over, where a memory is of that
+    for place, one in enumerate(found):
+        if one.other and one.other.start.toordinal() > past and _any_of(corpus, [one._replace(other=None)]):
+            found[place] = one._replace(other=None)
     if any(not mention.relative for mention in found):
         found, guessed = [mention for mention in found if not mention.relative], False
     spans = [_days(question, found, place) for place in range(len(found))]

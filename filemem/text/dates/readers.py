@@ -1,5 +1,6 @@
 """Readers of expressions: a match, and the day from which it counts, make a `Reading`."""
 
+import contextlib
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -22,8 +23,10 @@ from filemem.text.dates.spans import (
     stretch,
 )
 
+_LUNAR, _LUNAR_DAY = ("农历", "阴历", "旧历", "农历的", "闰"), re.compile("初[一二三四五六七八九十]|廿")
 _ZH_UNITS = {"天": "day", "周": "week", "週": "week", "期": "week", "拜": "week", "月": "month", "年": "year"}
 _SIMPLIFIED = str.maketrans("節婦勞動親兒國慶萬聖雙誕", "节妇劳动亲儿国庆万圣双诞")
+JUST = 31  # days for which a date without a year is the last one still, whose next is nearly a year away
 RECENT = 183  # days within which a date without a year, told in the past tense, is sure to be the last one
 
 
@@ -63,11 +66,12 @@ def yearly(m: re.Match[str], make: Callable[[int], Span], year: str | None, whic
 
 def bare(m: re.Match[str], past: Span, coming: Span, today: date, *, weekly: bool) -> Reading:
     """A weekday or a date without its year: the last one or the next, as its verb says; both where that does not."""
+    just = not weekly and 0 < (today - past.end).days <= JUST
     near = past.end >= today or (weekly and past.start.weekday() == today.weekday())
     way = tense.UNSETTLED if near else tense.direction(m.string, m.start(), m.end(), weekly=weekly)
-    if way == tense.COMING or (way == tense.PAST and (today - past.end).days <= RECENT):
+    if (way == tense.COMING and not just) or (way == tense.PAST and (today - past.end).days <= RECENT):
         return Reading(coming if way == tense.COMING else past, weekly, True)
-    return Reading(past, weekly, False, coming if coming != past else None)
+    return Reading(past, weekly, False, coming if coming != past and not (just and way != tense.COMING) else None)
 
 
 def number(word: str) -> int:
@@ -292,6 +296,26 @@ def _read_weekday(m: re.Match[str], today: date) -> Reading | None:
     return weekday(m, WEEKDAY_OF[m["wname"][:3].lower()], today)
 
 
+def _month_day(m: re.Match[str], day: int, today: date) -> Reading:
+    """A day of a month that nothing names: the last such or the next, as its verb says."""
+    spans = []
+    for offset in (-2, -1, 0, 1, 2):
+        with contextlib.suppress(ValueError):  # no 31st
+            spans.append(in_month(month_index(today) + offset, day, day))
+    past = [span for span in spans if span.start <= today][-1]
+    coming = next(span for span in spans if span.start >= today)
+    if past == coming:
+        return Reading(past, True)
+    way = tense.direction(m.string, m.start(), m.end(), weekly=False)
+    span, other = (coming, past) if way == tense.COMING else (past, coming)
+    return Reading(span, True, way != tense.UNSETTLED, other if way == tense.UNSETTLED else None)
+
+
+def _read_monthday(m: re.Match[str], today: date) -> Reading:
+    """on the 11th."""
+    return _month_day(m, int(m["dom"]), today)
+
+
 # -- Chinese -----------------------------------------------------------------------------------------------------------
 
 
@@ -328,7 +352,14 @@ def _chinese_part(m: re.Match[str]) -> tuple[int, ...]:
     return table("month part")[m["zpart"]] if m["zpart"] else (1, 31)
 
 
+def _read_zmonthday(m: re.Match[str], today: date) -> Reading:
+    return _month_day(m, number(m["zdom"]), today)
+
+
 def _read_zdate(m: re.Match[str], today: date) -> Reading | None:
+    """Nothing for a day of the lunar calendar, which is no day of this one."""
+    if m["zmonth"] and (m.string[: m.start()].endswith(_LUNAR) or _LUNAR_DAY.match(m.string, m.end())):
+        return None
     if m["zwhich"]:
         offset = values("zh offset")[m["zwhich"]]
         return Reading(in_month(month_index(today) + offset, *_chinese_part(m)), True, offset != 0)
@@ -401,9 +432,18 @@ def _named(*readers: Reader) -> dict[str, Reader]:
 
 ENGLISH = _named(
     *(_read_iso, _read_numeric, _read_month, _read_season, _read_holiday, _read_quarter, _read_year, _read_ago),
-    *(_read_within, _read_unit, _read_dayword, _read_weekday),
+    *(_read_within, _read_unit, _read_dayword, _read_monthday, _read_weekday),
 )
 CHINESE = _named(
-    *(_read_zdate, _read_zyearonly, _read_zmonthpart, _read_zweek, _read_zweekday, _read_zdayword, _read_zago),
+    *(
+        _read_zdate,
+        _read_zyearonly,
+        _read_zmonthpart,
+        _read_zweek,
+        _read_zweekday,
+        _read_zdayword,
+        _read_zmonthday,
+        _read_zago,
+    ),
     *(_read_zfew, _read_zlong),
 )
