@@ -2,19 +2,14 @@
 
 import datetime as dt
 import re
-from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem.files.memory import FileDate
 from filemem.files.passages import Passage
 from filemem.text import terms
 
-LONGEST = 1000  # characters of a passage that are shown; of a longer one, the part with most of the question's words
-LOOKED_AT = 200_000  # characters of a passage that such a part is looked for in
 SHORT, SLIGHT = 40, 50  # columns of a reply that says little without its question; of one that starts with a pronoun
 
-_WORD = re.compile(r"\w+")
 _WIDE = re.compile(f"[{terms.CJK}]")
 _QUESTION = re.compile(r"[?？][^?？]{0,25}$|[吗嗎呢][。~～\s]*$")
 _LEANING = re.compile(
@@ -64,42 +59,3 @@ def leans(passage: Passage, before: Passage) -> bool:
     if width <= SHORT and _QUESTION.search(before.text):
         return True
     return width <= SLIGHT and _LEANING.match(passage.text) is not None
-
-
-def excerpt(text: str, stems: frozenset[str]) -> tuple[int, int]:
-    """The part of a passage to show, as places in it: all of a usual one; of a long one the LONGEST characters that hold
-    most different words of a question, given by their stems, begun a little before them."""
-    if len(text) <= LONGEST:
-        return 0, len(text)
-    found = list(_found(text[:LOOKED_AT], stems))
-    best, start, left = 0, 0, 0
-    inside = Counter[str]()
-    for place, stem in found:
-        inside[stem] += 1
-        while place - found[left][0] > LONGEST * 3 // 4:
-            gone = found[left][1]
-            inside[gone] -= 1
-            if not inside[gone]:
-                del inside[gone]
-            left += 1
-        if len(inside) > best:
-            best, start = len(inside), found[left][0]
-    start = max(0, min(start - LONGEST // 8, len(text) - LONGEST))
-    space = text.find(" ", start, start + 40)
-    start = space + 1 if start and space >= 0 else start
-    return start, start + LONGEST
-
-
-def _found(text: str, stems: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """Where words with these stems stand."""
-    for match in _WORD.finditer(text):
-        word = match[0]
-        if word.isascii():
-            stem = terms.stem(word.lower())
-            if stem in stems:
-                yield match.start(), stem
-            continue
-        for place in range(len(word)):
-            for token in terms.tokens(word[place : place + 2]):
-                if token in stems:
-                    yield match.start() + place, token

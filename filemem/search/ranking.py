@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.search import evidence, lookup, nearby, signs
+from filemem.search import context_score, evidence, features, lookup
 from filemem.search.lookup import RankedCorpus, RankedFile, Term
 from filemem.search.question import LIGHT, Query, Word
 from filemem.text import terms
@@ -43,7 +43,7 @@ class Scored(NamedTuple):
     number: int
     score: float
     held: Callable[[], evidence.TermCoverage]
-    parts: Callable[[], Iterable[signs.Share]]
+    parts: Callable[[], Iterable[features.Share]]
 
 
 def rank(
@@ -73,7 +73,12 @@ class _File:
     answer counts for each of its passages, its date aside, and what all words count in each, at first the rarer ones."""
 
     def __init__(
-        self, entry: RankedFile, worth: float, dated: tuple[signs.Share, ...], layout: signs.Layout, shares: list[float]
+        self,
+        entry: RankedFile,
+        worth: float,
+        dated: tuple[features.Share, ...],
+        layout: features.Layout,
+        shares: list[float],
     ) -> None:
         self.entry, self.worth, self.dated, self.layout, self.shares = entry, worth, dated, layout, shares
         self.numbers = range(entry.first, entry.first + entry.count)
@@ -114,7 +119,7 @@ def _named(query: Query, corpus: RankedCorpus) -> _Named:
     return test
 
 
-def _dated(query: Query, date: int, bare: bool) -> tuple[signs.Share, ...]:
+def _dated(query: Query, date: int, bare: bool) -> tuple[features.Share, ...]:
     """The share of the question's weight that a day gives; a question that is `bare` has no word to look for."""
     shares = [0.0]
     for first, last in query.spans:
@@ -145,7 +150,7 @@ class _Scorer:
         self._worth = worth
         self._speakers = speakers
         self._likely, self._promising = max(LIKELY, limit), max(PROMISING, limit)
-        self._marks: dict[frozenset[int], signs.Marks] = {}  # those asked for, by who speaks in a file
+        self._marks: dict[frozenset[int], features.Marks] = {}  # those asked for, by who speaks in a file
         found, self.weights = lookup.lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
         self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
@@ -196,7 +201,7 @@ class _Scorer:
         for file in files:
             file.totals = [rough.get(number, 0.0) for number in file.numbers]
         found: list[list[float]] = []
-        near = nearby.totals([(file.layout.places, file.totals) for file in files])
+        near = context_score.totals([(file.layout.places, file.totals) for file in files])
         for file, totals in zip(files, near, strict=True):
             file.near = totals
             dated, worth, mass = sum(share for _, share in file.dated), file.worth, self.mass
@@ -218,7 +223,7 @@ class _Scorer:
         corpus, query = self.corpus, self.query
         named = [0.0] * len(corpus.speaker_names)
         for speaker in (*query.others, *query.about):
-            named[speaker] = self.mass * (signs.ASKED if speaker in query.about else signs.ASKED / 2)
+            named[speaker] = self.mass * (features.ASKED if speaker in query.about else features.ASKED / 2)
         speakers = corpus.speakers
         promise = {number: value + named[speakers[number]] for number, value in rough.items()}
         if voices := corpus.voices:
@@ -244,7 +249,7 @@ class _Scorer:
                     found[first] = (-round(least, 6), -entry.date, entry.path, entry, worth)
         for *_, entry, worth in sorted(found.values())[:enough]:
             dated = max((_dated(query, day, self._bare) for day in entry.days), default=())
-            layout = signs.layout(corpus, entry)
+            layout = features.layout(corpus, entry)
             yield _File(entry, worth, dated, layout, self._shares(layout))
 
     def _asked(self, entry: RankedFile) -> float:
@@ -261,7 +266,7 @@ class _Scorer:
     def _by_bound(self) -> list[tuple[float, int, _File]]:
         """The passages that may score, each with the most that it can, below zero, and its file; the highest first."""
         if not self._all_known:
-            near = nearby.totals([(file.layout.places, file.totals) for file in self._files])
+            near = context_score.totals([(file.layout.places, file.totals) for file in self._files])
             for file, totals in zip(self._files, near, strict=True):
                 file.near = totals
         found: list[tuple[float, int, _File]] = []
@@ -289,14 +294,14 @@ class _Scorer:
             bounds.append(((near if near < total else total) + more) * file.worth + share * scale)
         return bounds
 
-    def _shares(self, layout: signs.Layout) -> list[float]:
+    def _shares(self, layout: features.Layout) -> list[float]:
         """The most that what marks an answer can count for each passage of a file, its date aside."""
         query, speakers = self.query, layout.speakers
         asked = self._marks.get(speakers)
         if asked is None:  # what nobody speaks may be told of the person asked about
             about = query.about.union((0,)) & speakers if query.about else query.about
             when = query.asks_when or self._bare
-            asked = self._marks[speakers] = signs.Marks(about, query.others & speakers, when, self._bare)
+            asked = self._marks[speakers] = features.Marks(about, query.others & speakers, when, self._bare)
         return layout.shares(asked)
 
     def words(self, file: _File, number: int) -> _Words:
@@ -328,15 +333,15 @@ class _Scorer:
         hardly any word stands: it tells answers from other turns about the same thing, not what a turn is about."""
         return self.mass if self._bare else min(1.0, words / (LEAST * self.mass)) * self.mass
 
-    def _signs(self, file: _File, number: int) -> tuple[signs.Share, ...]:
+    def _signs(self, file: _File, number: int) -> tuple[features.Share, ...]:
         """What marks a passage as an answer, as shares of the question's weight."""
         query, corpus, entry = self.query, self.corpus, file.entry
         speaker = corpus.speakers[number]
         about = speaker in query.about or (not speaker and self.names(number))
-        named = signs.ASKED if about else signs.ASKED / 2 if speaker in query.others else 0.0
-        marks = signs.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
+        named = features.ASKED if about else features.ASKED / 2 if speaker in query.others else 0.0
+        marks = features.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
         dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
-        return marks + signs.LENGTHS[self._bare][corpus.lengths[number]] + dated
+        return marks + features.LENGTHS[self._bare][corpus.lengths[number]] + dated
 
     def own(self, file: _File, number: int) -> float:
         """What is left of a turn's score: less where it only quotes memory, or asks the question over again."""
@@ -348,7 +353,7 @@ class _Scorer:
         asked = len(file.held[number - file.entry.first])
         return ECHO if asked >= 0.8 * words and self.corpus.lengths[number] <= 1 + 1.25 * words else 1.0
 
-    def parts(self, file: _File, number: int) -> Iterator[signs.Share]:
+    def parts(self, file: _File, number: int) -> Iterator[features.Share]:
         """What made a passage's score."""
         words = self.words(file, number)
         for word, value in words.items():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.search import nearby
+from filemem.search import context_score
 
 STEPS = st.lists(st.sampled_from([1, 2, 4, 11]), max_size=12)
 
@@ -25,9 +25,9 @@ def files(draw: st.DrawFn) -> list[tuple[list[int], list[float]]]:
 @given(files())
 def test_a_bound_is_what_all_in_reach_give_rounded_up_a_little(given: list[tuple[list[int], list[float]]]) -> None:
     most = max((value for _, held in given for value in held), default=0.0)
-    for (places, held), totals in zip(given, nearby.totals(given), strict=True):
+    for (places, held), totals in zip(given, context_score.totals(given), strict=True):
         for at, total in enumerate(totals):
-            first, shares = nearby.around(places, at)
+            first, shares = context_score.around(places, at)
             true = sum(value * share for value, share in zip(held[first:], shares, strict=False))
             assert total >= true * (1 - 1e-12)
             assert total == pytest.approx(true, rel=0.02, abs=1e-3 * most + 1e-12)

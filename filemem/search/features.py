@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import NamedTuple
 
-from filemem.search import nearby
+from filemem.search import context_score
 from filemem.search.lookup import REACH, RankedCorpus, RankedFile
 from filemem.text import terms
 
@@ -106,10 +106,10 @@ class Layout:
         return known
 
     def around(self, at: int) -> tuple[int, tuple[float, ...]]:
-        """As `nearby.around` has it."""
+        """As `context_score.around` has it."""
         known = self._around.get(at)
         if known is None:
-            known = self._around[at] = nearby.around(self.places, at)
+            known = self._around[at] = context_score.around(self.places, at)
         return known
 
 
