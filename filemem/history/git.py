@@ -155,11 +155,11 @@ class Git:
             try:
                 out, err = process.communicate(stdin, timeout)
             except subprocess.TimeoutExpired:
-                process.kill()
+                _end(process)
                 what = f"git {arguments[0]} took longer than {timeout:g} s and was ended"
                 raise GitError(f"{what}; try again, or run it by hand in {self.where}.") from None
             except BaseException:
-                process.kill()
+                _end(process)
                 raise
         return GitDone(process.returncode, out, err.decode(errors="replace"))
 
@@ -175,6 +175,15 @@ class Git:
     def text(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         """What a command prints, as text without its last newline; raises GitError where it fails."""
         return os.fsdecode(self.run(*arguments, stdin=stdin, env=env)).removesuffix("\n")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a git in a way in which it takes its locks away."""
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def reason(done: GitDone) -> str:
