@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from filemem import index
 from filemem.chat import recalling
@@ -15,6 +15,7 @@ from filemem.search import PARTIAL, STRONG, Found, Hit, search_files
 from filemem.tools import answers
 
 MOST, NEAR = 3, 2  # quotes of an answer, and of one that is not sure
+ALIKE = 0.7  # of the best score, from which on a passage answers about as well as the best one
 LOOKED_AT = 20  # passages among which they are chosen, as questions and answers are left out
 _ITEM = re.compile(r"^[-*+]\s+")
 _WEEKDAYS = "一二三四五六日"
@@ -41,7 +42,7 @@ def reply(
         opening, hits = (NEAREST if hits else NOTHING)[chinese], hits[:NEAR]
     else:
         opening, hits = "", []
-    hits.sort(key=lambda hit: bool(hit.newer))
+    hits.sort(key=_place(hits))
     quotes = "\n".join([opening, *(_quote(hit, chinese=chinese) for hit in hits)]) if opening else ""
     plain = "" if asks else (SAID if kept else UNRECORDED)[chinese]
     return "\n\n".join(filter(None, (plain, quotes)))
@@ -62,6 +63,17 @@ def _telling(folder: Folder, hits: Sequence[Hit]) -> Iterator[Hit]:
             continue
         told |= places
         yield hit
+
+
+def _place(hits: Sequence[Hit]) -> Callable[[Hit], tuple[bool, bool, int]]:
+    """What sorts quotes: of those that answer about as well the newest first, what was superseded last."""
+    best = max((hit.score for hit in hits), default=0.0)
+
+    def place(hit: Hit) -> tuple[bool, bool, int]:
+        alike = hit.score >= ALIKE * best
+        return bool(hit.newer), not alike, -hit.date.toordinal() if alike and hit.date else 0
+
+    return place
 
 
 def _text(hit: Hit) -> str:
