@@ -27,6 +27,7 @@ from filemem.files.transcript import Transcript
 from filemem.models import Model, OpenAIModel, Reply, prompt
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied
+from filemem.text.own_words import comparable
 
 RECORDINGS = Path(__file__).with_name("recordings")
 PAUSE, WAITING = dt.timedelta(hours=2), 2_000
@@ -96,8 +97,9 @@ def replayed(root: Path, name: str) -> Read:
 
 
 def labelled(request: str) -> str:
-    """What a request shows under a label, by which an answer names it: memories and turns."""
-    return "\n".join(line for line in request.split("\n") if re.match(r"M\d+ \(|\[\d+:\d+\]", line))
+    """What a request shows under a label, by which an answer names it: memories and turns, without the program's brackets."""
+    found = re.findall(r"^(?:(M\d+) \([^)]*\)|\[(\d+:\d+)\])(.*)$", request, re.MULTILINE)
+    return "\n".join(f"{memory or turn} {comparable(said)}" for memory, turn, said in found)
 
 
 def digest(text: str) -> str:
