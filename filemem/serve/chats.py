@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from filemem.chat import requests
 from filemem.chat.conversation import Conversation, Listener, Stopped, Text
 from filemem.errors import FilememError
 from filemem.files import journal, safe
@@ -100,6 +101,16 @@ class ServedConversation(Conversation):
         return reply
 
 
+def _recorded(asked: ChatRequest) -> ChatRequest:
+    """The request without the messages that begin by asking not to be kept and their answers, which clients send again; where
+    its last message is one, nothing of it is kept."""
+    before, off = list[tuple[str, str]](), False
+    for role, text in asked.before:
+        off = requests.unrecorded(text) if role == "user" else off
+        before += [] if off else [(role, text)]
+    return asked._replace(before=tuple(before), kept=asked.kept and not requests.unrecorded(asked.text))
+
+
 class Chats:
     """The chats of one user; `model` makes a model for a conversation, `now` gives the time."""
 
@@ -122,7 +133,7 @@ class Chats:
         model = self._model() if asked.program else None
         if isinstance(model, OpenAIModel):
             return self._passed_on(asked, model, stop, listen, begun)
-        asked = self._of_the_person(asked._replace(kept=asked.kept and not asked.program))
+        asked = _recorded(self._of_the_person(asked._replace(kept=asked.kept and not asked.program)))
         talk = self._begin(asked, stop, listen)
         path = talk.transcript.path
         begun(talk.model)

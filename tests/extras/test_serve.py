@@ -233,6 +233,15 @@ def test_nothing_is_kept_of_a_request_that_says_so(served: Served) -> None:
     assert served.said() == []
 
 
+def test_a_message_that_asks_not_to_be_kept_is_in_no_file_though_clients_send_it_again(served: Served) -> None:
+    served.model.script(say("Noted."), say("As you wish."), say("Oolong."))
+    said = ["I drink oolong.", "Noted.", "Off the record: I may leave the quokka.", "As you wish.", "What do I drink?"]
+    for last in (1, 3, 5):
+        ask(served.client(), *said[:last])
+    assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
+    assert "quokka" in str(served.model.requests[1].body)
+
+
 def test_a_program_s_prompt_is_passed_on_and_neither_kept_nor_searched_with(served: Served) -> None:
     """Told by metadata, by a header, by a beginning that is known, and by one in the settings of the key."""
     served.user().remember("Mara's cat is called Parafuso.")
