@@ -309,7 +309,7 @@ def test_the_model_never_sees_the_key_nor_the_judge_the_system(server: ScriptedS
     assert len(sent["answerer"]) > 30 and len(sent["judge"]) >= 40
     assert not [one for one in sent["answerer"] if MARK in one or any(name in one for name in SYSTEMS)]
     assert not [one for one in sent["judge"] if any(name in one for name in SYSTEMS) or ".md" in one]
-    assert sum(MARK in one for one in sent["judge"]) > 30
+    assert sum(MARK in one for one in sent["judge"]) >= 30
     assert all('"seed": 1' in one and '"temperature": 0' in one for one in sent["answerer"])
 
 

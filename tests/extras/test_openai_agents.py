@@ -131,7 +131,7 @@ def test_the_limit_of_the_settings_holds_unless_another_is_given(tmp_path: Path)
 
 
 def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_path: Path) -> None:
-    """Also where a tool's answer repeats it; a call that lost its answer is not sent alone."""
+    """Also where a tool's answer repeats it; a call and its answer stay together."""
     user = mara(tmp_path)
     session = TranscriptSession(user, "one")
     said = [{"role": "user", "content": "My password is Tulip-Garden-42, and I own a zeppelin called Hilda."}]
@@ -139,7 +139,9 @@ def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_pat
     asyncio.run(session.add_items([*said, MESSAGES[3], output]))
     assert "Tulip-Garden" not in str(asyncio.run(session.get_items()))
     user.forget(about="zeppelin Hilda")
-    assert asyncio.run(session.get_items()) == [{"role": "user", "content": "[forgotten]"}]
+    items = asyncio.run(session.get_items())
+    assert items[0] == {"role": "user", "content": "[forgotten]"} and "Hilda" not in str(items)
+    assert [item.get("output") for item in items[1:]] == [None, "[forgotten]"]
 
 
 def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
