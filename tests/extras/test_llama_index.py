@@ -102,4 +102,10 @@ def test_the_tools_answer_as_the_toolbox_does(tmp_path: Path) -> None:
     assert "oolong" in str(asyncio.run(made["grep"].acall(pattern="oolong", path=None)))
     assert str(made["open"].call(path="../joao/profile.md")).startswith("Error: ")
     given = made["grep"].metadata.to_openai_tool()["function"]["parameters"]
-    assert given["required"] == ["pattern"] and set(given["properties"]) == {"pattern", "path", "speaker", "context", "offset"}
+    assert given["required"] == ["pattern"] and set(given["properties"]) == {
+        "pattern",
+        "path",
+        "speaker",
+        "context",
+        "offset",
+    }

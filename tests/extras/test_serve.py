@@ -578,7 +578,7 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
 
     def echo(body: dict[str, Any]) -> Step:
         last = body["messages"][-1]
-        words = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
+        words = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user").rpartition("\n\n")[2]
         return calls(("grep", {"pattern": "secret"})) if last["role"] == "user" else say(f"{words}|{last['content']}")
 
     served.model.default = echo
