@@ -449,7 +449,7 @@ def test_a_model_s_failure_is_an_error_and_asking_again_keeps_nothing_twice(serv
     assert error.value.status_code == 502 and error.value.response.headers["x-should-retry"] == "false"
     assert "sk-of-the-server" not in str(error.value)
     assert ask(served.client(), "I drink oolong.").choices[0].message.content == "Now."
-    assert served.said() == [["I drink oolong.", "Now."]]
+    assert served.said() == [["I drink oolong.", "[no answer]", "Now."]]
     served.model.script(cut("Half an ans"))
     with pytest.raises(openai.APIError):
         streamed(ask(served.client(), "And now?", stream=True))
