@@ -193,8 +193,9 @@ class Conversation:
             if not places:
                 return [offline.NOTHING_SAID[chinese]]
             told = [f"- {place}" for place in places]
-            turn = next((place for place in places if place.startswith(self.transcript.path)), places[0])
-            return ["\n".join([offline.TAKEN_BACK[chinese], *told, offline.DELETE[chinese].format(turn)])]
+            said_here = [place for place in places if place.startswith(self.transcript.path)] or places[:1]
+            how = [offline.DELETE[chinese].format(place) for place in said_here]
+            return ["\n".join([offline.TAKEN_BACK[chinese], *told, *how])]
         return []
 
     def _remember(self, words: str, line: int, *, chinese: bool) -> str:
@@ -330,7 +331,10 @@ class Conversation:
             worked.append(_assistant(reply))
             worked += [self._run(call, listen) for call in reply.calls]
         else:
-            spoken.append(self._last_word(worked, listen))
+            last = self._last_word(worked, listen)
+            if not last:  # what was said before the calls answers nothing
+                return "\n\n".join([*map(self._marked, spoken), self._quoted(listen)])
+            spoken.append(last)
         answer = "\n\n".join(filter(None, spoken))
         if not answer:
             if not (worked or self._wrote_call):
