@@ -163,10 +163,10 @@ class Candidate:
 
     @functools.cached_property
     def excerpt(self) -> str:
-        """What an answer shows of the text: these parts, captions without a word of the question shortened; an episode as its
-        file has it, which says what each part of it is."""
-        if self.is_episode and (memory := self._reader.memory(self.path)):
-            return "".join(memory.lines[self.line - 1 : self.line])
+        """What an answer shows of the text: these parts, captions without a word of the question shortened; an episode whole, and
+        as what it is."""
+        if self.is_episode:
+            return f"episode: {self.text}"
         spans = self.shown
         found = " … ".join(self.text[start:end].strip() for start, end in spans)
         found = ("… " if spans and spans[0][0] else "") + found
