@@ -29,6 +29,8 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("TMPDIR", _MEMORY)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has its programs ignore
 _own = tempfile.TemporaryDirectory()
 os.environ["XDG_CONFIG_HOME"] = _own.name
 os.environ.pop("FILEMEM_TRUST", None)
