@@ -352,7 +352,7 @@ class Origins:
 
 # A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. So
 # it is with what it said of clusters of names, by the digest of their lines. All of it goes at any forgetting.
-RUNNING, CLUSTERS = "running", "clusters"
+RUNNING = "running"
 
 
 class RunningSummary(NamedTuple):
@@ -378,19 +378,6 @@ def running_summary(folder: Folder, session: str, said: Sequence[Passage]) -> Ru
 def keep_summary(folder: Folder, session: str, said: Sequence[Passage], text: str) -> None:
     """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
     _keep(_kept_at(folder, session), {"turns": len(said), "digest": _digest_of(said), "summary": text})
-
-
-def clusters(folder: Folder) -> dict[str, dict[str, str]]:
-    """What was said of clusters, and by which model, by the digest of their lines."""
-    with contextlib.suppress(FilememError, ValueError, TypeError, KeyError, AttributeError):
-        kept = json.loads(safe.read(_kept_at(folder, CLUSTERS))).items()
-        return {key: {"summary": str(one["summary"]), "by": str(one["by"])} for key, one in kept}
-    return {}
-
-
-def keep_clusters(folder: Folder, found: dict[str, dict[str, str]]) -> None:
-    """Keep what was said of clusters, and nothing of any other; what cannot be written is asked for again."""
-    _keep(_kept_at(folder, CLUSTERS), found)
 
 
 def _keep(place: Place, value: object) -> None:
