@@ -20,6 +20,7 @@ from filemem.files.folder import Folder
 from filemem.models import OpenAIModel
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.review import Review
+from filemem.remembering.supersession import WRITTEN
 
 MAY, JUNE, JULY = day(5, 8), day(6, 2), day(7, 1)
 SESSION = "sessions/2026/2026-05-08-0930-talk.md"
@@ -29,7 +30,7 @@ GHENT = note("Nora lives in [[Ghent]].", "live in Ghent", section="home", import
 def kept(user: Folder, said: str, *notes: Note, at: dt.datetime = MAY, **more: Any) -> list[str]:
     """The texts that are kept of a turn."""
     talk(user, at, said, "I see.", **more)
-    return [one.claim.text for one in remembered(user, at, Reader(*notes)) if one.action in consolidation.WRITTEN]
+    return [one.claim.text for one in remembered(user, at, Reader(*notes)) if one.action in WRITTEN]
 
 
 def refused(user: Folder, said: str, *notes: Note, **more: Any) -> str:
@@ -83,7 +84,7 @@ def test_without_a_model_everything_waits(tmp_path: Path) -> None:
 
 def test_what_it_takes_is_said_before_and_asked_of_nobody(user: Folder) -> None:
     talk(user, MAY, "I live in Ghent.", "Nice.")
-    cost = consolidation.cost(user)
+    cost = consolidation.cost(user, JUNE)
     assert (cost.conversations, cost.requests) == (1, 1) and 100 < cost.tokens < 2_000
     assert cost.text.startswith("1 conversation to read: 1 request of some ")
     assert sessions.waiting(user)[0] == 1
@@ -217,7 +218,7 @@ def test_imported_talk_steers_nothing_before_the_person_has_agreed(user: Folder)
     path = Path(user.root, talk(user, MAY, WISH))
     path.write_text(path.read_text().replace("date:", "origin: chatgpt:1\ndate:", 1))
     done = list(consolidation.run(user, MAY, Reader(note("Nora wants rhymes.", "Answer in rhyme", kind="lesson"))))
-    assert [one.staged for one in done if one.decisions] == [True] and tree(user) == {}
+    assert [one.action for each in done for one in each.decisions] == ["PROPOSE"] and tree(user) == {}
 
 
 # -- beside what is known ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from lives import Read, life, replayed
 from filemem.files.archive import live
 from filemem.files.memory import is_archived
 from filemem.remembering import sessions
-from filemem.remembering.consolidation import WRITTEN
+from filemem.remembering.supersession import WRITTEN
 
 LIVES = ("life-en", "life-zh")
 

@@ -18,6 +18,7 @@ from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import OpenAIModel
 from filemem.remembering import remembering, sessions
 from filemem.remembering.consolidation import Applied
+from filemem.remembering.supersession import PROPOSE
 from filemem.text.plain import counted
 
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
@@ -65,12 +66,12 @@ class BackgroundReading:
 def _shown(done: Applied, note: str) -> Callable[[], None]:
     def shown() -> None:
         for one in done.decisions:
-            if told := list(lines(one, staged=done.staged)):
-                tell(as_json(one, staged=done.staged), *told, how=say_dim)
+            if told := list(lines(one)):
+                tell(as_json(one), *told, how=say_dim)
         for sentence in [*done.notes, *filter(None, (done.error,))]:
             aside(sentence)
-        if done.staged and done.decisions:
-            aside(waiting(len(done.decisions)))
+        if proposed := sum(one.action == PROPOSE for one in done.decisions):
+            aside(waiting(proposed))
         say_aside(note)
 
     return shown

@@ -21,12 +21,11 @@ from filemem.forgetting.compaction import Compaction
 from filemem.jobs.running import UserJob, job
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, remembering
-from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE
+from filemem.remembering.supersession import ADD, PROPOSE, SUPERSEDE, UPDATE
 from filemem.search import semantic
 from filemem.text.plain import counted, first_few
 
 NAMED = 100  # details that a summary lacks, in words
-PROPOSE = "PROPOSE"  # of a fact that waits for review
 SAID = {ADD: "Remembered", SUPERSEDE: "Remembered", UPDATE: "Updated", PROPOSE: "Proposed"}
 NONE_OLD = "Nothing is old enough to be compacted."
 
@@ -140,17 +139,17 @@ def _consolidate(
     folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
 ) -> JobDone:
     """Have the model read what was said since the last time; without one it waits."""
-    cost = consolidation.cost(folder)
+    cost = consolidation.cost(folder, at)
     if dry or model is None:
         waits = " It waits for a model." if model is None and cost.conversations else ""
         return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")
     done = list(consolidation.run(folder, at, model, None, progress))
     notes = [note for one in done for note in (*one.notes, *filter(None, [one.error]))]
-    made = [(one, PROPOSE if each.staged else one.action) for each in done for one in each.decisions]
+    made = [one for each in done for one in each.decisions]
     paths = [path for one in done for path in one.paths]
-    facts = [{"action": action, "path": one.path} for one, action in made if one.path]
+    facts = [{"action": one.action, "path": one.path} for one in made if one.path]
     said = notes + [f"{SAID[fact['action']]} {fact['path']}." for fact in facts if fact["action"] in SAID]
-    subject = remembering.subject([one for one, _ in made], paths)
+    subject = remembering.subject(made, paths)
     facts_and_notes = {"facts": facts, "notes": notes}
     return JobDone(
         "consolidate", said or ["Nothing new to remember."], facts_and_notes, list(dict.fromkeys(paths)), subject

@@ -124,18 +124,18 @@ def _compact(work: Work) -> list[Told]:
 
 def _consolidate(work: Work) -> list[Told]:
     """Have the model read what waits; each decision is told by itself. Without a model what waits is told."""
-    cost = consolidation.cost(work.folder)
+    cost = consolidation.cost(work.folder, work.at)
     if work.dry or not work.named:
         waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
         said = cost.text + waits + (" Nothing was written." if work.dry else "")
         return [Told({"event": "cost", **cost._asdict()}, [said])]
     review = bool(work.options.get("review"))
     found = list(consolidated(work.folder, work.at, work.model, None, work.show, review=review))
-    decided = [(one, done.staged) for done, _ in found for one in done.decisions]
+    decided = [one for done, _ in found for one in done.decisions]
     failed = [done.error for done, _ in found if done.error]
     if failed and not decided:
         raise ModelError(failed[0])
-    told = [Told(as_json(one, staged=staged), [*lines(one, whole=True, staged=staged)]) for one, staged in decided]
+    told = [Told(as_json(one), [*lines(one, whole=True)]) for one in decided]
     told += [notice(note) for note in [*(note for done, _ in found for note in done.notes), *failed]]
     told += [notice(f"git: {git}") for _, git in found if git]
     return [*told, Told({}, [in_sum([done for done, _ in found])])]

@@ -12,7 +12,7 @@ from filemem.jobs.running import UserJob, job
 from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Remembered
-from filemem.remembering.supersession import ADD, DROP, NOOP, SUPERSEDE, UPDATE, Decision
+from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
 from filemem.text.plain import counted, one_line
 
 _WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
@@ -35,10 +35,10 @@ def notice(sentence: str) -> Told:
     return Told({"event": "notice", "text": sentence}, [sentence])
 
 
-def lines(one: Decision, *, whole: bool = False, staged: bool = False) -> Iterator[str]:
-    """A decision as lines; `whole` tells what was left out as well, `staged` what waits for review."""
+def lines(one: Decision, *, whole: bool = False) -> Iterator[str]:
+    """A decision as lines; `whole` tells what was left out as well."""
     text = one_line(one.claim.text, 160)
-    if staged:
+    if one.action == PROPOSE:
         yield f"proposed: {text}"
     elif one.action in (ADD, SUPERSEDE, UPDATE):
         reason = f" ({one.reason})" if one.reason and one.action != UPDATE else ""
@@ -65,11 +65,11 @@ def waiting(count: int) -> str:
     return f"{count:,} {'proposal waits' if count == 1 else 'proposals wait'} for your word; see: filemem review"
 
 
-def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
+def as_json(one: Decision) -> dict[str, Any]:
     """A decision for a script."""
     return {
-        "event": "proposal" if staged else "memory",
-        "action": one.action.lower(),
+        "event": "proposal" if one.action == PROPOSE else "memory",
+        "action": (one.claim.action if one.action == PROPOSE else one.action).lower(),
         "path": one.path,
         "text": one.claim.text,
         "reason": one.reason,
@@ -80,8 +80,9 @@ def as_json(one: Decision, *, staged: bool = False) -> dict[str, Any]:
 
 def in_sum(done: Sequence[Applied]) -> str:
     """What was decided on all sessions, in a sentence or two."""
-    made = [one for each in done for one in each.decisions if not each.staged]
-    proposed = sum(len(each.decisions) for each in done if each.staged)
+    decided = [one for each in done for one in each.decisions]
+    made = [one for one in decided if one.action != PROPOSE]
+    proposed = len(decided) - len(made)
     counts = [
         (sum(one.action in (ADD, SUPERSEDE) for one in made), "new"),
         (sum(len(one.replaces) for one in made if one.action == SUPERSEDE), "superseded"),

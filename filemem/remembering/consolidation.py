@@ -8,37 +8,36 @@ would have ended.
 import contextlib
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config, episode, facts, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory, encoding_of, is_archived
+from filemem.files.memory import PROFILE, Memory
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation_log, profile, sessions
 from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.extraction import Batch, Dropped, Extracted, ForgetRequest, OnePass, batches
+from filemem.remembering.extraction import KEEP, Batch, Extracted, ForgetRequest, Request, ask, batches, halves
 from filemem.remembering.supersession import (
-    ADD,
-    SUPERSEDE,
+    PROPOSE,
+    REFUSE,
     UPDATE,
+    WRITTEN,
+    Claim,
     Decision,
     KnownMemories,
     claim_from_json,
 )
-from filemem.text import tokens
 from filemem.text.plain import counted
 
 JOURNAL = "consolidating.json"
-WRITTEN = (ADD, SUPERSEDE, UPDATE)
-RULES = 1_300  # tokens of a request besides its turns and memories, about: the rules and the form
 
 
 class ReadSession(NamedTuple):
     """A session that a plan has read: the digests of its turns, its size in bytes (0 where there are further turns to read), and
-    the line of its front matter that sums it up, empty where that is not the program's to write."""
+    the line of its front matter that sums it up, empty where nothing does."""
 
     path: str
     turns: tuple[str, ...]
@@ -54,19 +53,17 @@ class BatchPlan(NamedTuple):
     decisions: tuple[Decision, ...]
     notes: tuple[str, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
 
 
 class Applied(NamedTuple):
-    """What was done: the decisions that were carried out, the paths that changed, sentences for the person.
+    """What was done: the decisions that were carried out or noted for review, the paths that changed, sentences for the person.
 
-    `staged`: the decisions wait for review, and no memory was touched. `error`: why the model read no further; the rest waits.
+    `error`: why the model read no further; the rest waits.
     """
 
     decisions: list[Decision]
     paths: list[str]
     notes: list[str]
-    staged: bool = False
     error: str = ""
 
 
@@ -88,56 +85,81 @@ class Cost(NamedTuple):
         )
 
 
-# -- the plan ----------------------------------------------------------------------------------------------------
-
-
-def cost(folder: Folder, paths: Iterable[str] | None = None) -> Cost:
-    """What it would take to read all that waits (in `paths`, anywhere where none are given)."""
+def cost(folder: Folder, at: dt.datetime) -> Cost:
+    """What it would take to read all that waits."""
     log = ConsolidationLog(folder)
-    waiting = [one for one in sessions.unread(folder, log, paths) if one.waiting]
-    asked = list(batches(waiting))
-    known = KnownMemories(folder, log) if asked else None
-    spent = 0
-    for batch in asked:
-        said = [part.session.turns[place] for part in batch for place in part.places]
-        spent += RULES + sum(tokens.count(f"[0:00] {one.speaker}: {one.shown}") for one in said)
-        spent += (
-            sum(tokens.count(one.text) + 8 for one in known.like((one.text for one in said), 100))
-            if known is not None
-            else 0
-        )
-    return Cost(len(waiting), len(asked), spent)
+    waiting = [one for one in sessions.unread(folder, log) if one.waiting]
+    known = KnownMemories(folder, log) if waiting else None
+    sizes = [Request(batch, known, at.date()).size for batch in batches(waiting)] if known else []
+    return Cost(len(waiting), len(sizes), sum(sizes))
 
 
-def plan(
+def run(
     folder: Folder,
     at: dt.datetime,
-    extractor: Callable[[Batch, KnownMemories, dt.date], Extracted],
+    model: Model | None,
     paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.no_progress,
     *,
-    log: ConsolidationLog | None = None,
-) -> Iterator[BatchPlan]:
-    """The plan of each request that reads what was not read yet, in the order of the days.
+    review: bool = False,
+) -> Iterator[Applied]:
+    """Finish what a killed run has left, then have the model read all that waits (in `paths`, if given), request by request,
+    in the order of the days; yields what was done. `progress` counts turns.
 
-    Each takes what those before it decide as done, so the caller may apply one before it asks for the next. `progress`
-    counts turns. Raises ModelError; what was planned before stands.
+    Without a model nothing is read. With `review`, or where the store's settings say so, what is planned is only proposed.
+    Where the model fails, the last that is yielded says so; what was read before stands.
     """
-    log = log or ConsolidationLog(folder)
-    waiting = list(sessions.unread(folder, log, paths))
-    if not waiting:
+    if before := resume(folder):
+        yield before
+    log = ConsolidationLog(folder)
+    kept = profile.sync_profile(folder, log, at.date())
+    if kept.changed:
+        yield Applied([], [PROFILE], kept.notes)
+    waiting = list(batches(sessions.unread(folder, log, paths))) if model else []
+    if not waiting or model is None:
         return
-    known, done, total = KnownMemories(folder, log), 0, sum(len(one.waiting) for one in waiting)
-    for batch in batches(waiting):
+    review = review or config.of(folder).review
+    known, refused = KnownMemories(folder, log), list[str]()
+    done, total, requests, spent = 0, sum(len(part.places) for batch in waiting for part in batch), 0, 0
+    while waiting:
         progress(done, total)
-        yield _planned(batch, extractor(batch, known, at.date()), known, log, at)
+        batch = waiting.pop(0)
+        told, found = [part for part in batch if part.places], Extracted([], {}, [], [])
+        if told:
+            request = Request(told, known, at.date(), refused)
+            try:
+                reply = ask(model, "consolidate", "keep", KEEP, request.text)
+                requests, spent = requests + 1, spent + reply.usage.tokens_in + reply.usage.tokens_out
+                if reply.finish == "length" and len(smaller := halves(told)) == 2:
+                    waiting[:0] = [[*smaller[0], *(part for part in batch if not part.places)], smaller[1]]
+                    continue
+                found = request.taken(reply, model.name)
+            except ModelError as error:
+                yield Applied([], [], [], f"{error} What was not read yet waits.")
+                return
+            refused = [f"{claim.text} ({reason})" for claim, reason in found.claims if reason]
         done += sum(len(part.places) for part in batch)
+        yield apply(folder, _planned(batch, found, known, at, review), log)
     progress(total, total)
+    if spent:
+        yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
+    if requests and not review:
+        changed, notes = profile.condense(folder, log, model)
+        if changed or notes:
+            yield Applied([], [PROFILE] if changed else [], notes)
 
 
-def _planned(batch: Batch, found: Extracted, known: KnownMemories, log: ConsolidationLog, at: dt.datetime) -> BatchPlan:
+def _planned(batch: Batch, found: Extracted, known: KnownMemories, at: dt.datetime, review: bool) -> BatchPlan:
     """What becomes of what a request came to; `known` takes it in."""
-    decisions = [known.decided(claim) for claim in found.claims]
+    lessons = config.of(known.folder).steering == "review"
+
+    def decided(claim: Claim, wrong: str) -> Decision:
+        if wrong:
+            return Decision(REFUSE, "", claim, wrong)
+        one = known.decided(claim)
+        waits = review or claim.waits or (lessons and claim.kind == "lessons")
+        return one._replace(action=PROPOSE) if waits and one.action in WRITTEN else one
+
     read = []
     for part in batch:
         session = part.session
@@ -145,11 +167,10 @@ def _planned(batch: Batch, found: Extracted, known: KnownMemories, log: Consolid
         turns = (*(session.turns[place].digest for place in part.places), *sorted(empty))
         whole = part.places[-1:] == tuple(session.waiting[-1:])
         told = found.episodes.get(session.path)
-        line = told.line if told and told.text and _may_have_episode(session.memory, log) else ""
+        line = told.line if told and told.text and not review else ""
         read.append(ReadSession(session.path, turns, session.size if whole else 0, line))
-    return BatchPlan(
-        tuple(read), at.isoformat(), tuple(decisions), tuple(found.notes), tuple(found.forget), tuple(found.dropped)
-    )
+    decisions = tuple(decided(claim, wrong) for claim, wrong in found.claims)
+    return BatchPlan(tuple(read), at.isoformat(), decisions, tuple(found.notes), tuple(found.forget))
 
 
 # -- apply -------------------------------------------------------------------------------------------------------
@@ -164,79 +185,10 @@ def apply(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None)
     with folder.locked():
         left = resume(folder)
         journal = folder.bookkeeping(JOURNAL)
-        safe.write(journal, _as_json(found))
+        safe.write(journal, json.dumps(found, ensure_ascii=False, default=str).encode("utf-8", "replace"))
         done = _carry_out(folder, found, log or ConsolidationLog(folder))
         safe.delete(journal)
     return done._replace(paths=[*left.paths, *done.paths]) if left else done
-
-
-def stage(folder: Folder, found: BatchPlan, log: ConsolidationLog | None = None) -> Applied:
-    """Note what a plan would write as proposals for review, and that its turns were read; no memory is touched."""
-    folder.make()
-    staged = [one for one in found.decisions if one.action in WRITTEN]
-    (log or ConsolidationLog(folder)).add([
-        *({"proposed": one.claim._asdict()} for one in staged),
-        *_refusals(found),
-        *({"read": one.path, "turns": list(one.turns), "size": one.size} for one in found.sessions),
-    ])  # fmt: skip
-    return Applied(staged, [], list(found.notes), staged=True)
-
-
-def run(
-    folder: Folder,
-    at: dt.datetime,
-    model: Model | None,
-    paths: Iterable[str] | None = None,
-    progress: archive.Progress = archive.no_progress,
-    *,
-    review: bool = False,
-) -> Iterator[Applied]:
-    """Finish what a killed run has left, then have the model read all that waits, request by request; yields what was done.
-
-    Without a model nothing is read. With `review`, or where the store's settings say so, what is planned is only proposed.
-    Where the model fails, the last that is yielded says so; what was read before stands.
-    """
-    if before := resume(folder):
-        yield before
-    log = ConsolidationLog(folder)
-    kept = profile.sync_profile(folder, log, at.date())
-    if kept.changed:
-        yield Applied([], [PROFILE], kept.notes)
-    if model is None:
-        return
-    extractor = OnePass(model)
-    propose = review or config.of(folder).review
-    try:
-        for found in plan(folder, at, extractor, paths, progress, log=log):
-            if propose:
-                yield stage(folder, found, log)
-                continue
-            waits, settled = _parted(folder, found)
-            if waits.decisions:
-                yield stage(folder, waits, log)
-            yield apply(folder, settled, log)
-    except ModelError as error:
-        yield Applied([], [], [], error=f"{error} What was not read yet waits.")
-        return
-    if extractor.requests:
-        spent = f"{counted(extractor.requests, 'request')}, {extractor.spent:,} tokens" if extractor.spent else ""
-        yield Applied([], [], [f"{model.name}: {spent}."] if spent else [])
-    if extractor.requests and not propose:
-        done = profile.condense(folder, log, model)
-        if done.changed or done.notes:
-            yield Applied([], [PROFILE] if done.changed else [], done.notes)
-
-
-def _parted(folder: Folder, found: BatchPlan) -> tuple[BatchPlan, BatchPlan]:
-    """What of a plan waits for the person's word whatever else does, as it steers the assistant; and the rest."""
-    asks = config.of(folder).steering == "review"
-    held = [one for one in found.decisions if one.claim.waits or (asks and one.claim.kind == "lessons")]
-    held = [one for one in held if one.action in WRITTEN]
-    kept = tuple(one for one in found.decisions if one not in held)
-    return (
-        found._replace(sessions=(), decisions=tuple(held), notes=(), forget=(), dropped=()),
-        found._replace(decisions=kept),
-    )
 
 
 def resume(folder: Folder) -> Applied | None:
@@ -255,55 +207,43 @@ def resume(folder: Folder) -> Applied | None:
     return done
 
 
-def _as_json(found: BatchPlan) -> bytes:
-    value = {
-        **found._asdict(),
-        "sessions": [one._asdict() for one in found.sessions],
-        "decisions": [{**one._asdict(), "claim": one.claim._asdict()} for one in found.decisions],
-        "forget": [one._asdict() for one in found.forget],
-        "dropped": [{"claim": one.claim._asdict(), "reason": one.reason} for one in found.dropped],
-    }
-    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
-
-
-def _from_json(value: dict[str, Any]) -> BatchPlan:
+def _from_json(value: Any) -> BatchPlan:
+    """A plan from the JSON of its fields in their order."""
+    read, at, decided, notes, forget = value
+    decisions = []
+    for action, path, fields, reason, confidence, replaces in decided:
+        claim = claim_from_json(dict(zip(Claim._fields, fields, strict=True)))
+        decisions.append(Decision(action, path, claim, reason, confidence, tuple(replaces)))
     return BatchPlan(
-        tuple(ReadSession(**_with_tuples(one)) for one in value["sessions"]),
-        value["at"],
-        tuple(Decision(**_with_tuples({**one, "claim": claim_from_json(one["claim"])})) for one in value["decisions"]),
-        tuple(value["notes"]),
-        tuple(ForgetRequest(**_with_tuples(one)) for one in value["forget"]),
-        tuple(Dropped(claim_from_json(one["claim"]), one["reason"]) for one in value["dropped"]),
+        tuple(ReadSession(path, tuple(turns), size, line) for path, turns, size, line in read),
+        at,
+        tuple(decisions),
+        tuple(notes),
+        tuple(ForgetRequest(asked, tuple(turns), tuple(memories)) for asked, turns, memories in forget),
     )
-
-
-def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a NamedTuple as they were before JSON made lists of its tuples."""
-    return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
-
-
-def _refusals(found: BatchPlan) -> Iterator[dict[str, Any]]:
-    """What form forbade, for the log, where a person may accept it after all."""
-    for one in found.dropped:
-        if one.claim.text and one.claim.sources:
-            yield {"proposed": one.claim._asdict(), "because": one.reason}
 
 
 def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Applied:
     """Do every step that was not done yet."""
     at, entries = dt.datetime.fromisoformat(found.at), list[dict[str, Any]]()
-    log.read_on()
     done, paths, notes = list[Decision](), list[str](), list(found.notes)
     for one in found.decisions:
-        if one.action not in WRITTEN:
+        if one.action == REFUSE:
+            notes.append(f"Refused: {one.claim.text} ({one.reason}); filemem review keeps it")
+        else:
             done.append(one)
+        if one.action == PROPOSE or (one.action == REFUSE and one.claim.text and one.claim.sources):
+            because = {"because": one.reason} if one.action == REFUSE else {}
+            entries.append({"proposed": one.claim._asdict(), **because})
+        if one.action not in WRITTEN:
             continue
         try:
             written = _change(folder, one, log) if one.action == UPDATE else _write(folder, one, at, notes)
         except FilememError as error:
+            done.pop()
             notes.append(str(error))
             continue
-        done.append(written.decisions[0])
+        done[-1] = written.decisions[0]
         paths += written.paths
         entries += _entries(folder, done[-1], written.paths)
     gone = tuple(path for one in found.forget for path in one.memories)
@@ -320,7 +260,6 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         notes.append(
             f"Held back, as asked in {wish.asked}: {what}; filemem forget deletes it, filemem restore takes it back"
         )
-    notes += [f"Refused: {one.claim.text} ({one.reason}); filemem review keeps it" for one in found.dropped]
     for session in found.sessions:
         grown = 0
         if session.episode:
@@ -330,7 +269,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         entries.append(
             {"read": session.path, "turns": list(session.turns), "size": session.size and session.size + grown}
         )
-    log.add([*entries, *_refusals(found)])
+    log.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
 
 
@@ -420,36 +359,27 @@ def _entries(folder: Folder, one: Decision, touched: Iterable[str]) -> Iterator[
 # -- the line of a session's front matter that sums it up --------------------------------------------------------------
 
 
-def _may_have_episode(memory: Memory, log: ConsolidationLog) -> bool:
-    """Is a session live, with room for an episode or with nothing but the program's in it?"""
-    if is_archived(memory.path) or encoding_of(memory.data) != "utf-8":
-        return False
-    here = memory.lines[memory.episode_line - 1 : memory.episode_line] if memory.episode_line else []
-    here += [memory.lines[n - 1] for n in episode.places(memory.lines, memory.front_end) if not memory.episode_line]
-    if here:
-        return all(_is_ours(line, log, memory.path) for line in here)
-    room = memory.front_end and memory.lines[memory.front_end : memory.front_end + 1] == [""]
-    return bool(room) and episode.KEY not in memory.front and (memory.front != {} or memory.front_end == 2)
-
-
-def _is_ours(line: str, log: ConsolidationLog, path: str) -> bool:
-    """Did the program write this line, or blank it?"""
-    blanked = line.partition(":")[2].strip() == episode.OWN_NAME
-    return blanked or consolidation_log.digest(line) in log.episodes.get(archive.live(path), ())
-
-
 def _write_episode(folder: Folder, path: str, written: str, log: ConsolidationLog) -> tuple[list[dict[str, Any]], int]:
-    """Set a session's episode; returns what the log keeps, and by how many bytes the file grew."""
+    """Set a session's episode, where there is room or nothing but the program's; returns what the log keeps, and by how many
+    bytes the file grew."""
     grown = 0
+
+    def is_ours(line: str) -> bool:
+        blanked = line.partition(":")[2].strip() == episode.OWN_NAME
+        return blanked or line == written or consolidation_log.digest(line) in log.episodes.get(path, ())
 
     def change(data: bytes) -> bytes | None:
         nonlocal grown
-        lines = episode.once(data.decode().split("\n"), Memory(path, data).front_end)
-        memory = Memory(path, "\n".join(lines).encode())
-        if f"{written}\n" not in memory.text and not _may_have_episode(memory, log):
+        lines = data.decode().split("\n")
+        memory = Memory(path, data)
+        here = {*episode.places(lines, memory.front_end), *filter(None, [memory.episode_line])}
+        room = memory.front_end and lines[memory.front_end : memory.front_end + 1] in ([""], ["\r"])
+        room = room and episode.KEY not in memory.front and (memory.front != {} or memory.front_end == 2)
+        if not (all(is_ours(lines[n - 1].rstrip("\r")) for n in here) if here else room):
             return None
-        lines = episode.put(lines, memory.front_end, memory.episode_line, written)
-        after = "\n".join(lines).encode()
+        lines = episode.once(lines, memory.front_end)
+        memory = Memory(path, "\n".join(lines).encode())
+        after = "\n".join(episode.put(lines, memory.front_end, memory.episode_line, written)).encode()
         grown = len(after) - len(data)
         return after
 

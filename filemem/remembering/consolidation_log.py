@@ -17,11 +17,10 @@ file, changes nothing, and the same words said another day are another turn.
 
 import contextlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from filemem.errors import FilememError
+from filemem.errors import NotFound
 from filemem.files import safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
@@ -65,25 +64,19 @@ class ConsolidationLog:
         self.refused: set[Origin] = set()
         self.episodes: dict[str, set[str]] = {}
         self._sessions_of: dict[str, set[str]] = {}
-        self._end = 0
-        self.read_on()
+        with contextlib.suppress(NotFound):
+            self._take_in(safe.read(folder.bookkeeping(NAME)))
 
-    def read_on(self) -> None:
-        """Take in the whole lines that were added since it was read, here or by another process."""
-        try:
-            place = safe.open_regular(self.folder.bookkeeping(NAME))
-        except FilememError:
-            return
-        with open(place, "rb") as file:
-            if os.fstat(place).st_size > safe.MOST:
-                raise safe.too_large(self.folder.bookkeeping(NAME))
-            self._end = self._end if self._end <= os.fstat(place).st_size else 0  # somebody made it shorter
-            file.seek(self._end)
-            data = file.read()
-        # A last line without its end is read the first time.
-        whole = data[: data.rfind(b"\n") + 1] if self._end else data
-        self._end += data.rfind(b"\n") + 1
-        for line in whole.decode(errors="replace").split("\n"):
+    def add(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Append lines, durably, in one go."""
+        lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
+        data = lines.encode("utf-8", "replace")
+        with self.folder.locked():
+            safe.log(self.folder.bookkeeping(NAME), data)
+        self._take_in(data)
+
+    def _take_in(self, data: bytes) -> None:
+        for line in data.decode(errors="replace").split("\n"):
             with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 self._take(json.loads(line))
 
@@ -113,13 +106,6 @@ class ConsolidationLog:
             self.refused.add((str(turn), str(said)))
         elif "episode" in entry:
             self.episodes.setdefault(str(entry["episode"]), set()).add(str(entry["written"]))
-
-    def add(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Append lines, durably, in one go."""
-        lines = "".join(json.dumps(entry, ensure_ascii=False, default=str) + "\n" for entry in entries)
-        with self.folder.locked():
-            safe.log(self.folder.bookkeeping(NAME), lines.encode("utf-8", "replace"))
-        self.read_on()
 
     def unread(self, session: str, said: Sequence[str]) -> list[int]:
         """The places of the turns, given by their digests, that were not read yet in this session, whatever its name was."""

@@ -5,6 +5,7 @@ are out before and after; a wish on how the assistant should behave counts only 
 """
 
 import datetime as dt
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,19 +14,16 @@ from filemem.files.episode import Episode, of
 from filemem.files.facts import plain
 from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.files.transcript import ASSISTANT
-from filemem.models import Model, ModelError, Reply, prompt
+from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.consolidation_log import digest
-from filemem.remembering.profile import HEADINGS
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.remembering.structured import filled, objects, request, tool
-from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories, KnownMemory
+from filemem.remembering.supersession import ADD, SECTIONS, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
 from filemem.text.plain import LINK, one_line
 from filemem.text.redaction import redact
 
-MOST = 4_000  # tokens of turns in one request; with rules, profile and memories it comes to some 6,000
-ALIKE = 100  # memories that a request holds at most
+MOST = 6_000  # tokens of turns in one request
 BEFORE = 4  # turns before the unread ones, to be understood by
 LONGEST = 600  # characters of a fact
 # Confidence: borne out; with a name or a number that was shown nowhere; in a machine's words.
@@ -33,43 +31,91 @@ SURE, UNSURE, OF_ASSISTANT = 1.0, 0.5, 0.3
 SECRET = "[redacted:"
 TITLE, SENTENCE = 80, 240  # characters of what is said of a conversation
 _ACTIONS = {"add": ADD, "update": UPDATE, "supersede": SUPERSEDE}
-_TEXT, _LABELS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
-_FACT = {
-    "type": "object",
-    "properties": {
-        "action": {"type": "string", "enum": [*_ACTIONS]},
-        "memory": _LABELS
-        | {"description": "for update and supersede: the label of the memory, such as M3, or of several that end"},
-        "text": _TEXT,
-        "lines": _LABELS | {"description": "labels of all turns that it leans on"},
-        "quote": {"type": "string", "description": "a few words of one of these turns, letter by letter"},
-        "kind": {"type": "string", "enum": ["fact", "event", "lesson"]},
-        "day": {"type": "string", "description": "of an event: YYYY-MM-DD"},
-        "section": {"type": "string", "enum": [*HEADINGS, ""]},
-        "importance": {"type": "integer", "minimum": 1, "maximum": 10},
-        "valid_from": {"type": "string", "description": "YYYY-MM-DD"},
-        "valid_until": {"type": "string", "description": "YYYY-MM-DD"},
-    },
-    "required": ["action", "text", "lines", "quote", "kind"],
+_TEXT, _WHOLE, _LABELS = {"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "string"}}
+
+
+def fields(required: str, **properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object; `required` names some of its fields."""
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
+KEEP = {  # what the prompt `consolidate` asks for; it says what each field is
+    "facts": fields(
+        "action text lines quote kind",
+        action={"type": "string", "enum": [*_ACTIONS]},
+        memory=_LABELS,
+        text=_TEXT,
+        lines=_LABELS,
+        quote=_TEXT,
+        kind={"type": "string", "enum": ["fact", "event", "lesson"]},
+        day=_TEXT,
+        section={"type": "string", "enum": [*SECTIONS, ""]},
+        importance=_WHOLE,
+        valid_from=_TEXT,
+        valid_until=_TEXT,
+    ),
+    "conversations": fields("number title", number=_WHOLE, title=_TEXT, outcome=_TEXT, open=_LABELS),
+    "forget": fields("asked lines", asked=_TEXT, lines=_LABELS, memories=_LABELS),
 }
-_CONVERSATION = {
-    "type": "object",
-    "properties": {"number": {"type": "integer"}, "title": _TEXT, "outcome": _TEXT, "open": _LABELS},
-    "required": ["number", "title"],
-}
-_FORGET = {
-    "type": "object",
-    "properties": {"asked": _TEXT, "lines": _LABELS, "memories": _LABELS},
-    "required": ["asked", "lines"],
-}
-FORM = tool(
-    "keep",
-    "Keep what is worth knowing of these conversations.",
-    "facts",
-    _FACT,
-    conversations={"type": "array", "items": _CONVERSATION},
-    forget={"type": "array", "items": _FORGET},
-)
+CONDENSE = {"lines": fields("text from", text=_TEXT, **{"from": _LABELS})}
+_TRAILING = re.compile(r",\s*([}\]])")
+
+
+# -- objects from a model ----------------------------------------------------------------------------------------------
+
+
+def ask(model: Model, template: str, tool: str, lists: dict[str, dict[str, Any]], told: str) -> Reply:
+    """What a model answers that does what a template says, by one call of a tool that takes `lists` of objects, of which the
+    first must be there; of a model that takes no tools, whatever it says. Raises ModelError."""
+    messages = [{"role": "system", "content": prompt.template(template).strip()}, {"role": "user", "content": told}]
+    properties = {name: {"type": "array", "items": item} for name, item in lists.items()}
+    form = fields(next(iter(lists)), **properties)
+    try:
+        return model.ask(messages, [{"type": "function", "function": {"name": tool, "parameters": form}}], _unheard)
+    except ToolsRefused:
+        return model.ask(messages, [], _unheard)
+
+
+def _unheard(text: str) -> None:
+    """Nobody watches the answer come."""
+
+
+def objects(reply: Reply, key: str) -> list[dict[str, Any]] | None:
+    """The objects in the list `key` of an answer, as many as are whole; None where the answer holds no such thing at all.
+
+    A list without its mapping, a single object, code fences, talk around the JSON and trailing commas are put up with.
+    """
+    for text in [*(call.arguments for call in reply.calls), reply.text]:
+        found = [taken for value in _values(text) if (taken := _taken(value, key)) is not None]
+        if not found and f'"{key}"' in text:  # a list whose end is missing
+            found = [[value for value in _values(text.partition(f'"{key}"')[2], "{") if isinstance(value, dict)]]
+        if found:
+            return [one for taken in found for one in taken]
+    return None
+
+
+def _taken(value: Any, key: str) -> list[dict[str, Any]] | None:
+    if isinstance(value, dict):
+        if key not in value and not {"text", "fact"} & {*value}:
+            return None
+        value = value.get(key, value)
+        value = [value] if isinstance(value, dict) else value
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else None
+
+
+def _values(text: str, begins: str = r"[{\[]") -> Iterator[Any]:
+    """The JSON values that begin with a bracket, one behind the other, as many as are whole."""
+    decoder, at = json.JSONDecoder(), 0
+    text = _TRAILING.sub(r"\1", text)
+    while match := re.compile(begins).search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+# -- what a request holds ----------------------------------------------------------------------------------------------
 
 
 class UnreadPart(NamedTuple):
@@ -77,31 +123,6 @@ class UnreadPart(NamedTuple):
 
     session: Session
     places: tuple[int, ...]
-
-
-class Dropped(NamedTuple):
-    """What a model noted and form forbids, as far as it is a claim, and why."""
-
-    claim: Claim
-    reason: str
-
-
-class ForgetRequest(NamedTuple):
-    """What a person asked to be forgotten or not kept: their turn, and the turns and memories that are meant."""
-
-    asked: str
-    turns: tuple[str, ...]
-    memories: tuple[str, ...]
-
-
-class Extracted(NamedTuple):
-    """What a request came to; `episodes` are by the sessions' paths."""
-
-    claims: list[Claim]
-    dropped: list[Dropped]
-    episodes: dict[str, Episode]
-    forget: list[ForgetRequest]
-    notes: list[str]
 
 
 Batch = list[UnreadPart]
@@ -125,31 +146,7 @@ def batches(sessions: Iterable[Session]) -> Iterator[Batch]:
         yield batch
 
 
-class OnePass:
-    """A model that reads for consolidation; what it noted and form forbade is told to it with the next request."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.spent = 0  # tokens asked and answered
-        self.requests = 0
-        self._refused: list[str] = []
-
-    def __call__(self, batch: Batch, known: KnownMemories, today: dt.date) -> Extracted:
-        """What the model makes of a batch; raises ModelError, with nothing taken for read."""
-        waiting = [part for part in batch if part.places]
-        if not waiting:
-            return Extracted([], [], {}, [], [])
-        asked = Request(waiting, known, today, self._refused)
-        reply = filled(self.model, request("consolidate", asked.text), FORM)
-        self.requests, self.spent = self.requests + 1, self.spent + reply.usage.tokens_in + reply.usage.tokens_out
-        if reply.finish == "length" and len(halves := _halves(waiting)) == 2:
-            return _joined([self(half, known, today) for half in halves])
-        found = asked.taken(reply, self.model.name)
-        self._refused = [f"{one.claim.text} ({one.reason})" for one in found.dropped]
-        return found
-
-
-def _halves(batch: Batch) -> list[Batch]:
+def halves(batch: Batch) -> list[Batch]:
     """A batch as two, by conversations, else by turns; as it is where it is one turn."""
     if len(batch) > 1:
         return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
@@ -158,15 +155,21 @@ def _halves(batch: Batch) -> list[Batch]:
     return [[piece] for piece in pieces if piece.places]
 
 
-def _joined(found: list[Extracted]) -> Extracted:
-    """Several answers as one."""
-    return Extracted(
-        [claim for one in found for claim in one.claims],
-        [dropped for one in found for dropped in one.dropped],
-        {path: told for one in found for path, told in one.episodes.items()},
-        [wish for one in found for wish in one.forget],
-        [note for one in found for note in one.notes],
-    )
+class ForgetRequest(NamedTuple):
+    """What a person asked to be forgotten or not kept: their turn, and the turns and memories that are meant."""
+
+    asked: str
+    turns: tuple[str, ...]
+    memories: tuple[str, ...]
+
+
+class Extracted(NamedTuple):
+    """What a request came to: each claim with why its form is wrong, if it is; `episodes` are by the sessions' paths."""
+
+    claims: list[tuple[Claim, str]]
+    episodes: dict[str, Episode]
+    forget: list[ForgetRequest]
+    notes: list[str]
 
 
 class Request:
@@ -175,12 +178,10 @@ class Request:
     def __init__(self, batch: Batch, known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
         self.sessions = [part.session for part in batch]
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
-        self.known: dict[str, KnownMemory] = {}
         said = [one.text for part in batch for one in (part.session.turns[place] for place in part.places)]
-        for number, memory in enumerate(known.like(said, ALIKE), 1):
-            self.known[f"M{number}"] = memory
+        self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said), 1)}
         lines = [f"Today is {_day(today)}. The memories are {self.sessions[0].user}'s."]
-        if profile := _profile(known):
+        if profile := _profile(known, {memory.path for memory in self.known.values()}):
             lines += ["The profile:", prompt.data(PROFILE, profile)]
         if self.known:
             noted = "\n".join(f"{label} ({one.since}): {one.text}" for label, one in self.known.items())
@@ -193,6 +194,12 @@ class Request:
         shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
         self._words = terms.vocabulary(shown)
         self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
+
+    @property
+    def size(self) -> int:
+        """The tokens that it asks, with the rules and the form, about."""
+        rules = prompt.template("consolidate") + json.dumps(KEEP)
+        return tokens.count(rules) + tokens.count(self.text)
 
     def _conversation(self, number: int, part: UnreadPart) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
@@ -217,20 +224,14 @@ class Request:
     # -- the answer ----------------------------------------------------------------------------------------------
 
     def taken(self, reply: Reply, by: str) -> Extracted:
-        """The facts of an answer that have their form, as claims, and the rest of it; raises ModelError for no answer."""
+        """The facts of an answer as claims, and the rest of it; raises ModelError for no answer."""
         answered = objects(reply, "facts")
         if answered is None:
             said = one_line(reply.text, 80)
             raise ModelError(f"{by} answered with no facts that can be read: {said or 'nothing'}")
-        found = Extracted([], [], {}, [], [])
+        found = Extracted([self._claim(entry, by) for entry in answered], {}, [], [])
         if reply.finish == "length":
             found.notes.append(f"{by} was cut off; what it had said whole by then is kept")
-        for entry in answered:
-            claim, reason = self._claim(entry, by)
-            if reason:
-                found.dropped.append(Dropped(claim, reason))
-            else:
-                found.claims.append(claim)
         for entry in objects(reply, "conversations") or []:
             number = whole(entry.get("number"))
             if 1 <= number <= len(self.sessions):
@@ -242,8 +243,7 @@ class Request:
 
     def _claim(self, entry: dict[str, Any], by: str) -> tuple[Claim, str]:
         """A fact as a model gave it, as a claim, and why its form is wrong; empty where it is right."""
-        lines = entry.get("lines", entry.get("line"))
-        named = [str(label).strip("[] ") for label in (lines if isinstance(lines, list) else [lines])]
+        named = _labels(entry, "lines") or _labels(entry, "line")
         cited = [self.turns[label] for label in dict.fromkeys(named) if label in self.turns]
         clean, secret = redact(str(entry.get("text") or ""))
         text = " ".join(clean.split())
@@ -255,27 +255,31 @@ class Request:
         if secret or SECRET in text:
             return claim, "it is about a secret"
         if invented := [label for label in named if label not in self.turns]:
-            return claim, f"it cites {', '.join(map(str, invented[:3]))}, which is no turn that was shown"
+            return claim, f"it cites {', '.join(invented[:3])}, which is no turn that was shown"
         quote = str(entry.get("quote") or "")
         if not any(stands_in(quote, one.text) for _, one in cited):
             return claim, f"its quote {one_line(quote, 60)!r} stands in no turn that it cites"
         if not _same_script(text, [one for _, one in cited]):
             return claim, "it is not in its speaker's language"
-        if claim.action != ADD and (not claim.target or len(_labels(entry)) > 1 + len(claim.ends)):
-            return claim, f"it names the memory {', '.join(_labels(entry)) or '(none)'}, which was not shown"
-        return claim, self._may_steer(claim, quote, cited)
+        memories = _labels(entry, "memory")
+        if claim.action != ADD and (not claim.target or len(memories) > 1 + len(claim.ends)):
+            return claim, f"it names the memory {', '.join(memories) or '(none)'}, which was not shown"
+        # What an agent learnt at work steers nobody.
+        wish = claim.kind == "lessons" and not claim.said_by
+        if wish and not any(_is_own_talk(quote, one, session) for session, one in cited):
+            return claim, "it steers the assistant, and its words are not the person's own talk"
+        return claim, ""
 
     def _as_claim(self, entry: dict[str, Any], text: str, cited: list[tuple[Session, SessionTurn]], by: str) -> Claim:
         section = str(entry.get("section") or "")
         lesson = entry.get("kind") == "lesson" or section == "talk"
         event = entry.get("kind") == "event" and not lesson
-        targets = [self.known[label].path for label in _labels(entry) if label in self.known]
+        targets = [self.known[label].path for label in _labels(entry, "memory") if label in self.known]
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
         certain = SURE if self._borne_out(text) else UNSURE
-        day = max((one.day for _, one in cited), default=dt.date.min)
         return Claim(
             text=text,
-            day=day,
+            day=max((one.day for _, one in cited), default=dt.date.min),
             kind="lessons" if lesson else "facts",
             action=_ACTIONS.get(str(entry.get("action") or "add").lower(), ADD),
             target=targets[0] if targets else "",
@@ -289,20 +293,10 @@ class Request:
             said_by=ASSISTANT if machine else "",
             nature="event" if event else "",
             when=_iso(entry.get("day")) if event else None,
-            heading="" if machine else "talk" if lesson else section if section in HEADINGS else "",
+            heading="" if machine else "talk" if lesson else section if section in SECTIONS else "",
             retold_by=by,
             waits=lesson and any(session.imported for session, _ in cited),
         )
-
-    def _may_steer(self, claim: Claim, quote: str, cited: list[tuple[Session, SessionTurn]]) -> str:
-        """Why a wish on the assistant's behaviour does not count: only the person's own talk makes one, told by structure."""
-        if claim.kind != "lessons" or claim.said_by:  # what an agent learnt at work steers nobody
-            return ""
-        for session, one in cited:
-            own = own_part(one.text, session.user)
-            if one.speaker == session.user and stands_in(quote, one.text) and _mostly_in(quote, own):
-                return ""
-        return "it steers the assistant, and its words are not the person's own talk"
 
     def _borne_out(self, text: str) -> bool:
         """Do its numbers and its names stand somewhere in what was shown?"""
@@ -316,21 +310,23 @@ class Request:
 
     def _forget(self, entry: dict[str, Any]) -> Iterator[ForgetRequest]:
         """A wish to forget, where the turn that asks is the person's own."""
-        session, one = self.turns.get(str(entry.get("asked") or "").strip("[] "), (None, None))
+        label = next(iter(_labels(entry, "asked")), "")
+        session, one = self.turns.get(label, (None, None))
         if session is None or one is None or one.speaker != session.user or session.imported:
             return
-        labels = [str(label).strip("[] ") for label in _list(entry.get("lines"))]
-        turns = [self.turns[label] for label in labels if label in self.turns]
-        memories = [self.known[label] for label in _labels(entry, "memories") if label in self.known]
+        turns = [self.turns[label] for label in _labels(entry, "lines") if label in self.turns]
+        memories = [self.known[label].path for label in _labels(entry, "memories") if label in self.known]
         asked = f"{session.path}:{one.line}"
         places = (f"{other.path}:{said.line}" for other, said in turns)
-        yield ForgetRequest(asked, tuple(dict.fromkeys([*places, asked])), tuple(known.path for known in memories))
+        yield ForgetRequest(asked, tuple(dict.fromkeys([*places, asked])), tuple(memories))
 
 
-def _mostly_in(quote: str, own: str) -> bool:
-    """Does most of a quote stand in what is a person's own of its turn? What they quote in a wish may be missing."""
+def _is_own_talk(quote: str, one: SessionTurn, session: Session) -> bool:
+    """Is most of a quote the person's own talk in a turn of theirs? What they quote in a wish may be missing."""
+    if one.speaker != session.user or not stands_in(quote, one.text):
+        return False
     pieces = [comparable(piece) for piece in re.split(r"[\"“”「」『』…]+|\.{3,}", quote)]
-    found = comparable(own)
+    found = comparable(own_part(one.text, session.user))
     return 2 * sum(len(piece) for piece in pieces if piece in found) > sum(map(len, pieces))
 
 
@@ -344,21 +340,23 @@ def _same_script(text: str, cited: list[SessionTurn]) -> bool:
 def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
     """What a model says of a conversation, without secrets, on one line each."""
 
-    def clean(text: object, longest: int) -> str:
+    def clean(text: object, longest: int = SENTENCE) -> str:
         return one_line(redact(str(text), session.own)[0], longest)
 
-    told = {key: clean(entry[key], SENTENCE) for key in ("outcome",) if isinstance(entry.get(key), str)}
-    title = clean(entry.get("title") or "", TITLE)
-    left = tuple(clean(text, SENTENCE) for text in _list(entry.get("open"))[:5])
-    return of({**told, "title": title, "open": list(left), "by": one_line(by, TITLE)})
+    told = {"outcome": clean(entry["outcome"])} if isinstance(entry.get("outcome"), str) else {}
+    left = [clean(text) for text in _list(entry.get("open"))[:5]]
+    return of({**told, "title": clean(entry.get("title") or "", TITLE), "open": left, "by": one_line(by, TITLE)})
 
 
-def _profile(known: KnownMemories) -> str:
-    """The profile's text without the marks of what its lines rest on."""
+def _profile(known: KnownMemories, shown: set[str]) -> str:
+    """The profile's text without the lines about memories that are shown anyway, and without marks."""
     if PROFILE not in known.paths:
         return ""
     lines = known.folder.read(PROFILE).decode(errors="replace").split("\n")
-    return "\n".join(SOURCE_MARK.sub("", line).rstrip() for line in lines).strip()
+    marks = ((line, SOURCE_MARK.search(line)) for line in lines)
+    kept = [line[: mark.start() if mark else None] for line, mark in marks if not mark or {*mark[1].split()} - shown]
+    said = any(line.strip() and not line.startswith("#") for line in kept)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(map(str.rstrip, kept))).strip() if said else ""
 
 
 def _day(day: dt.date) -> str:
@@ -372,8 +370,8 @@ def _iso(value: Any) -> dt.date | None:
         return None
 
 
-def _labels(entry: dict[str, Any], key: str = "memory") -> list[str]:
-    """The labels of memories that an entry names."""
+def _labels(entry: dict[str, Any], key: str) -> list[str]:
+    """The labels that an entry names."""
     return [label.strip("[] ").upper() for label in _list(entry.get(key))]
 
 

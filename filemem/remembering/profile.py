@@ -14,25 +14,14 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE
+from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.models import Model, ModelError, prompt
 from filemem.remembering.consolidation_log import ConsolidationLog, digest
-from filemem.remembering.structured import filled, objects, request, tool
-from filemem.remembering.supersession import Decision, display, said_in
+from filemem.remembering.extraction import CONDENSE, ask, objects
+from filemem.remembering.supersession import SECTIONS, UPDATE, Decision, display, said_in
 from filemem.text import terms, tokens
 from filemem.text.redaction import redact
 
-HEADINGS = {  # of the sections, as they stand in the file
-    "who": ("Who this is", "基本情况"),
-    "health": ("Health", "健康"),
-    "home": ("Home", "住处"),
-    "work": ("Work", "工作"),
-    "talk": ("How to talk", "怎么说话"),
-    "family": ("Family", "家人"),
-    "likes": ("Likes", "喜好"),
-}
-_PATHS = r"(?:facts|lessons)/\S+(?: (?:facts|lessons)/\S+)*"
-MARK = re.compile(rf"[-*+] .*<!-- (?P<paths>{_PATHS}) -->\s*$")
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
 _ROOMY = 200  # characters of a line
 
@@ -57,11 +46,9 @@ def line(text: str, paths: Iterable[str]) -> str:
 
 def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
     """The lines with a mark: number from 1, the paths, the line."""
-    found = []
-    for number, said in enumerate(text.split("\n"), 1):
-        if match := MARK.match(said.strip("\r")):
-            found.append((number, tuple(match["paths"].split(" ")), said.strip("\r")))
-    return found
+    lines = enumerate((line.strip("\r") for line in text.split("\n")), 1)
+    found = ((number, SOURCE_MARK.search(line), line) for number, line in lines if line[:2] in ("- ", "* ", "+ "))
+    return [(number, tuple(mark[1].split(" ")), line) for number, mark, line in found if mark]
 
 
 def under(lines: Iterable[str], name: str) -> list[str]:
@@ -69,7 +56,7 @@ def under(lines: Iterable[str], name: str) -> list[str]:
     found, inside = list[str](), False
     for said in lines:
         if match := _HEADING.match(said):
-            inside = _is_of(match[1], HEADINGS[name])
+            inside = _is_of(match[1], SECTIONS[name])
         elif inside:
             found.append(said)
     return found
@@ -108,17 +95,17 @@ class _Page:
                 fresh.insert(0, line(text, [path]))
                 placed = True
             self.replace(number, fresh)
-        if not placed and heading in HEADINGS:
+        if not placed and heading in SECTIONS:
             self._insert(line(text, [path]), heading)
 
     def _insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
-        names, tail = HEADINGS[section], self.tail
+        names, tail = SECTIONS[section], self.tail
         heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
         start = next((n for n, title in heads if _is_of(title, names)), None)
         if start is None:
             title = names[terms.is_chinese(said.partition("<!--")[0])]
-            later = list(HEADINGS.values())[list(HEADINGS).index(section) + 1 :]
+            later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
             place = next((n for n, title in heads if any(_is_of(title, other) for other in later)), None)
             if place is not None:
                 self.lines[place:place] = [f"## {title}{tail}", tail, said + tail, tail]
@@ -138,7 +125,7 @@ class _Page:
         heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
         start, title = next((head for head in reversed(heads) if head[0] < number - 1), (0, ""))
         end = next((n for n, _ in heads if n > start), len(self.lines))
-        ours = any(title in names for names in HEADINGS.values())
+        ours = any(title in names for names in SECTIONS.values())
         if not fresh and ours and not any(one.strip() for one in self.lines[start + 1 : end]):
             del self.lines[start:end]
 
@@ -154,7 +141,7 @@ def revise(
     folder: Folder, log: ConsolidationLog, decisions: Sequence[Decision], gone: Sequence[str] = ()
 ) -> ProfileSync:
     """Bring the lines of new and changed memories in; those of `gone`, which are to be forgotten, go."""
-    told = [one for one in decisions if one.claim.heading or one.replaces or one.action == "UPDATE"]
+    told = [one for one in decisions if one.claim.heading or one.replaces or one.action == UPDATE]
     if not told and not gone:
         return UNCHANGED
 
@@ -200,15 +187,9 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
     if tokens.count(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
         return UNCHANGED
     shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
-    form = tool("condense", "Say these lines in fewer words.", "lines", {
-        "type": "object",
-        "properties": {"text": {"type": "string"}, "from": {"type": "array", "items": {"type": "string"}}},
-        "required": ["text", "from"],
-    })  # fmt: skip
-    room = f"All lines together may have {budget * 3 // 4} tokens."
+    told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"
     try:
-        asked = request("condense", f"{room}\n{prompt.data(PROFILE, redact(shown)[0])}")
-        answered = objects(filled(model, asked, form), "lines") or []
+        answered = objects(ask(model, "condense", "condense", CONDENSE, told), "lines") or []
     except ModelError as error:
         return ProfileSync(False, [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
 

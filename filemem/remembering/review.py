@@ -13,7 +13,7 @@ from filemem.files.memory import Memory
 from filemem.remembering import consolidation, sessions
 from filemem.remembering.consolidation import Applied, BatchPlan
 from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.supersession import Claim, KnownMemories, claim_from_json
+from filemem.remembering.supersession import WRITTEN, Claim, KnownMemories, claim_from_json
 
 
 class CitedTurn(NamedTuple):
@@ -61,7 +61,7 @@ class Review:
             claim = claim._replace(text=text, confidence=1.0, body="", retold_by="")
         with self.folder.locked():
             decision = self.known.decided(claim)
-            if decision.action not in consolidation.WRITTEN:
+            if decision.action not in WRITTEN:
                 self.reject(claim)
                 return Applied([decision], [], [])
             done = consolidation.apply(self.folder, BatchPlan((), at.isoformat(), (decision,)))

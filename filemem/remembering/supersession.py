@@ -23,9 +23,21 @@ from filemem.text import retention
 from filemem.text.own_words import comparable
 from filemem.text.terms import content
 
-ADD, UPDATE, SUPERSEDE, NOOP, DROP = "ADD", "UPDATE", "SUPERSEDE", "NOOP", "DROP"
+# What becomes of a claim: it is written, is known already, is older than what is known, waits for the person, has not its form.
+ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP DROP PROPOSE REFUSE".split()
+WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
+SECTIONS = {  # of the profile, with their headings in the file
+    "who": ("Who this is", "基本情况"),
+    "health": ("Health", "健康"),
+    "home": ("Home", "住处"),
+    "work": ("Work", "工作"),
+    "talk": ("How to talk", "怎么说话"),
+    "family": ("Family", "家人"),
+    "likes": ("Likes", "喜好"),
+}
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
+ALL, ALIKE = 100, 50  # memories: so many are shown beside what was said, of more only those most like it
 
 
 class Claim(NamedTuple):
@@ -64,17 +76,12 @@ class Claim(NamedTuple):
 
 def claim_from_json(value: dict[str, Any]) -> Claim:
     """A claim from its `_asdict` as JSON has it; raises ValueError, TypeError or KeyError for anything else."""
-    known = {key: entry for key, entry in value.items() if key in Claim._fields}
-    days = {key: dt.date.fromisoformat(known[key]) for key in ("valid_from", "valid_until", "when") if known.get(key)}
-    return Claim(**{
-        **known,
-        **days,
-        "day": dt.date.fromisoformat(value["day"]),
-        "sources": tuple(value["sources"]),
-        "origins": tuple((turn, said) for turn, said in value["origins"]),
-        "tags": tuple(value.get("tags", ())),
-        "ends": tuple(value.get("ends", ())),
-    })  # fmt: skip
+    known: dict[str, Any] = {key: tuple(given) if isinstance(given, list) else given for key, given in value.items()}
+    known |= {
+        key: dt.date.fromisoformat(known[key]) for key in ("day", "valid_from", "valid_until", "when") if known.get(key)
+    }
+    known["origins"] = tuple((turn, said) for turn, said in known["origins"])
+    return Claim(**{key: known[key] for key in Claim._fields if key in known})
 
 
 class Decision(NamedTuple):
@@ -118,6 +125,7 @@ class KnownMemory(NamedTuple):
     pinned: bool = False
     confidence: float = 1.0
     sources: tuple[str, ...] = ()
+    key: tuple[str, str] = ("", "")  # its kind, and the letters that it says
     words: frozenset[str] = frozenset()
 
 
@@ -129,8 +137,6 @@ class KnownMemories:
         self.log = log
         self.paths: set[str] = set()
         self._live: dict[str, KnownMemory] = {}
-        self._same: dict[tuple[str, str], dict[str, None]] = {}  # paths by kind and the letters that they say
-        self._words: Counter[str] = Counter()
         hidden = journal.pending_deletions(folder)
         for stat in folder.files():
             self.paths.add(stat.path)
@@ -163,43 +169,32 @@ class KnownMemories:
             )
         )
 
-    def __len__(self) -> int:
-        return len(self._live)
-
     def at(self, path: str) -> KnownMemory | None:
         """The live memory at a path; None where it is gone or superseded."""
         return self._live.get(path)
 
     def put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
-        self.drop(memory.path)
-        self._live[memory.path] = memory._replace(words=frozenset(content(memory.text)))
+        key = (kind_of(memory.path), comparable(memory.text))
+        self._live[memory.path] = memory._replace(key=key, words=frozenset(content(memory.text)))
         self.paths.add(memory.path)
-        self._same.setdefault((kind_of(memory.path), comparable(memory.text)), {})[memory.path] = None
-        self._words.update(self._live[memory.path].words)
-
-    def drop(self, path: str) -> None:
-        """Take a memory out that something has superseded."""
-        if gone := self._live.pop(path, None):
-            self._words.subtract(gone.words)
-            del self._same[kind_of(path), comparable(gone.text)][path]
 
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter."""
-        found = self._same.get((claim.kind, comparable(claim.text)), ())
-        return next((self._live[path] for path in found), None)
+        key = (claim.kind, comparable(claim.text))
+        return next((one for one in self._live.values() if one.key == key), None)
 
-    def like(self, texts: Iterable[str], most: int) -> list[KnownMemory]:
-        """All memories by their days while there are at most `most`, else those that share the rarest words with a text."""
-        if len(self._live) <= most:
-            chosen = list(self._live.values())
-        else:
+    def like(self, texts: Iterable[str]) -> list[KnownMemory]:
+        """All memories by their days while there are few, else those that share the rarest words with a text."""
+        chosen = list(self._live.values())
+        if len(chosen) > ALL:
+            common = Counter(word for one in chosen for word in one.words)
             weights = dict[str, float]()
             for words in map(content, texts):
                 for path, one in self._live.items():
-                    weight = sum(math.log(1 + len(self._live) / self._words[word]) for word in words & one.words)
+                    weight = sum(math.log(1 + len(chosen) / common[word]) for word in words & one.words)
                     weights[path] = max(weights.get(path, 0.0), weight)
-            best = sorted(weights, key=lambda path: (-weights[path], path))[:most]
+            best = sorted(weights, key=lambda path: (-weights[path], path))[:ALIKE]
             chosen = [self._live[path] for path in best if weights[path]]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
@@ -228,11 +223,9 @@ class KnownMemories:
                 return Decision(DROP, target.path, claim, f"{target.path} was said later, on {target.since}")
             return self._new(claim)
         if claim.action == UPDATE and target.own and target.sources and not claim.ends:
-            return self._updated(claim, target)
+            return self._changed(claim, target, plain(claim.text), claim.confidence, "")
         further = [one for path in claim.ends if (one := self.at(path)) and not one.pinned and one.since <= claim.day]
-        return self._new(
-            claim, replacing=(target, *further)
-        )  # what a person wrote or asked for is kept as it is, superseded
+        return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
         """It was told again: a further source, and on a further day more certain."""
@@ -242,9 +235,6 @@ class KnownMemories:
         if claim.day != same.since and not claim.said_by:
             certain = round(1 - (1 - certain) * RAISED, 2)
         return self._changed(claim, same, same.text, max(certain, claim.confidence), "told again")
-
-    def _updated(self, claim: Claim, target: KnownMemory) -> Decision:
-        return self._changed(claim, target, plain(claim.text), claim.confidence, "")
 
     def _changed(self, claim: Claim, old: KnownMemory, text: str, certain: float, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
@@ -257,7 +247,7 @@ class KnownMemories:
         path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
         certain = round(claim.confidence * RAISED, 2) if reason else claim.confidence
         for old in replacing:
-            self.drop(old.path)
+            self._live.pop(old.path, None)
         self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, certain, claim.sources))
         replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, certain, replaced)
