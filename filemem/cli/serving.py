@@ -18,9 +18,12 @@ from filemem.serve import keys
 @click.option(
     "--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes a free one."
 )
+@click.option(
+    "--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS); none by default."
+)
 @model_option
 @click.pass_context
-def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -> None:
+def serve_command(ctx: click.Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
 
     Each user has a key (`filemem serve keys add NAME`). With --user, and on this machine only, that user needs none.
@@ -52,7 +55,7 @@ def serve_command(ctx: click.Context, host: str, port: int, model: str | None) -
             say_dim(note)
         who = f"{open_to} without a key" if open_to else "whoever has a key"
         say(f"Serving {who} at {where}/v1, answered by {asked.name}. End with Ctrl-C.")
-        running.run(app.Service(store, chats, asked.name, log, open_to).app(), listening)
+        running.run(app.Service(store, chats, asked.name, log, open_to, origins).app(), listening)
 
 
 def _open_to(store: StoreFolder, host: str) -> str:

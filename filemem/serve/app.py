@@ -4,16 +4,18 @@ A model, and whoever writes files, work in threads: a slow or dying client or mo
 """
 
 import asyncio
-import secrets
+import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -22,8 +24,9 @@ from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, 
 from filemem.errors import Busy, FilememError
 from filemem.files.store import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
-from filemem.serve import keys, wire
-from filemem.serve.chats import Chats, Finished
+from filemem.serve import forms, keys, wire
+from filemem.serve.chats import Chats
+from filemem.serve.forms import Completion, Finished, Form
 from filemem.serve.wire import BadRequest, ChatRequest
 
 NAME = "filemem"  # of the model that clients choose
@@ -38,31 +41,42 @@ Log = Callable[[str], None]
 
 
 class Service:
-    """A store's endpoint. `open_to` is the user whose memories need no key, where there is one.
+    """A store's endpoint. `open_to` is the user whose memories need no key, where there is one; `origins` are the other sites
+    whose pages may ask.
 
     `chats` makes the chats of a user, `log` gets a line a request: whose, how it ended, how long it took.
     """
 
     def __init__(
-        self, store: StoreFolder, chats: Callable[[str], Chats], model: str, log: Log, open_to: str = ""
+        self,
+        store: StoreFolder,
+        chats: Callable[[str], Chats],
+        model: str,
+        log: Log,
+        open_to: str = "",
+        origins: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._make = chats
         self._model = model
         self._log = log
         self._open_to = open_to
+        self._origins = origins
         self._threads = ThreadPoolExecutor(MOST, "answer")
         self._chats: dict[str, Chats] = {}
         self._under_way: Counter[str] = Counter()
 
     def app(self) -> Starlette:
         """The application for a server."""
+        pages = Middleware(CORSMiddleware, allow_origins=self._origins, allow_methods=["*"], allow_headers=["*"])
         return Starlette(
+            middleware=[pages] if self._origins else [],
             routes=[
                 Route("/healthz", self._health),
                 Route("/v1/models", self._models),
                 Route("/v1/models/{name:path}", self._one_model),
                 Route("/v1/chat/completions", self._completions, methods=["POST"]),
+                Route("/v1/responses", self._responses, methods=["POST"]),
             ],
             exception_handlers={
                 FilememError: self._failed,
@@ -88,14 +102,21 @@ class Service:
         return JSONResponse(_model(self._known(request.path_params["name"])))
 
     async def _completions(self, request: Request) -> Response:
-        began = time.monotonic()
         user = await self._user(request)
-        asked = wire.parsed(await self._body(request))
+        return await self._answered(request, user, wire.parsed(await self._body(request)), Completion)
+
+    async def _responses(self, request: Request) -> Response:
+        user = await self._user(request)
+        asked = wire.parsed(await self._body(request), response=True)
+        return await self._answered(request, user, asked, forms.Response)
+
+    async def _answered(self, request: Request, user: str, asked: ChatRequest, form: Callable[..., Form]) -> Response:
+        began = time.monotonic()
         model = self._known(asked.model)
         beginnings = await asyncio.to_thread(keys.CHAT.programs_of, self._store.root, user)
         if request.headers.get(PROGRAM) or asked.text.lstrip().startswith(beginnings):
             asked = asked._replace(program=True)
-        answer = _UnderWay(request, asked, model)
+        answer = _UnderWay(request, asked, form(asked, model))
         self._begin(user, answer)
         answer.ended.add_done_callback(
             lambda _: self._log(f"{user}: {answer.outcome}, {time.monotonic() - began:.1f} s")
@@ -125,7 +146,9 @@ class Service:
             self._log(f"refused: {'an unknown key' if key else 'no key'}")
             what = "that key is not known here" if key else "a key is needed, as Authorization: Bearer fm-…"
             raise BadRequest(401, f"{what}; filemem serve keys add NAME makes one.", "invalid_api_key")
-        if not _local(request.headers.get("host", ""), request.headers.get("origin", "://localhost")):
+        origin = request.headers.get("origin", "://localhost")
+        origin = "://localhost" if origin in self._origins else origin
+        if not _local(request.headers.get("host", ""), origin):
             raise BadRequest(403, "without a key only this machine is answered, and no other site's page; add a key.")
         return self._open_to
 
@@ -171,13 +194,13 @@ class Service:
         headers = {"x-should-retry": "false"} if status >= 500 else {"retry-after": "1"} if status == 429 else {}
         if status in (408, 413):
             headers["connection"] = "close"
-        return JSONResponse(wire.error(status, sentence, code), status, headers)
+        return JSONResponse(forms.error(status, sentence, code), status, headers)
 
     async def _not_found(self, request: Request, error: Exception) -> Response:
         status = getattr(error, "status_code", 404)
-        what = "here are /v1/models, /v1/chat/completions and /healthz"
+        what = "here are /v1/models, /v1/chat/completions, /v1/responses and /healthz"
         return JSONResponse(
-            wire.error(status, f"{request.method} {request.url.path[:80]} is not known; {what}."), status
+            forms.error(status, f"{request.method} {request.url.path[:80]} is not known; {what}."), status
         )
 
 
@@ -202,11 +225,11 @@ def client_error(error: BaseException) -> tuple[int, str, str | None]:
 class _UnderWay:
     """One answer under way: a thread that makes it, a client that may leave."""
 
-    def __init__(self, request: Request, asked: ChatRequest, model: str) -> None:
+    def __init__(self, request: Request, asked: ChatRequest, form: Form) -> None:
         self._request = request
         self._asked = asked
+        self._form = form
         self._end = time.monotonic() + LONGEST
-        self._frame = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": model}
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._stop = threading.Event()
         self._asking: Model | None = None
@@ -258,7 +281,8 @@ class _UnderWay:
             left.cancel()
         if self._asked.stream:
             return StreamingResponse(self._stream(first, pieces), media_type="text/event-stream")
-        return JSONResponse(self._whole(await self.ended))
+        done = await self.ended
+        return JSONResponse(self._form.whole(done, self._details(done)))
 
     async def _left(self) -> None:
         """Wait until the client leaves, then hang up."""
@@ -286,35 +310,18 @@ class _UnderWay:
 
     async def _stream(self, first: str, rest: AsyncIterator[str]) -> AsyncIterator[bytes]:
         try:
-            yield self._chunk({"role": "assistant", "content": first})
+            for event in itertools.chain(self._form.begin(), self._form.piece(first) if first else ()):
+                yield event
             async for piece in rest:
-                yield self._chunk({"content": piece})
+                for event in self._form.piece(piece):
+                    yield event
             done = await self.ended
+            for event in self._form.end(done, self._details(done)):
+                yield event
         except (FilememError, OSError, TimeoutError) as error:
-            yield wire.event(wire.error(*client_error(error)))
-            return
+            yield self._form.failed(forms.error(*client_error(error)))
         finally:
             self._hang_up("the client left")
-        if done.calls:
-            yield self._chunk({"tool_calls": wire.calls(done.calls, numbered=True)})
-        yield self._chunk({}, done.finish, **self._details(done))
-        if self._asked.usage:
-            yield wire.event(
-                {**self._frame, "object": "chat.completion.chunk", "choices": [], "usage": wire.counted(done.usage)}
-            )
-        yield b"data: [DONE]\n\n"
-
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        return wire.event({**self._frame, "object": "chat.completion.chunk", "choices": [choice], **more})
-
-    def _whole(self, done: Finished) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": done.text or None}
-        if done.calls:
-            message["tool_calls"] = wire.calls(done.calls)
-        choice = {"index": 0, "message": message, "finish_reason": done.finish}
-        whole = {**self._frame, "object": "chat.completion", "choices": [choice], "usage": wire.counted(done.usage)}
-        return {**whole, **self._details(done)}
 
     def _details(self, done: Finished) -> dict[str, Any]:
         """What the header asks for: where it is kept, what was looked up, what is cited."""

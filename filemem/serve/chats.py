@@ -12,7 +12,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from filemem.chat import requests
 from filemem.chat.conversation import Conversation, Listener, Stopped, Text
@@ -23,25 +23,17 @@ from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript
 from filemem.importers import intake
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
-from filemem.serve.wire import ChatRequest
+from filemem.serve.forms import Finished, calls
+from filemem.serve.wire import BadRequest, ChatRequest
 from filemem.text.plain import digest
 
 RECORD = "chats.jsonl"
 LARGEST = 1_000_000  # bytes of the record, some 4,000 messages; then the older half goes
 LONG, OFTEN = 300, 3  # characters of a text, chats in which it stands: then a program says it, such as its examples
 MOST_LONG = 1000  # texts that are counted
+MOST_CALLS = 1000  # responses whose calls of the client's functions are known
 MOST_AT_HAND = 32  # conversations whose window and summary are kept from one request to the next
 Said = tuple[tuple[str, str], ...]
-
-
-class Finished(NamedTuple):
-    """What became of a request: an answer, or calls of the client's own tools."""
-
-    text: str
-    calls: tuple[ToolCall, ...]
-    usage: Usage
-    finish: str
-    session: str
 
 
 class _Delegated(Exception):
@@ -122,6 +114,7 @@ class Chats:
         self._busy: set[str] = set()
         self._at_hand: OrderedDict[str, ServedConversation] = OrderedDict()
         self._long: dict[str, set[str]] = {}  # the chats in which each long text has stood
+        self._calls: dict[str, list[dict[str, Any]]] = {}  # of each response, and what came of those before it
 
     def answer(
         self, asked: ChatRequest, stop: threading.Event, listen: Listener, begun: Callable[[Model], None]
@@ -130,6 +123,7 @@ class Chats:
 
         `begun` is told which model is asked, for whoever wants to hang up on it.
         """
+        asked = self._continued(asked)
         model = self._model() if asked.program else None
         if isinstance(model, OpenAIModel):
             return self._passed_on(asked, model, stop, listen, begun)
@@ -141,8 +135,10 @@ class Chats:
             with contextlib.suppress(_Delegated):
                 text = talk.answer(listen)
                 if asked.kept:
-                    self._note((*asked.before, ("user", asked.text), ("assistant", text)), talk.transcript.path)
+                    said = (*asked.before, ("user", asked.text), ("assistant", text))
+                    self._note(said, talk.transcript, asked.id)
                 return Finished(text, (), talk.usage, talk.finish, talk.transcript.path)
+            self._delegated(asked, talk)
             return Finished("", talk.delegated, talk.usage, "tool_calls", talk.transcript.path)
         finally:
             with self._lock:
@@ -151,6 +147,38 @@ class Chats:
                     self._at_hand[talk.transcript.path] = talk
                 while len(self._at_hand) > MOST_AT_HAND:
                     self._at_hand.popitem(last=False)
+
+    def _continued(self, asked: ChatRequest) -> ChatRequest:
+        """The request with what was said until the response that it goes on with, as far as the transcript has it."""
+        if not asked.previous:
+            return asked
+        record = journal.values(self.user.bookkeeping(RECORD))
+        found = next((one for one in record if isinstance(one, dict) and one.get("id") == asked.previous), {})
+        since, path = self._calls.get(asked.previous, []), str(found.get("path"))
+        if not self._stands(path) or not (asked.text or since):
+            what = f"nothing is known here of the response {asked.previous[:80]!r}; send all that was said."
+            raise BadRequest(404, what, "previous_response_not_found")
+        transcript = Transcript(self.user, self.user.locate(path))
+        turns = [turn for turn in transcript.turns() if turn.text != NO_ANSWER]
+        said = tuple(("assistant" if turn.speaker == ASSISTANT else "user", turn.text) for turn in turns)
+        if int(found.get("turns", 0)) >= len(said):
+            self._note(said, transcript)  # in the words of the transcript, without secrets
+        said = said[: int(found.get("turns", 0))]
+        if not asked.text:
+            asked = asked._replace(text=said[-1][1], since=[*since, *asked.since])
+            said = said[:-1]
+        return asked._replace(before=(*said, *asked.before))
+
+    def _delegated(self, asked: ChatRequest, talk: ServedConversation) -> None:
+        """Know what was called of a client's functions, for a request that goes on with this response."""
+        if asked.kept:
+            self._note((*asked.before, ("user", asked.text)), talk.transcript, asked.id)
+            self._calls[asked.id] = [
+                *asked.since,
+                {"role": "assistant", "content": None, "tool_calls": calls(talk.delegated)},
+            ]
+            for oldest in list(self._calls)[:-MOST_CALLS]:
+                del self._calls[oldest]
 
     def _passed_on(
         self,
@@ -207,7 +235,7 @@ class Chats:
             talk.take(asked, stop)
             if not said:
                 talk.hear(asked.text, listen)
-                self._note((*asked.before, ("user", asked.text)), talk.transcript.path)
+                self._note((*asked.before, ("user", asked.text)), talk.transcript)
             self._busy.add(talk.transcript.path)
             return talk
 
@@ -254,9 +282,12 @@ class Chats:
                 found.append((str(one["said"]), str(one.get("person", "")), str(one.get("path", ""))))
         return found
 
-    def _note(self, said: Said, path: str) -> None:
-        alone = {"said": _key(said)}
-        lines = journal.line(alone) + journal.line({**alone, "person": _key(_persons(said)), "path": path})
+    def _note(self, said: Said, transcript: Transcript, id: str = "") -> None:
+        alone, path = {"said": _key(said)}, transcript.path
+        whole: dict[str, Any] = {**alone, "person": _key(_persons(said)), "path": path}
+        if id.startswith("resp_"):
+            whole |= {"id": id, "turns": sum(turn.text != NO_ANSWER for turn in transcript.turns())}
+        lines = journal.line(alone) + journal.line(whole)
         with self.user.locked():
             place = self.user.bookkeeping(RECORD)
             if journal.add(place, lines) > LARGEST:

@@ -1,12 +1,12 @@
-"""What a client sends and is sent, in the shapes of OpenAI's interface for chats."""
+"""What a client sends: a chat as OpenAI's interface for chats has it, or as its newer one for responses."""
 
 import json
 import math
 import re
+import secrets
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
-from filemem.models import ToolCall, Usage
 
 MOST_MESSAGES, MOST_TOOLS = 5000, 128
 # What is handed on to the model as it is.
@@ -15,13 +15,6 @@ OPTIONS = (
     *("frequency_penalty", "response_format", "reasoning_effort", "logit_bias", "parallel_tool_calls"),
 )
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
-_CODES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-}
 
 
 class BadRequest(FilememError):
@@ -49,25 +42,30 @@ class ChatRequest(NamedTuple):
     kept: bool  # "store": false keeps nothing
     program: bool  # a program's own prompt, such as for a chat's title, which is passed on to the model as it is
     messages: list[dict[str, Any]]  # all of them as they came
+    id: str  # what its answer is called
+    previous: str  # the response that it goes on with, empty where it has all that was said
 
 
-def parsed(body: bytes) -> ChatRequest:
-    """The request in a body; raises BadRequest, which says what is wrong with it."""
+def parsed(body: bytes, *, response: bool = False) -> ChatRequest:
+    """The request in a body, for a chat or for a `response`; raises BadRequest, which says what is wrong with it."""
     given = _json(body)
     if not isinstance(given, dict):
         raise BadRequest(400, "the body is no JSON object; send one with model and messages.")
+    given = _as_chat(given) if response else given
+    previous = str(given.get("previous") or "")
     if given.get("n") not in (None, 1):
         raise BadRequest(400, "n is 1 here: one answer at a time.")
     messages = _messages(given.get("messages"))
     last = max((n for n, one in enumerate(messages) if one["role"] == "user"), default=-1)
-    if last < 0 or (messages[-1]["role"] not in ("user", "tool") and messages[-1] is not messages[last]):
+    results = messages[-1]["role"] == "tool" and (last >= 0 or bool(previous))
+    if not results and (last < 0 or messages[-1] is not messages[last]):
         raise BadRequest(400, "messages must end with what the user said, or with the results of calls since.")
-    content = messages[last].get("content")
+    content = messages[last].get("content") if last >= 0 else ""
     pictures = [part for part in content if _text([part]) == ""] if isinstance(content, list) else []
     text = "\n".join(filter(None, [_text(content), *(f"[{part.get('type')}]" for part in pictures)]))
-    if not text.strip():
+    if last >= 0 and not text.strip():
         raise BadRequest(400, "the user's last message is empty.")
-    spoken = [one for one in messages[:last] if one["role"] in ("user", "assistant")]
+    spoken = [one for one in messages[: max(last, 0)] if one["role"] in ("user", "assistant")]
     return ChatRequest(
         model=str(given.get("model") or ""),
         before=tuple((one["role"], said) for one in spoken if (said := _text(one.get("content"))).strip()),
@@ -83,8 +81,72 @@ def parsed(body: bytes) -> ChatRequest:
         kept=given.get("store") is not False,
         program=bool(given["metadata"].get("task")) if isinstance(given.get("metadata"), dict) else False,
         messages=messages,
+        id=f"{'resp_' if response else 'chatcmpl-'}{secrets.token_hex(12)}",
+        previous=previous,
         usage=isinstance(given.get("stream_options"), dict) and given["stream_options"].get("include_usage") is True,
     )
+
+
+def _as_chat(given: dict[str, Any]) -> dict[str, Any]:
+    """A request for a response as one for a chat; raises BadRequest. Hosted tools and what a model reasoned are left out."""
+    tools, text, effort = given.get("tools") or [], given.get("text"), given.get("reasoning")
+    said = given.get("input")
+    if not (isinstance(said, str | list) and isinstance(tools, list)):
+        raise BadRequest(400, "input must be text or a list of items, and tools a list.")
+    messages: list[Any] = [{"role": "user", "content": said}] if isinstance(said, str) else []
+    for item in said if isinstance(said, list) else []:
+        messages += _messages_of(item if isinstance(item, dict) else {}, messages)
+    if given.get("instructions"):
+        messages.insert(0, {"role": "system", "content": given["instructions"]})
+    form = text.get("format") if isinstance(text, dict) else None
+    if isinstance(form, dict) and form.get("type") == "json_schema":
+        form = {"type": "json_schema", "json_schema": {key: form[key] for key in form if key != "type"}}
+    functions = [one for one in tools if isinstance(one, dict) and one.get("type") == "function"]
+    named = ("name", "description", "parameters", "strict")
+    return {
+        **{key: given.get(key) for key in ("model", "stream", "store", "metadata", "tool_choice", *OPTIONS)},
+        "previous": given.get("previous_response_id"),
+        "messages": messages,
+        "max_completion_tokens": given.get("max_output_tokens"),
+        "reasoning_effort": effort.get("effort") if isinstance(effort, dict) else None,
+        "response_format": form if isinstance(form, dict) and form.get("type") != "text" else None,
+        "tools": [
+            {"type": "function", "function": {key: one[key] for key in named if key in one}} for one in functions
+        ],
+    }
+
+
+def _messages_of(item: dict[str, Any], before: list[Any]) -> list[dict[str, Any]]:
+    """What an item of a response's input is in a chat; calls in a row are of one message, `before` having the others."""
+    content, id = item.get("content"), str(item.get("call_id") or "")
+    match item.get("type", "message"):
+        case "message":
+            return [{"role": item.get("role"), "content": _parts(content)}]
+        case "function_call":
+            made = {"name": str(item.get("name")), "arguments": str(item.get("arguments"))}
+            call = {"id": id, "type": "function", "function": made}
+            if before and before[-1]["role"] == "assistant":
+                before[-1].setdefault("tool_calls", []).append(call)
+                return []
+            return [{"role": "assistant", "content": None, "tool_calls": [call]}]
+        case "function_call_output":
+            return [{"role": "tool", "tool_call_id": id, "content": _text(_parts(item.get("output")))}]
+    return []
+
+
+def _parts(content: Any) -> Any:
+    """The parts of an item's content as a chat's message has them."""
+    if not isinstance(content, list) or not all(map(_is_part, content)):
+        return content
+    plain, found = {"input_text": "text", "output_text": "text", "refusal": "text"}, list[dict[str, Any]]()
+    for part in content:
+        kind = part.get("type", "text")
+        if kind == "input_image":
+            found.append({"type": "image_url", "image_url": {"url": part.get("image_url")}})
+        else:
+            text = {"text": part["refusal"]} if kind == "refusal" and "refusal" in part else {}
+            found.append({**part, "type": plain.get(kind, kind), **text})
+    return found
 
 
 def _json(body: bytes) -> Any:
@@ -140,27 +202,3 @@ def _text(content: Any) -> str:
         return content or ""
     texts = (part.get("text") for part in content if isinstance(part, dict) and part.get("type", "text") == "text")
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def error(status: int, sentence: str, code: str | None = None) -> dict[str, Any]:
-    """An error's body."""
-    return {"error": {"message": sentence, "type": _CODES.get(status, "api_error"), "param": None, "code": code}}
-
-
-def calls(made: tuple[ToolCall, ...], *, numbered: bool = False) -> list[dict[str, Any]]:
-    """Calls of the client's tools; in a stream each with its number."""
-    whole = [
-        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}} for one in made
-    ]
-    return [{"index": number, **one} for number, one in enumerate(whole)] if numbered else whole
-
-
-def counted(usage: Usage) -> dict[str, int]:
-    """Tokens as the interface tells them."""
-    count = {"prompt_tokens": usage.tokens_in, "completion_tokens": usage.tokens_out}
-    return {**count, "total_tokens": sum(usage)}
-
-
-def event(value: Any) -> bytes:
-    """One event of a stream."""
-    return b"data: " + json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n\n"

@@ -314,6 +314,145 @@ def test_a_client_that_nobody_here_wrote_talks_with_it(served: Served, tmp_path:
     assert served.said() == [["I drink oolong.", "Noted.", "What do I drink?", "Oolong."]]
 
 
+# -- the interface for responses ---------------------------------------------------------------------------------------
+
+FUNCTION: Any = {
+    "type": "function",
+    "name": "weather",
+    "parameters": {"type": "object", "properties": {}},
+    "strict": False,
+}
+
+
+def respond(client: openai.OpenAI, said: Any, *, stream: bool = False, **options: Any) -> Any:
+    """The response to what was said; of a stream the last event's, whose pieces are its text."""
+    answer: Any = client.responses.create(model="filemem", input=said, stream=stream, **options)
+    if stream:
+        events = list(answer)
+        assert [one.sequence_number for one in events] == list(range(len(events)))
+        pieces = "".join(one.delta for one in events if one.type == "response.output_text.delta")
+        answer = events[-1].response
+        assert (events[0].type, pieces) == ("response.created", answer.output_text)
+        assert [one.item for one in events if one.type == "response.output_item.done"] == answer.output
+    return answer
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_response_goes_on_with_the_one_before_it(served: Served, stream: bool) -> None:
+    """By its id, though a secret was taken out of the transcript, and as well with all that was said; what went another way at
+    an earlier one is a transcript of its own, and an id that nobody knows an error."""
+    client = served.client()
+    served.model.script(say("Noted."), say("Oolong."), say("Green."), say("Good night."))
+    first = respond(client, "I drink oolong. My password is Tulip-Garden-42.", stream=stream, instructions="Be brief.")
+    assert (first.status, first.output_text, first.usage.total_tokens) == ("completed", "Noted.", 110)
+    assert "Be brief." in served.model.requests[0].body["messages"][0]["content"]
+    second = respond(client, "What do I drink?", stream=stream, previous_response_id=first.id)
+    kept = "I drink oolong. My password is [redacted: password]."
+    assert second.output_text == "Oolong."
+    assert served.said() == [[kept, "Noted.", "What do I drink?", "Oolong."]]
+    respond(client, [{"role": "user", "content": [{"type": "input_text", "text": "And now?"}]}],
+            stream=stream, previous_response_id=first.id)  # fmt: skip
+    assert sorted(served.said()) == sorted(
+        [[kept, "Noted.", "What do I drink?", "Oolong."], [kept, "Noted.", "And now?", "Green."]]
+    )
+    said = [{"role": "user", "content": kept}, *first.output, {"role": "user", "content": "What do I drink?"}]
+    respond(client, [*said, *second.output, {"role": "user", "content": "Good night."}], stream=stream)
+    assert [len(turns) for turns in sorted(served.said(), key=len)] == [4, 6]
+    with pytest.raises(openai.NotFoundError) as error:
+        respond(client, "And?", stream=stream, previous_response_id="resp_none")
+    assert error.value.code == "previous_response_not_found"
+    served.model.script(say("A title."))
+    assert respond(client, "Title this.", stream=stream, store=False).output_text == "A title."
+    assert len(served.said()) == 2
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_functions_pass_through_responses_both_ways(served: Served, stream: bool) -> None:
+    """The model's call goes to the client, its result goes on, by the id of the response and with all that was said."""
+    client = served.client()
+    both = calls(("grep", {"pattern": "Braga"}), ("weather", {}))
+    for by_id in (True, False):
+        served.model.script(both, calls(("weather", {"city": "Braga"})), say("It rains."))
+        question = [{"role": "user", "content": f"Which weather has it at home, {by_id}?"}]
+        first = respond(client, question, stream=stream, tools=[FUNCTION, {"type": "web_search"}])
+        [call] = first.output
+        assert (call.type, call.name, call.arguments) == ("function_call", "weather", '{"city": "Braga"}')
+        result = {"type": "function_call_output", "call_id": call.call_id, "output": "rain"}
+        if by_id:
+            second = respond(client, [result], stream=stream, tools=[FUNCTION], previous_response_id=first.id)
+        else:
+            second = respond(client, [*question, call, result], stream=stream, tools=[FUNCTION])
+        assert second.output_text == "It rains."
+        sent = served.model.requests[-1].body
+        assert [one["role"] for one in sent["messages"]][-3:] == ["user", "assistant", "tool"]
+        assert [tool["function"]["name"] for tool in sent["tools"]][-1] == "weather"
+    assert [len(turns) for turns in served.said()] == [2, 2]
+
+
+def test_a_response_that_fails_says_so(served: Served) -> None:
+    served.model.script(fail(401, "bad key"), cut("Half an ans"), say("Cut", finish="length"))
+    with pytest.raises(openai.InternalServerError):
+        respond(served.client(), "Hi.", stream=True)
+    events: Any = list(served.client().responses.create(model="filemem", input="Hi.", stream=True))
+    assert events[-1].type == "response.failed" and events[-1].response.error.code
+    cut_off = respond(served.client(), "Hello.", stream=True)
+    assert (cut_off.status, cut_off.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+    for bad in ({"input": 5}, {"input": []}, {"input": [{"role": "system", "content": "x"}]}, {"input": "x", "tools": 5},
+                {"input": [{"type": "function_call_output", "call_id": "a", "output": "x"}]}, {"input": [5]}):  # fmt: skip
+        with pytest.raises(openai.BadRequestError):
+            served.client().post("/responses", body={"model": "filemem", **bad}, cast_to=object)
+
+
+def test_an_agent_of_the_agents_sdk_speaks_with_it_by_responses(served: Served) -> None:
+    agents = pytest.importorskip("agents", reason="needs filemem[openai-agents]")
+    served.model.script(calls(("weather", {})), say("It rains."), say("Still."))
+
+    @agents.function_tool  # type: ignore[untyped-decorator]
+    def weather() -> str:
+        """The weather."""
+        return "rain"
+
+    async def run() -> list[str]:
+        async with openai.AsyncOpenAI(base_url=served.url, api_key=served.keys["mara"]) as client:
+            model = agents.OpenAIResponsesModel("filemem", client)
+            agent = agents.Agent("Assistant", "Be brief.", model=model, tools=[weather])
+            how = agents.RunConfig(tracing_disabled=True)
+            first = await agents.Runner.run(agent, "Which weather?", run_config=how)
+            second = agents.Runner.run_streamed(
+                agent, "And now?", run_config=how, previous_response_id=first.last_response_id
+            )
+            async for _ in second.stream_events():
+                pass
+            return [first.final_output, second.final_output]
+
+    assert asyncio.run(run()) == ["It rains.", "Still."]
+    assert served.said() == [["Which weather?", "It rains.", "And now?", "Still."]]
+
+
+def test_pages_of_a_named_site_may_ask_and_of_no_other(tmp_path: Path) -> None:
+    """By what the browser asks before; a site that nobody named gets no leave, and without a key no answer."""
+    with ScriptedServer() as model:
+        model.default = say("Hi.")
+        served = Served(tmp_path, model, "--user", "mara", "--origin", "https://chat.example")
+        there = urlsplit(served.url)
+
+        def ask_from(origin: str, method: str) -> "http.client.HTTPResponse":
+            connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=20)
+            headers = {"Origin": origin, "Content-Type": "application/json", "Access-Control-Request-Method": "POST",
+                       "Access-Control-Request-Headers": "authorization,content-type"}  # fmt: skip
+            connection.request(method, "/v1/responses", b'{"model": "filemem", "input": "Hi."}', headers)
+            return connection.getresponse()
+
+        try:
+            for method in ("OPTIONS", "POST"):
+                answer = ask_from("https://chat.example", method)
+                assert (answer.status, answer.headers["access-control-allow-origin"]) == (200, "https://chat.example")
+                answer = ask_from("https://evil.example", method)
+                assert answer.status in (400, 403) and "access-control-allow-origin" not in answer.headers
+        finally:
+            served.end()
+
+
 # -- what goes wrong -----------------------------------------------------------------------------------------------
 
 
