@@ -39,8 +39,8 @@ from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
+from filemem.history.past import undo
 from filemem.history.sync import sync
-from filemem.history.undo import undo
 from filemem.importers import import_file
 from filemem.jobs import maintenance
 from filemem.remembering.remembering import remember

@@ -19,7 +19,7 @@ from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.grep import Match, matches
-from filemem.history import asof
+from filemem.history import past
 from filemem.importers import intake
 from filemem.jobs import maintenance, telling
 from filemem.jobs.maintenance import JobDone
@@ -165,7 +165,7 @@ class User:
 
         Raises NotFound where nothing had been committed by then, FilememError without a repository.
         """
-        return User(asof.as_of(self.folder, moment))
+        return User(past.as_of(self.folder, moment))
 
     # -- forgetting ----------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class User:
         """The beginning of a day; else now, or of what is seen as of a moment that moment."""
         if day:
             return dt.datetime.combine(day, dt.time()).astimezone()
-        return self.folder.moment if isinstance(self.folder, asof.Past) else _local(None)
+        return self.folder.moment if isinstance(self.folder, past.Past) else _local(None)
 
     def _model(self, model: Model | str | None) -> Model | None:
         """A model by its name or as the settings name it; None where there is none."""

@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 import random
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ from repositories import START, git, named, plain_git, state, store  # noqa: F40
 from filemem import FilememError, Store, Toolbox, User
 from filemem.errors import NotFound, Refused
 from filemem.files.folder import Folder
-from filemem.history import History, asof
-from filemem.history.asof import drop_all
+from filemem.history import History
+from filemem.history.past import as_of
 
 YEAR = dt.date(2025, 1, 1)
 WORDS = "tea coffee Kyoto Lisbon bicycle violin 乌龙茶 grandmother rain letter boat garden".split()
@@ -89,7 +90,7 @@ def test_every_day_of_a_year_equals_a_plain_checkout(year: Path, tmp_path: Path)
             with pytest.raises(NotFound):
                 User(mara).as_of(day(number))
             continue
-        past = asof.as_of(mara, day(number))
+        past = as_of(mara, day(number))
         assert past.commit == commit
         if commit == checkout:
             continue
@@ -153,8 +154,8 @@ def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
     found = [len(User(mara).as_of(START.date() + dt.timedelta(days=number)).folder.paths()) for number in range(9)]
     assert found == list(range(1, 10))
     assert len([name for name in os.listdir(mara.bookkeeping("as-of")) if name[0] != "."]) <= 4
-    drop_all(mara)
-    assert not os.path.exists(mara.bookkeeping("as-of")) and User(mara).as_of(START.date()).grep("oolong")
+    shutil.rmtree(mara.bookkeeping("as-of"))
+    assert User(mara).as_of(START.date()).grep("oolong")
 
 
 def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ QUESTIONS = [
 def test_every_reading_command_has_as_of(year: Path, tmp_path: Path) -> None:
     """What it prints is what it printed then, and where that was is told beside it."""
     when, plain = day(200), tmp_path / "plain"
-    past = asof.as_of(Store(year).user("mara").folder, when)
+    past = as_of(Store(year).user("mara").folder, when)
     git(year, "worktree", "add", "--quiet", "--detach", str(plain), past.commit)
 
     def run(where: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

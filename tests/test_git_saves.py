@@ -14,8 +14,8 @@ from filemem import FilememError, Store
 from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.history import History
+from filemem.history.past import undo
 from filemem.history.sync import sync
-from filemem.history.undo import undo
 
 ROUNDS = 20
 EDITOR = """
@@ -60,7 +60,8 @@ def saved(text: str) -> int:
 
 @pytest.mark.parametrize("job", ["sync", "undo"])
 def test_a_save_is_never_taken_back(machines: list[Folder], tmp_path: Path, job: str) -> None:
-    """Whether it is saved in place or by a rename; the job may give up, with a reason, but then again succeeds."""
+    """Whether it is saved in place or by a rename. The job gives up, with a reason, only where a save meets it in a line, as that of
+    an editor that had read an older text: three times in four it comes through."""
     one, two = machines
     place, done = Path(one.root) / "profile.md", tmp_path / "done"
     done.write_text("0")
@@ -91,8 +92,7 @@ def test_a_save_is_never_taken_back(machines: list[Folder], tmp_path: Path, job:
     finally:
         editor.kill()
         editor.wait()
-    # A job gives way to a person who saves all the time, so how often both came through depends on the machine.
-    assert succeeded and least > ROUNDS // 4
+    assert succeeded > ROUNDS * 3 // 4 and least > ROUNDS // 4
     if job == "sync":
         if "person: " in place.read_text():
             git(one.root, "commit", "--quiet", "--allow-empty", "-am", "By hand")

@@ -194,8 +194,8 @@ def test_what_a_value_could_command_the_terminal_is_spelt_out(home: Path) -> Non
     assert "\x1b" not in run(home, "chat", "-m", "Hello").stderr
 
 
-def test_a_sync_names_the_settings_that_came_in(tmp_path: Path) -> None:
-    """All of them, and which the person is asked about before they count."""
+def test_settings_that_a_sync_brings_in_are_asked_about_before_they_count(tmp_path: Path) -> None:
+    """Those that send memories elsewhere or switch a safeguard off; the others count."""
     git(tmp_path, "init", "--quiet", "--bare", "remote")
     one = store(tmp_path / "one")
     git(tmp_path / "one", "remote", "add", "origin", str(tmp_path / "remote"))
@@ -205,8 +205,6 @@ def test_a_sync_names_the_settings_that_came_in(tmp_path: Path) -> None:
     (tmp_path / "one/filemem.yaml").write_text("steps: 9\nbase_url: http://127.0.0.1:9/v1\nredact: false\n")
     git(tmp_path / "one", "add", "filemem.yaml"), git(tmp_path / "one", "commit", "-qm", "Settings")
     sync(History(one), None, START)
-    two = Store(tmp_path / "two").user("mara").folder
-    came = "Settings came in: steps: 9, base_url: http://127.0.0.1:9/v1, redact: false."
-    assert sync(History(two), None, START).notes == [f"{came} You are asked before base_url and redact count."]
+    sync(History(Store(tmp_path / "two").user("mara").folder), None, START)
     settings = config.load(tmp_path / "two")
     assert (settings.steps, settings.base_url, settings.redact) == (9, "", True)

@@ -125,9 +125,9 @@ def _then(folder: Folder) -> Folder:
     moment: dt.datetime | None = chosen("as_of")
     if moment is None:
         return folder
-    from filemem.history import asof  # noqa: PLC0415  loads what runs git
+    from filemem.history.past import as_of  # noqa: PLC0415  loads what runs git
 
-    past = asof.as_of(folder, moment if moment.time() != dt.time() else moment.date())
+    past = as_of(folder, moment if moment.time() != dt.time() else moment.date())
     note = f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}"
     say_dim(note)
     return past

@@ -7,8 +7,8 @@ import click
 from filemem.cli.common import complete_path, now, the_user
 from filemem.cli.options import json_option
 from filemem.cli.screen import colours, put, say, say_aside, say_working, tell, wrapped
-from filemem.history import History, log, undo
-from filemem.history.log import Commit
+from filemem.history import History
+from filemem.history.past import Commit, log, undo
 from filemem.history.sync import sync
 from filemem.text.plain import counted, one_line
 
@@ -26,7 +26,7 @@ def log_command(path: str | None, about: str, limit: int | None) -> int:
     Exit code 1 where nothing was found.
     """
     history = History(the_user())
-    found = log.log(history, path or "", about, limit or 0)
+    found = log(history, path or "", about, limit or 0)
     for commit in found:
         tell({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, _line(commit), how=put)
     if not found:
@@ -54,10 +54,9 @@ def undo_command(commit: str | None) -> None:
 
     Example: filemem undo
     """
-    done = undo.undo(History(the_user()), commit or "", now())
+    done = undo(History(the_user()), commit or "", now())
     put(_line(done.commit, "Undid "))
     say(*done.said)
-    say_aside(done.recorded.note)
 
 
 @click.command("sync")

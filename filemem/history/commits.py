@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from filemem.errors import Busy, FilememError, Problem
+from filemem.errors import Changed, FilememError, NotFound, Problem
 from filemem.files import config, journal, safe
 from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, is_temporary_name
 from filemem.files.store import StoreFolder, users
@@ -28,6 +28,7 @@ from filemem.history.git import (
     GitError,
     Identity,
     Repository,
+    Step,
     agree,
     fields,
     find,
@@ -35,6 +36,7 @@ from filemem.history.git import (
     opened,
     spec,
 )
+from filemem.history.merging import arriving, carry_out, merge
 from filemem.text.plain import counted, digest, first_few, one_line
 
 COMMIT = "commit"  # git_person_edits
@@ -43,7 +45,8 @@ CUT_OFF = "Keep what a job had written when it was cut off"  # the subject of a 
 IGNORE = (f"**/{BOOKKEEPING}/*", *(f"!**/{log}" for log in LOGS), f"{safe.TEMPORARY}*")
 ATTRIBUTES = ("**/sessions/** merge=union", *(f"**/{log} merge=union" for log in LOGS), "* -text")
 SUBJECT = 72  # characters
-LANDING = "filemem-landing"  # in the git directory: the commit that a sync is bringing in
+LANDING = "filemem-landing"  # in the git directory: the commit to which a sync or an undo is bringing the files
+_TRIES = 6  # saves of a person that may come in between
 _STATUS = "status --porcelain=v1 -z --untracked-files=all --no-renames --ignore-submodules=all --".split()
 
 
@@ -55,12 +58,12 @@ class Recorded(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What one job wrote; an undo that was cut off has no paths yet."""
+    """What one job wrote."""
 
     subject: str
     trailers: dict[str, str]
     at: str
-    paths: list[str] | None
+    paths: list[str]
 
 
 def message(subject: str, trailers: Mapping[str, str]) -> str:
@@ -148,21 +151,13 @@ class History:
             return [Problem(".git", 1, what or remedy, remedy if what else "put right what git names")]
 
     def cut_off(self) -> list[Problem]:
-        """An undo or a sync that was killed, and each memory that git has and the disk has not; none without git."""
+        """An undo or a sync that was cut off, and each memory that git has and the disk has not; none without git."""
         found = []
         with contextlib.suppress(GitError):
             if self.home:
-                if job := self.begun():
-                    found.append(
-                        Problem(
-                            ".git",
-                            1,
-                            f"an undo of {job.trailers['Undoes'][:8]} was cut off",
-                            "finish it with filemem undo",
-                        )
-                    )
-                if os.path.exists(os.path.join(self.repository.folder, LANDING)):
-                    found.append(Problem(".git", 1, "a sync was cut off", "finish it with filemem sync"))
+                if os.path.exists(self._landing):
+                    remedy = "the next job finishes it, such as filemem maintain"
+                    found.append(Problem(".git", 1, "an undo or a sync was cut off", remedy))
                 gone = [path for path, state in self._dirty().items() if state == " D" and path not in self._noted()]
                 remedy = "git checkout -- PATH brings it back, git commit lets it go"
                 found += [Problem(path, 1, "git has this memory and the disk has not", remedy) for path in gone]
@@ -185,23 +180,25 @@ class History:
             pass  # the job waits for its commit, as below
         job = Job(one_line(subject, SUBJECT), dict(trailers), at.isoformat(), [*dict.fromkeys([*paths, *LOGS])])
         try:
-            self.postpone(job)
+            with self.folder.locked():
+                safe.log(self.folder.bookkeeping(POSTPONED), journal.line(job._asdict()))
             commit, left = self.catch_up(job)
-        except (GitError, Busy) as error:
+        except FilememError as error:
             return Recorded("", f"not committed yet: {error}")
         return Recorded(commit, f"left for you to commit, as you had changed it too: {first_few(left)}" if left else "")
 
     def catch_up(self, wanted: Job | None = None) -> tuple[str, list[str]]:
         """Commit what jobs wrote, each with its own commit, and what they wrote that were cut off.
 
-        Returns the commit of the `wanted` one, and its paths that a person must commit. Raises GitError.
+        Returns the commit of the `wanted` one, and its paths that a person must commit. Raises FilememError.
         """
         with self.repository.alone():
             if unfinished := self.repository.unfinished():
                 raise GitError(f"{unfinished}.")
+            self.finish()
             with self.folder.locked():
                 jobs, noted, dirty = self._waiting(), self._noted(), self._dirty()
-            claimed = {path: job for job in jobs for path in job.paths or ()}
+            claimed = {path: job for job in jobs for path in job.paths}
             ours, now = self._ours(dirty, noted, claimed), dt.datetime.now().astimezone()
             if config.of(self.folder).git_person_edits == COMMIT:
                 edits = sorted(path for path in dirty.keys() - ours if dirty[path][0] in " ?")
@@ -210,21 +207,21 @@ class History:
                 self._commit(edits, dirty, message(f"Edit {edits[0]}{others}" if edits else "", {}), person, now)
                 dirty = {path: state for path, state in dirty.items() if path not in edits}
             ended = {path for path, notes in noted.items() if not any(_lives(note[0]) for note in notes)}
-            orphans = sorted(ours & ended - claimed.keys()) if all(job.paths is not None for job in jobs) else []
+            orphans = sorted(ours & ended - claimed.keys())
             late = Job(CUT_OFF, {}, now.isoformat(), orphans)
             commit, done, claimed = "", set[str](), {**claimed, **dict.fromkeys(orphans, late)}
             for job in (late, *jobs):
-                chosen = [path for path in job.paths or () if path in ours and claimed[path] is job]
+                chosen = [path for path in job.paths if path in ours and claimed[path] is job]
                 text, at = message(job.subject, job.trailers), dt.datetime.fromisoformat(job.at)
                 made = self._commit(chosen, dirty, text, MACHINE, at)
                 commit, done = made if job == wanted else commit, done.union(chosen)
             with self.folder.locked():
-                rest = [job for job in self._waiting() if job not in jobs or job.paths is None]
+                rest = [job for job in self._waiting() if job not in jobs]
                 journal.rewrite(self.folder.bookkeeping(POSTPONED), [job._asdict() for job in rest])
                 over = {(*note,) for path, old in noted.items() if path in done or path not in dirty for note in old}
                 later = [note for notes in self._noted().values() for note in notes if (*note,) not in over]
                 journal.rewrite(self.folder.bookkeeping(WRITTEN), later)
-        return commit, [path for path in (wanted.paths if wanted else None) or () if path in dirty and path not in ours]
+        return commit, [path for path in (wanted.paths if wanted else ()) if path in dirty and path not in ours]
 
     def _commit(self, paths: list[str], dirty: Mapping[str, str], text: str, author: Identity, at: dt.datetime) -> str:
         new = [self.path(path) for path in paths if dirty[path] == "??"]
@@ -279,20 +276,68 @@ class History:
         jobs = []
         for job in journal.values(self.folder.bookkeeping(POSTPONED)):
             with contextlib.suppress(ValueError, TypeError, KeyError):
-                paths = job["paths"] if "paths" in job else [*job["files"]]
-                jobs.append(Job(job["subject"], job["trailers"], job["at"], paths))
+                paths = job["paths"] if "paths" in job else job["files"]
+                jobs.append(Job(job["subject"], job["trailers"], job["at"], [*paths]))
         return jobs
 
-    def begun(self) -> Job | None:
-        """The undo that was cut off, if one was."""
-        return next((job for job in self._waiting() if job.paths is None), None)
+    # -- what lands ----------------------------------------------------------------------------------------------
 
-    def postpone(self, job: Job | None) -> None:
-        """Let a job wait for its commit; an undo takes the place of one that had begun, and so does None, for no job."""
-        with self.folder.locked():
-            over = job is None or "Undoes" in job.trailers
-            jobs = [one for one in self._waiting() if one.paths is not None or not over] + ([job] if job else [])
-            journal.rewrite(self.folder.bookkeeping(POSTPONED), [one._asdict() for one in jobs])
+    @property
+    def _landing(self) -> str:
+        return os.path.join(self.repository.folder, LANDING)
+
+    def finish(self) -> str:
+        """Finish an undo or a sync that was cut off; returns its commit, mostly none. For who has the repository `alone`."""
+        with contextlib.suppress(NotFound):
+            landing = safe.read(self._landing, 100).decode(errors="replace")
+            if self.repository.ask("cat-file", "-e", f"{landing}^{{commit}}").code:
+                os.unlink(self._landing)
+            else:
+                self.land(landing)
+                return landing
+        return ""
+
+    def land(self, commit: str) -> None:
+        """Bring the files, the index and the branch to a commit, with whatever was committed since; for who has the repository
+        `alone`. Where it is cut off, the next job goes on. Raises FilememError where uncommitted edits are in the way.
+
+        The index comes before the branch: had it stayed behind, a person's next commit would take everything back.
+        """
+        repository, old = self.repository, self.repository.head()
+        new = self.joined(old, commit, "Merge what was cut off", dt.datetime.now().astimezone())[0]
+        with contextlib.ExitStack() as held:
+            for one in self.everyone():
+                held.enter_context(one.folder.locked())
+            for last in range(_TRIES - 1, -1, -1):
+                steps = self.arriving(old, new)
+                safe.write(self._landing, commit.encode())
+                with contextlib.suppress(*([] if not last else [Changed])):  # a person saved a file in between
+                    carry_out(repository.where, steps)
+                    break
+            repository.run("read-tree", "-m", "-i", *filter(None, (old, new)))
+            subject = repository.text("log", "-1", "--format=%s", new)
+            repository.run("update-ref", "-m", f"filemem: {subject}", "HEAD", new, old or "0" * len(new))
+            os.unlink(self._landing)
+
+    def arriving(self, old: str, new: str) -> list[Step]:
+        """How the files come from one commit to another; raises FilememError where uncommitted edits are in the way."""
+        steps, met = arriving(self.repository, old, new)
+        if met:
+            what = f"your uncommitted changes in {first_few(map(one_line, met))} meet incoming ones"
+            raise FilememError(f"{what}; commit them, then try again.")
+        return steps
+
+    def joined(self, ours: str, theirs: str, subject: str, at: dt.datetime) -> tuple[str, list[str], list[str]]:
+        """The commit that holds both, the files in which both versions of a line stand, and those kept though one had none."""
+        repository = self.repository
+        for one, other in ((ours, theirs), (theirs, ours)):
+            if not other or (one and not repository.ask("merge-base", "--is-ancestor", other, one).code):
+                return one, [], []
+        base = repository.ask("merge-base", ours, theirs).out.decode().strip()
+        found = merge(repository, base, ours, theirs, union=True)
+        words = message(subject, {"Job": "sync", "Doubled": ", ".join(found.doubled)})
+        tree = repository.tree_with(ours, found.changes)
+        return repository.commit_tree(tree, [ours, theirs], words, at), found.doubled, found.kept
 
 
 def _lives(process: int) -> bool:

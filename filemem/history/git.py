@@ -25,10 +25,9 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from filemem.errors import Busy, Changed, FilememError, NotFound
+from filemem.errors import Busy, FilememError, NotFound
 from filemem.files import safe
 from filemem.files.folder import BOOKKEEPING
-from filemem.files.safe import Place
 from filemem.files.trust import VARIABLE, Trust
 from filemem.text.plain import first_few, one_line
 
@@ -586,43 +585,6 @@ class Repository(Git):
         env = _signed(MACHINE, at)
         return self.text("commit-tree", "--no-gpg-sign", tree, *given, "-m", message.rstrip("\n"), env=env)
 
-    def merge_trees(self, ours: str, theirs: str, *, renames: bool = True) -> tuple[str, dict[str, dict[int, GitFile]]]:
-        """Merge two commits without touching index or work tree: a tree, and by path the stages of what git could not settle.
-
-        `renames`: let git take a new text that is like one that went for the same; of short facts that is often wrong.
-        """
-        how = ("merge-tree", "--write-tree", "-z", "--no-messages", "--allow-unrelated-histories")
-        limit = [] if renames else ["-c", "merge.renameLimit=1"]  # only git from 2.50 on can do without
-        done = self.ask(*limit, *how, ours, theirs)
-        if done.code not in (0, 1):
-            raise GitError(reason(done) + ".")
-        tree, *rest = fields(done.out)
-        stages: dict[str, dict[int, GitFile]] = {}
-        for line in filter(None, rest):
-            facts, _, path = line.partition("\t")
-            mode, oid, stage = facts.split(" ")
-            stages.setdefault(path, {})[int(stage)] = GitFile(mode, oid)
-        return tree, stages
-
-    def blobs(self, sides: Mapping[int, GitFile]) -> list[bytes]:
-        """The bytes of our version, the base and theirs, by their stages; none for one that is not there."""
-        return [self.run("cat-file", "blob", sides[stage].oid) if stage in sides else b"" for stage in (2, 1, 3)]
-
-
-def line_merge(ours: bytes, base: bytes, theirs: bytes, *, union: bool) -> bytes | None:
-    """Both changes in one text; where they meet in a line both lines, with `union`, else None. None also for what is no text.
-
-    A line of its own between any two keeps changes of neighbouring lines apart, which to git meet.
-    """
-    with tempfile.TemporaryDirectory() as aside:
-        names = [os.path.join(aside, name) for name in ("ours", "base", "theirs")]
-        for name, data in zip(names, (ours, base, theirs), strict=True):
-            with open(name, "wb") as file:
-                file.write(data.replace(b"\n", b"\n\x1e\n"))
-        here = Git(aside, {"GIT_CEILING_DIRECTORIES": os.path.dirname(aside)})
-        done = here.ask("merge-file", "-p", *(["--union"] if union else []), *names)
-    return None if done.code else done.out.replace(b"\x1e\n", b"")
-
 
 def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
     """The environment in which a commit is by this author, made by the machine; never signed, as nobody vouches for it."""
@@ -631,24 +593,3 @@ def _signed(author: Identity, at: dt.datetime) -> dict[str, str]:
     for role, one in (("AUTHOR", author), ("COMMITTER", MACHINE)):
         env |= {f"GIT_{role}_NAME": one.name, f"GIT_{role}_EMAIL": one.email, f"GIT_{role}_DATE": when}
     return env
-
-
-def carry_out(top: str, steps: Iterable[Step]) -> None:
-    """Make every step, over no byte that is not as found: what is new first, what goes last, so that nothing is ever missing.
-
-    Raises Changed, and stops, where a person has saved a file in between.
-    """
-    for path, found, becomes in sorted(steps, key=lambda one: (one.found is not None, one.becomes is None)):
-        where = Place(top, path)
-        if found == becomes:
-            continue
-        if becomes is None:
-            safe.delete_if(where, lambda at, found=found: safe.read(at) == found)  # type: ignore[misc]
-        elif found is None:
-            safe.make_folder(where.folder)
-            try:
-                safe.create(where, becomes)
-            except FileExistsError:
-                raise Changed(f"{path} has just been made by somebody else; it was left as it is, try again.") from None
-        elif not safe.edit(where, lambda now, old=found, new=becomes: new if now == old else None):  # type: ignore[misc]
-            raise Changed(f"{path} has just been changed; it was left as it is, try again.")
