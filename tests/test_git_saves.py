@@ -60,8 +60,8 @@ def saved(text: str) -> int:
 
 @pytest.mark.parametrize("job", ["sync", "undo"])
 def test_a_save_is_never_taken_back(machines: list[Folder], tmp_path: Path, job: str) -> None:
-    """Whether it is saved in place or by a rename. The job gives up, with a reason, only where a save meets it in a line, as that of
-    an editor that had read an older text: three times in four it comes through."""
+    """Whether it is saved in place or by a rename. The job gives up, with a reason, only where a save meets it in a
+    line, as that of an editor that had read an older text: three times in four it comes through."""
     one, two = machines
     place, done = Path(one.root) / "profile.md", tmp_path / "done"
     done.write_text("0")
