@@ -32,7 +32,7 @@ from crash_driver import TALK, arm
 from filemem import Store, User
 from filemem import index as indexes
 from filemem.errors import FilememError
-from filemem.files import saved_over
+from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.files.store import StoreFolder
@@ -118,7 +118,7 @@ JOBS: dict[str, Callable[[Folder], object]] = {
     "remember": lambda user: remember(user, "I collect stamps from Malta.", AT),
     "remember otherwise": lambda user: remember(user, "Ann lives in Bruges.", AT),
     **crash_driver.JOBS,
-    "restore turns": lambda user: saved_over.put_back(user, NEW),
+    "restore turns": lambda user: transcript.put_back(user, NEW),
     "import": _imported,
     "forget": _forgotten,
     "undo": _undone,
@@ -398,11 +398,11 @@ def writers() -> Counter[str]:
         found["done"] = len(turns)
         user = Store(root).user("ann").folder
         found["saved over"] = len(_absent(root, turns))
-        noticed = saved_over.lost(user)
+        noticed = transcript.lost(user)
         found["noticed"] = sum(any(turn.rstrip().endswith(f": {one}") for gone in noticed.values() for turn in gone)
                                for one in _absent(root, turns))  # fmt: skip
         for path in noticed:
-            saved_over.put_back(user, path)
+            transcript.put_back(user, path)
         found["lost"] = len(_absent(root, turns))
     return found
 

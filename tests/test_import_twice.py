@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files.journal import forget_import as forget
 from filemem.files.memory import Memory
 from filemem.files.passages import turns
 from filemem.files.store import StoreFolder
@@ -204,12 +203,9 @@ def test_a_forgotten_import_leaves_no_name_in_the_record_and_does_not_come_back(
     run(store, "claude", talk(tmp_path / "c.json", "One"))
     run(store, "claude", talk(tmp_path / "d.json", "Other", id="c2", title="Other"))
     run(store, "markdown", vault)
-    user = Store(store).user("mara").folder
-    renamed = session.rename(session.with_name("2026-03-01-kyoto.md"))
-    for path in (f"sessions/2026/{renamed.name}", "notes/tea.md"):
-        memory = user.memory(path)
-        (store / "mara" / path).unlink()
-        forget(user, memory)
+    user = Store(store).user("mara")
+    for path in (f"sessions/2026/{session.name}", "notes/tea.md"):
+        user.forget(path)
     record = (store / "mara" / RECORD).read_text()
     assert "kyoto" not in record and "tea.md" not in record and "sessions/2026/2026-03-01-1400-other.md" in record
     before = files(store)

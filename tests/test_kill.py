@@ -159,12 +159,12 @@ def test_what_a_killed_write_leaves_goes_with_the_next_job(tmp_path: Path) -> No
 
 
 def test_a_persons_save_is_never_taken_for_what_a_write_left(tmp_path: Path) -> None:
-    """Of an older filemem's temporary files those go whose bytes stand beside them, and those of bookkeeping; young ones stay."""
+    """What the program was about to write goes once it is old, and what lies in its bookkeeping; the rest is told of."""
     ann = Store(tmp_path).user("ann")
     ann.remember("Likes tea.")
-    (fact,) = [path for path in ann.folder.paths() if path.startswith("facts/")]
-    above = Path(ann.folder.root, fact).parent
-    (above / f"{safe.TEMPORARY}0123456789abcdef").write_bytes(ann.folder.read(fact))
+    above = Path(ann.folder.root, "facts/2026")
+    above.mkdir(exist_ok=True)
+    (above / f"{safe.OURS}0123456789abcdef").write_bytes(b"half a fa")
     (above / f"{safe.TEMPORARY}fedcba9876543210").write_bytes(b"a save that was being put back\n")
     Path(ann.folder.bookkeeping(f"{safe.TEMPORARY}0011223344556677")).write_bytes(b"half a lo")
     ann.maintain(AT.date())

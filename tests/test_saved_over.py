@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.cli import cli
-from filemem.files import saved_over
+from filemem.files import journal
 from filemem.files.folder import Folder
-from filemem.files.transcript import Transcript
+from filemem.files.transcript import Transcript, lost
 from filemem.models.offline import OfflineModel
 from filemem.overview.check import problems
 
@@ -113,15 +113,15 @@ def test_what_the_person_changed_or_put_away_is_no_loss(user: Folder) -> None:
 
 
 def test_a_session_of_which_the_person_changed_every_turn_has_lost_none(user: Folder) -> None:
-    """As long as each turn still has its speaker and clock; one fewer, and the turns are missed."""
+    """As long as each turn still has its speaker and clock; one fewer, and one is missed."""
     talk = Transcript(user)
     for number in range(3):
         talk.add("Ann", f"turn {number}", AT)
     place = Path(user.absolute(talk.path))
     place.write_text(place.read_text().replace("turn", "sentence"))
-    assert saved_over.lost(user) == {} and problems(user) == []
+    assert lost(user) == {} and problems(user) == []
     place.write_text("".join(place.read_text().splitlines(keepends=True)[:-1]))
-    assert len(saved_over.lost(user)[talk.path]) == 3
+    assert len(lost(user)[talk.path]) == 1
 
 
 def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
@@ -129,11 +129,11 @@ def test_what_was_forgotten_is_offered_by_nobody(user: Folder) -> None:
     for text in ("I like tea.", "My code word is Ravn.", "Good night."):
         talk.add("Ann", text, AT)
     filemem(user, "forget", "--about", "Ravn", "--yes")
-    assert b"Ravn" not in Path(user.bookkeeping(saved_over.NAME)).read_bytes()
+    assert b"Ravn" not in Path(user.bookkeeping(journal.SAID)).read_bytes()
     talk.add("Ann", "A turn to forget by its line.", AT)
     line = talk.turns()[-1].line
     filemem(user, "forget", f"{talk.path}:{line}", "--yes")
-    assert "by its line" not in Path(user.bookkeeping(saved_over.NAME)).read_text()
+    assert "by its line" not in Path(user.bookkeeping(journal.SAID)).read_text()
     assert problems(user) == []
 
 
@@ -141,7 +141,7 @@ def test_the_record_is_bounded(user: Folder) -> None:
     talk = Transcript(user)
     for number in range(12):
         talk.add("Ann", f"{number} " + "word " * 30_000, AT)
-    assert Path(user.bookkeeping(saved_over.NAME)).stat().st_size <= saved_over.MOST
+    assert Path(user.bookkeeping(journal.SAID)).stat().st_size <= journal.MOST_SAID
     assert len(texts(talk)) == 12 and problems(user) == []
 
 
@@ -164,3 +164,14 @@ def test_whatever_was_saved_over_comes_back_in_its_order(tmp_path_factory: pytes
     assert sorted(texts(talk)) == sorted(all_said)
     numbered = [text for text in texts(talk) if text.startswith("turn")]
     assert numbered == [text for text in all_said if text.startswith("turn")]
+
+
+def test_of_what_a_person_takes_back_no_copy_stays(user: Folder) -> None:
+    """What waits for its deletion is in its session alone, and is not offered back from elsewhere."""
+    talk = Transcript(user)
+    for text in ("I like tea.", "Between us: I hate my job."):
+        talk.add("Ann", text, AT)
+    secret = talk.turns()[-1].line
+    journal.hold_back(user, f"{talk.path}:{secret}", [f"{talk.path}:{secret}"], AT)
+    said = Path(user.bookkeeping(journal.SAID)).read_text()
+    assert "hate my job" not in said and "I like tea" in said

@@ -88,7 +88,7 @@ class TranscriptSession:
             for item in items:
                 if item.get("type") in CALLS:
                     safe.make_folder(self._record.folder)
-                    journal.add(self._record, _line({"after": len(self._kept.turns()), "item": item}))
+                    safe.log(self._record, _line({"after": len(self._kept.turns()), "item": item}))
                 elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
                     self._kept.say(item["role"], text)
 

@@ -9,7 +9,7 @@ from filemem.cli.all_users import many, run_job
 from filemem.cli.common import complete_path, now, split_line, the_user
 from filemem.cli.options import json_option, many_options, model_option
 from filemem.cli.screen import say, tell
-from filemem.files import saved_over
+from filemem.files import transcript
 from filemem.forgetting import fading
 from filemem.jobs import maintenance
 from filemem.text.plain import counted
@@ -88,7 +88,7 @@ def restore_command(paths: tuple[str, ...], let_go: bool) -> None:
     user = the_user()
     if let_go:
         for path in (user.locate(split_line(user, path)[0]) for path in paths):
-            gone = saved_over.forget_lost(user, path)
+            gone = transcript.let_go(user, path)
             say(f"{counted(gone, 'turn')} of {path} let go.")
         return
     say(*maintenance.restore(user, [split_line(user, path)[0] for path in paths], now()).said)

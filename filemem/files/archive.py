@@ -9,6 +9,7 @@ import contextlib
 import datetime as dt
 import itertools
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 from filemem.errors import Busy, FilememError, NotFound
@@ -36,11 +37,25 @@ def job_lock(folder: Folder, wait: float = 0.5) -> Iterator[None]:
             held.enter_context(safe.lock(folder.bookkeeping("job.lock"), wait))
         except Busy:
             raise Busy(f"another job is at work on {folder.name}'s memories; try again when it is done.") from None
-        left = safe.cut_off(folder.place, BOOKKEEPING)
-        with folder.locked() if left else contextlib.nullcontext(), contextlib.suppress(FilememError, OSError):
-            for path in left:
-                safe.delete(path)
+        with contextlib.suppress(FilememError, OSError):
+            left = _cut_off(folder)
+            with folder.locked() if left else contextlib.nullcontext():
+                for path in left:
+                    safe.delete(path)
         yield
+
+
+def _cut_off(folder: Folder) -> list[Place]:
+    """The temporary files of writes that were killed: what the program was about to write, and all in its bookkeeping. What a
+    person saved is none of these."""
+    return [
+        folder.place / path
+        for path, entry in safe.walk(
+            folder.place, lambda path, entry: entry.name != ".git" and not safe.too_far(folder.place, path)
+        )
+        if (entry.name.startswith(safe.OURS) or path.startswith(f"{BOOKKEEPING}/{safe.TEMPORARY}"))
+        and time.time() - entry.stat(follow_symlinks=False).st_mtime > safe.CUT_OFF
+    ]
 
 
 def move_in(folder: Folder, paths: Iterable[str], at: dt.datetime, progress: Progress = no_progress) -> dict[str, str]:

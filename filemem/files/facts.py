@@ -10,7 +10,6 @@ from filemem.text.plain import LINK, printable
 from filemem.text.terms import LETTER, is_chinese
 
 SOURCES = 20  # that a memory names at most; what is told more often than that is certain enough
-_TURN_HEAD = re.compile(r"^(- \*\*.+?\*\*):", re.MULTILINE)  # of a turn without a date
 _PLAIN_REFERENCE = re.compile(r"[^\W_][\w/.-]*(?::\d+)?")
 _LOOSE_ENDS = frozenset(
     "a an the so and or but to of in on at for with like as by from their his her its is was that".split()
@@ -100,20 +99,6 @@ def confirmed(path: str, data: bytes, named: Iterable[str], confidence: float) -
         data = set_front(path, data, "source", reference(after))
     given = Memory(path, data).particular("confidence")
     return set_front(path, data, "confidence", f"{confidence:g}") if given is not None and given < confidence else data
-
-
-def appended(path: str, data: bytes, body: str, day: dt.date) -> bytes:
-    """The memory with further quotations, or a paragraph, of some day at its end; without those that it has already."""
-    before = Memory(path, data)
-    dated = day != before.date or any(passage.day for passage in before.passages)
-    known = before.text.split("\n")
-    fresh = "\n".join(line for line in printable(body).split("\n") if not (_TURN_HEAD.match(line) and line in known))
-    said = _TURN_HEAD.sub(rf"\1 {day}:", fresh) if dated else fresh
-    if not said.strip() or f"\n{said}\n" in f"{before.text}\n":
-        return data
-    end = "" if data.endswith(b"\n") else "\n"
-    gap = "" if said.startswith("- **") else "\n"
-    return data + f"{end}{gap}{said}\n".encode("utf-8", "replace")
 
 
 def retold(path: str, data: bytes, text: str, by: str) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from filemem.errors import FilememError, NotFound, Problem, Refused
 from filemem.files import safe
 from filemem.files.memory import LARGEST, Memory, archived, counterpart, live
-from filemem.files.safe import DEEPEST, LONGEST_NAME, Place, listed, too_far
+from filemem.files.safe import DEEPEST, LONGEST_NAME, Place, too_far, walk
 from filemem.files.trust import Trust
 from filemem.text.plain import digest, escape_controls, nearest, one_line
 
@@ -87,21 +87,11 @@ class Folder:
 
     def files(self) -> Iterator[Stat]:
         """Every memory's file, in no order: plain files, hidden ones and editors' temporary ones left out."""
-        waiting = [""]
-        while waiting:
-            prefix = waiting.pop()
-            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
-                for entry in entries:
-                    name = entry.name
-                    if name[0] == "." or entry.is_symlink() or is_unprintable(name):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        if not too_far(self.place, prefix + name):
-                            waiting.append(f"{prefix}{name}/")
-                    elif not is_temporary_name(name) and entry.is_file(follow_symlinks=False):
-                        with contextlib.suppress(FileNotFoundError):
-                            s = entry.stat(follow_symlinks=False)
-                            yield Stat(prefix + name, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size, s.st_ino)
+        for path, entry in walk(self.place, lambda path, entry: _shown(entry) and not too_far(self.place, path)):
+            if _shown(entry) and not is_temporary_name(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(FileNotFoundError):
+                    s = entry.stat(follow_symlinks=False)
+                    yield Stat(path, max(s.st_mtime_ns, s.st_ctime_ns), s.st_size, s.st_ino)
 
     def paths(self) -> list[str]:
         """The memories' paths in order."""
@@ -109,17 +99,9 @@ class Folder:
 
     def strays(self) -> Iterator[Problem]:
         """What lies in the folder and is no memory, though it may look like one: links, devices, unreadable folders."""
-        waiting = [""]
-        while waiting:
-            prefix = waiting.pop()
-            with contextlib.suppress(NotFound, Refused, PermissionError), listed(self.place / prefix) as entries:
-                for entry in entries:
-                    path = prefix + entry.name
-                    fault = _stray(path, entry, self.place)
-                    if fault:
-                        yield Problem(one_line(path), 1, *fault)
-                    elif entry.is_dir(follow_symlinks=False) and (entry.name[0] != "." or path == BOOKKEEPING):
-                        waiting.append(f"{path}/")
+        for path, entry in walk(self.place, lambda path, entry: not _stray(path, entry, self.place) and _entered(path)):
+            if fault := _stray(path, entry, self.place):
+                yield Problem(one_line(path), 1, *fault)
 
     # -- containment ---------------------------------------------------------------------------------------------
 
@@ -351,6 +333,16 @@ def is_unprintable(name: str) -> bool:
     return "\\" in name or (
         not name.isprintable() and (escape_controls(name) != name or not {"\t", "\n"}.isdisjoint(name))
     )
+
+
+def _shown(entry: "os.DirEntry[str]") -> bool:
+    """Is this no link, and named so that it may be a memory or a folder of memories?"""
+    return entry.name[0] != "." and not entry.is_symlink() and not is_unprintable(entry.name)
+
+
+def _entered(path: str) -> bool:
+    """Are strays looked for in a folder: in no hidden one but the bookkeeping?"""
+    return path == BOOKKEEPING or not path.rpartition("/")[2].startswith(".")
 
 
 def _stray(path: str, entry: "os.DirEntry[str]", root: Place) -> tuple[str, str] | None:

@@ -9,14 +9,14 @@ import contextlib
 import datetime as dt
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory, live
-from filemem.files.passages import Passage
+from filemem.files.passages import Passage, turns
 from filemem.files.safe import Place
 from filemem.text.plain import digest
 
@@ -45,19 +45,11 @@ def values(place: str) -> Iterator[Any]:
     yield from parsed(data)
 
 
-def add(place: str, lines: bytes, *, durably: bool = False) -> int:
-    """Add lines as they are to a log, made where there is none, behind what may be torn; returns how large it is then.
-
-    Nothing is rewritten, so that a large log costs no more than a small one, and a kill may tear the last line; where it must
-    not, there is `safe.log`. Raises FilememError or OSError.
-    """
-    with open(safe.open_regular(place, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
-        left = memoryview(safe.from_new_line(safe.tail(file), lines))
-        while left:
-            left = left[file.write(left) or 0 :]
-        if durably:
-            os.fsync(file.fileno())
-        return file.tell()
+def _lines(folder: Folder, name: str) -> list[bytes]:
+    """The lines of a log, without their ends; none where there is none. Raises FilememError where it cannot be read."""
+    with contextlib.suppress(NotFound):
+        return safe.read(folder.bookkeeping(name)).removesuffix(b"\n").split(b"\n")
+    return []
 
 
 def rewrite(place: str, entries: Iterable[Any]) -> None:
@@ -103,49 +95,29 @@ def note_recalls(folder: Folder, paths: Iterable[str], how: str, at: dt.datetime
     """Append a line for each of some memories, in one go; raises FilememError or OSError where that cannot be done."""
     lines = "".join(f"{at:%Y-%m-%dT%H:%M}\t{how}\t{live(path)}\n" for path in paths)
     with folder.locked(wait):
-        log, data = folder.bookkeeping(RECALLS), lines.encode("utf-8", "replace")
-        if len(data) <= safe.PAGE:
-            safe.log(log, data)
-        else:  # a kill may cut a path off: it then names no memory, and the job that wrote it is done again
-            add(log, data, durably=True)
+        # A kill may cut a path off: it then names no memory, and the job that wrote it is done again.
+        safe.log(folder.bookkeeping(RECALLS), lines.encode("utf-8", "replace"))
 
 
 def recalled(folder: Folder) -> dict[str, RecallHistory]:
     """What the log says, by the memory's live path. Reads line by line: a log of a million lines takes a second."""
     found: dict[bytes, RecallHistory] = {}
     known: dict[bytes, dt.date] = {}  # one object for each day, however often it is named
-    try:
-        log = safe.open_regular(folder.bookkeeping(RECALLS))
-    except FilememError:
-        return {}
-    with open(log, "rb") as file:
-        if os.fstat(log).st_size > safe.MOST:
-            raise safe.too_large(folder.bookkeeping(RECALLS))
-        for line in file:
-            try:
-                at, how, path = line.split(b"\t")
-                trail = found[path]
-            except ValueError:
-                continue
-            except KeyError:
-                trail = found[path] = RecallHistory()
-            if how == b"archived":
-                trail.archived = max(trail.archived, at)
-                trail.since = trail.last > trail.archived
-                continue
-            try:
-                day = known[at[:10]]
-            except KeyError:
-                try:
-                    day = known[at[:10]] = dt.date.fromisoformat(at[:10].decode(errors="replace"))
-                except ValueError:
-                    continue
-            trail.append(day)
-            if at > trail.last:
-                trail.last = at
-            if trail.archived and at >= trail.archived:
-                trail.since = True
-    return {path.rstrip(b"\n").decode(errors="replace"): trail for path, trail in found.items()}
+    for line in _lines(folder, RECALLS):
+        try:
+            at, how, path = line.split(b"\t")
+            day = known.get(at[:10]) or known.setdefault(at[:10], dt.date.fromisoformat(at[:10].decode()))
+        except ValueError:
+            continue
+        trail = found.get(path) or found.setdefault(path, RecallHistory())
+        if how == ARCHIVED.encode():
+            trail.archived = max(trail.archived, at)
+            trail.since = trail.last > trail.archived
+            continue
+        trail.append(day)
+        trail.last = max(trail.last, at)
+        trail.since |= bool(trail.archived) and at >= trail.archived
+    return {path.decode(errors="replace"): trail for path, trail in found.items()}
 
 
 def fold_recalls(folder: Folder) -> int:
@@ -154,27 +126,66 @@ def fold_recalls(folder: Folder) -> int:
     Retention asks for days alone, so it is what it was; and for what was recalled since it was archived, so the last
     `archived` line of each memory stays as well.
     """
-    log = folder.bookkeeping(RECALLS)
-    if not safe.exists(log):
-        return 0
-    gone = 0
-
-    def folded(data: bytes) -> bytes:
-        nonlocal gone
-        lines = data.splitlines(True)
+    with folder.locked():
+        lines = _lines(folder, RECALLS)
         last: dict[tuple[bytes, bytes], int] = {}
         for number, line in enumerate(lines):
             at, _, rest = line.partition(b"\t")
             how, _, path = rest.partition(b"\t")
-            key = (path.rstrip(b"\n"), how if how == b"archived" else at[:10])
+            key = (path, how if how == ARCHIVED.encode() else at[:10])
             if key not in last or lines[last[key]][:16] <= at:
                 last[key] = number
-        gone = len(lines) - len(last)
-        return b"".join(lines[number] for number in sorted(last.values()))
+        if len(last) < len(lines):
+            kept = b"".join(lines[number] + b"\n" for number in sorted(last.values()))
+            safe.write(folder.bookkeeping(RECALLS), kept)
+    return len(lines) - len(last)
 
+
+# -- the last turns that were kept -----------------------------------------------------------------------------------
+
+# This machine knows them beside their files, so that it notices where an editor saves over them what it had loaded before.
+SAID = "said.jsonl"  # as stores have it
+MOST_SAID = 1_000_000  # bytes; where there are more, the older half goes
+
+Turn = tuple[str, str, str]  # speaker, clock, words
+
+
+def turn_key(passage: Passage) -> Turn:
+    """What one turn is known by, however its lines are broken."""
+    return passage.speaker, passage.time, " ".join(passage.text.split())
+
+
+def note_turn(folder: Folder, session: str, turn: str) -> None:
+    """Note a turn that was just kept; where that fails the turn is kept all the same. Called under the user's lock."""
+    place = folder.bookkeeping(SAID)
+    with contextlib.suppress(OSError, FilememError):
+        if safe.log(place, line({"session": live(session), "turn": turn}), durably=False) > MOST_SAID:
+            newest = safe.read(place)[-MOST_SAID // 2 :]
+            safe.write(place, newest.partition(b"\n")[2])
+
+
+def noted_turns(folder: Folder) -> dict[str, list[str]]:
+    """The turns by the live path of their session, in the order in which they were said."""
+    found: dict[str, list[str]] = {}
+    with contextlib.suppress(OSError):
+        for entry in values(folder.bookkeeping(SAID)):
+            with contextlib.suppress(TypeError, KeyError):
+                found.setdefault(str(entry["session"]), []).append(str(entry["turn"]))
+    return found
+
+
+def forget_turns(folder: Folder, session: str, gone: Container[Turn | None]) -> None:
+    """Take turns of a session out of the record."""
     with folder.locked():
-        safe.edit(log, folded)
-    return gone
+        found = noted_turns(folder)
+        kept = [
+            {"session": name, "turn": turn}
+            for name, said in found.items()
+            for turn in said
+            if name != live(session) or not any(turn_key(one) in gone for one in turns(turn.split("\n")))
+        ]
+        if len(kept) < sum(map(len, found.values())):
+            rewrite(folder.bookkeeping(SAID), kept)
 
 
 # -- what waits for its deletion -------------------------------------------------------------------------------------
@@ -205,15 +216,12 @@ class PendingDeletion:
 
 def pending_deletions(folder: Folder) -> PendingDeletion:
     """What is withheld now; a note that cannot be read withholds nothing."""
-    try:
-        text = safe.read(folder.bookkeeping(PENDING)).decode("utf-8", "replace")
-    except (FilememError, OSError):
-        return PendingDeletion({})
     places: dict[str, list[str]] = {}
-    for line in text.split("\n"):
-        _, _, rest = line.partition("\t")
-        how, _, rest = rest.partition("\t")
-        by, _, place = rest.partition("\t")
+    lines = list[bytes]()
+    with contextlib.suppress(FilememError, OSError):
+        lines = _lines(folder, PENDING)
+    for line in lines:
+        how, by, place = [*line.decode(errors="replace").split("\t", 3), "", "", ""][1:4]
         if how == HELD and place:
             places.setdefault(by, []).append(place)
         elif how == RELEASED:
@@ -222,8 +230,17 @@ def pending_deletions(folder: Folder) -> PendingDeletion:
 
 
 def hold_back(folder: Folder, by: str, places: Iterable[str], at: dt.datetime) -> None:
-    """Withhold places because a turn asked for it."""
-    _add_pending(folder, (f"{at:%Y-%m-%dT%H:%M}\t{HELD}\t{by}\t{live(place)}\n" for place in places))
+    """Withhold places because a turn asked for it; of turns among them no copy stays in the bookkeeping."""
+    wanted = list(map(live, places))
+    _add_pending(folder, (f"{at:%Y-%m-%dT%H:%M}\t{HELD}\t{by}\t{place}\n" for place in wanted))
+    lines = dict[str, set[str]]()
+    for place in wanted:
+        path, _, number = place.rpartition(":")
+        lines.setdefault(path, set()).add(number)
+    for path, numbers in lines.items():
+        with contextlib.suppress(FilememError):
+            passages = folder.memory(folder.locate(path)).passages if path else []
+            forget_turns(folder, path, {turn_key(one) for one in passages if str(one.line) in numbers})
 
 
 def release(folder: Folder, paths: Iterable[str], at: dt.datetime) -> None:
@@ -256,65 +273,43 @@ class Imported(NamedTuple):
     parts: list[str]
 
 
-def forget_import(folder: Folder, memory: Memory) -> None:
-    """Take a deleted memory's name out of the record; that it was imported stays there, so it never comes back."""
-    name, origin = live(memory.path), memory.front.get("origin")
-
-    def nameless(line: bytes) -> bytes:
-        with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            entry = json.loads(line)
-            if live(entry["path"]) == name or entry["origin"] == origin:
-                return json.dumps({**entry, "path": ""}).encode()
-        return line
-
-    with folder.locked(), contextlib.suppress(NotFound):
-        safe.edit(folder.bookkeeping(IMPORTS), lambda data: b"\n".join(map(nameless, data.split(b"\n"))))
-
-
-class _Record:
-    """What stands in the record of one user, read on at every question, because another process may be importing too."""
-
-    def __init__(self) -> None:
-        self._imported: dict[str, Imported] = {}
-        self._file, self._read = (0, 0), 0  # the device and inode that was read, and how far
-
-    def now(self, where: Place) -> dict[str, Imported]:
-        """What is recorded as of now at `where`, by origin. A record that was replaced, or has become shorter, is read anew."""
-        with contextlib.suppress(FilememError), open(safe.open_regular(where), "rb") as file:
-            stat = os.fstat(file.fileno())
-            if (stat.st_dev, stat.st_ino) != self._file or stat.st_size < self._read:
-                self._imported, self._file, self._read = {}, (stat.st_dev, stat.st_ino), 0
-            file.seek(self._read)
-            data = file.read(safe.MOST)
-            whole = data[: data.rfind(b"\n") + 1]
-            self._read += len(whole)
-            for entry in parsed(whole):
-                with contextlib.suppress(KeyError, TypeError):
-                    before = self._imported.get(entry["origin"], Imported("", []))
-                    parts = [*before.parts, *map(str, entry["parts"])]
-                    self._imported[entry["origin"]] = Imported(str(entry["path"]), parts)
-        return self._imported
-
-
 class Origins:
     """Where what one user imported came from, for one import: sessions are looked for once."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._record: _Record = folder.cached.setdefault(IMPORTS, _Record())
+        self._imported: dict[str, Imported] = {}
+        self._read = 0  # the bytes of the record, as it was read last or added to
         self._sessions: dict[bool, dict[str, str]] = {}
+
+    def _record(self) -> dict[str, Imported]:
+        """What is recorded, by origin; read again where another process has imported, too."""
+        where = self.folder.bookkeeping(IMPORTS)
+        size = safe.status(where).st_size if safe.exists(where) else 0
+        if size != self._read:
+            self._imported, self._read = {}, size
+            for entry in values(where):
+                with contextlib.suppress(KeyError, TypeError):
+                    self._note(entry["origin"], str(entry["path"]), list(map(str, entry["parts"])))
+        return self._imported
+
+    def _note(self, origin: str, path: str, parts: list[str]) -> None:
+        before = self._imported.get(origin, Imported("", []))
+        self._imported[origin] = Imported(path, [*before.parts, *parts])
 
     def of(self, origin: str) -> Imported | None:
         """What has been imported from `origin`; None where nothing has."""
-        return self._record.now(self.folder.bookkeeping(IMPORTS)).get(origin)
+        return self._record().get(origin)
 
     def add(self, origin: str, path: str, parts: list[str]) -> None:
         """Record that `parts` of `origin` are in the memory at `path`; the caller holds the user's lock.
 
         Not fsynced line by line: what a power cut takes from the record is found again in the sessions themselves.
         """
-        line = json.dumps({"origin": origin, "path": path, "parts": parts}).encode() + b"\n"
-        add(self.folder.bookkeeping(IMPORTS), line)
+        self._record()
+        self._note(origin, path, parts)
+        entry = {"origin": origin, "path": path, "parts": parts}
+        self._read = safe.log(self.folder.bookkeeping(IMPORTS), line(entry), durably=False)
 
     def place(self, path: str) -> str | None:
         """Where the memory `path` lies now, live or archived; None where it is gone."""
@@ -326,7 +321,7 @@ class Origins:
         An origin that is not recorded is looked for only in sessions that are not either, so that one more conversation
         does not read all that were taken before it.
         """
-        recorded = self._record.now(self.folder.bookkeeping(IMPORTS))
+        recorded = self._record()
         imported = recorded.get(origin)
         path = self.place(imported.path) if imported else None
         if path and self._origin(path) in (origin, ""):
@@ -350,8 +345,8 @@ class Origins:
 
 # -- the running summary of a conversation ---------------------------------------------------------------------------
 
-# A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. So
-# it is with what it said of clusters of names, by the digest of their lines. All of it goes at any forgetting.
+# A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. It
+# goes at any forgetting.
 RUNNING = "running"
 
 
@@ -377,13 +372,9 @@ def running_summary(folder: Folder, session: str, said: Sequence[Passage]) -> Ru
 
 def keep_summary(folder: Folder, session: str, said: Sequence[Passage], text: str) -> None:
     """Keep the summary of the first turns; one that cannot be written never stops a conversation."""
-    _keep(_kept_at(folder, session), {"turns": len(said), "digest": _digest_of(said), "summary": text})
-
-
-def _keep(place: Place, value: object) -> None:
     with contextlib.suppress(FilememError, OSError):
-        safe.make_folder(place.folder)
-        safe.write(place, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        safe.make_folder(folder.bookkeeping(RUNNING))
+        safe.write(_kept_at(folder, session), line({"turns": len(said), "digest": _digest_of(said), "summary": text}))
 
 
 def _kept_at(folder: Folder, session: str) -> Place:

@@ -26,12 +26,11 @@ DEEPEST = 64  # folders in folders; what lies deeper is no memory
 LONGEST_NAME, LONGEST_PATH = 255, 4000  # bytes; Linux has NAME_MAX 255 and PATH_MAX 4096
 PAGE = 4096
 MOST = 100_000_000  # bytes read at once of any file; a log of a million lines has half as many
-ROOM = 1 << 20  # bytes read at a time of what grows
 SETTLE = 50_000_000  # nanoseconds
 TRIES = 20
+CUT_OFF = 60  # seconds after which a temporary file is what a write left that was killed
 TEMPORARY = ".filemem-"  # every temporary file's name starts so; hidden, hence never a memory
 OURS = f"{TEMPORARY}new-"  # of one that holds what the program was about to write, and nothing of anybody's
-CUT_OFF = 60  # seconds after which a temporary file is what a write left that was killed
 _LACKING = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS)  # what the system lacks, whatever the file
 _PLAIN = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 
@@ -70,12 +69,12 @@ def folder_of(path: str) -> str:
     return os.path.dirname(path) or "."
 
 
-def door(folder: str) -> None:
+def _door(folder: str) -> None:
     """Raise NotFound where no folder lies there, and of a Place Refused where one on the way from its top is a link."""
     names = filter(None, folder.inside.split("/")) if isinstance(folder, Place) else ()
     for path in itertools.accumulate((folder.top if isinstance(folder, Place) else folder, *names), "{}/{}".format):
         try:
-            found = (os.lstat if isinstance(folder, Place) else os.stat)(path)
+            found = os.stat(path, follow_symlinks=not isinstance(folder, Place))
         except (FileNotFoundError, NotADirectoryError):
             raise NotFound(f"{path}: no such folder.") from None
         except PermissionError as error:
@@ -99,7 +98,7 @@ def too_far(top: str, inside: str) -> bool:
 @contextlib.contextmanager
 def listed(path: str) -> Iterator[Iterator["os.DirEntry[str]"]]:
     """What lies in a folder."""
-    door(path)
+    _door(path)
     with os.scandir(path) as entries:
         yield entries
 
@@ -110,40 +109,30 @@ def names_in(path: str) -> list[str]:
         return sorted(entry.name for entry in entries)
 
 
-def files(
-    top: Place,
-    enter: Callable[[str], bool] = lambda folder: True,
-    unread: Callable[[str], None] = lambda folder: None,
-    *,
-    plain: bool = True,
-) -> Iterator[str]:
-    """The paths below a folder, however deep, of all files, or of the plain ones; `enter` says of a folder's path whether to
-    look into it, and `unread` is told of those that cannot be listed."""
+def walk(top: Place, enter: Callable[[str, "os.DirEntry[str]"], bool]) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    """The paths of what lies below a folder, however deep, folders among it; `enter` says which of those to look into.
+    What may not be listed is passed over."""
+    try:
+        _door(top)
+    except (NotFound, Refused):
+        return
     waiting = [""]
     while waiting:
         prefix = waiting.pop()
-        try:
-            if not prefix:
-                door(top)
-            with os.scandir(f"{top}/{prefix}") as entries:
-                found = [
-                    (one.name, one.is_dir(follow_symlinks=False), one.is_file(follow_symlinks=False)) for one in entries
-                ]
-        except (NotFound, FileNotFoundError):
-            continue
-        except (Refused, OSError):
-            unread(prefix.rstrip("/"))
-            continue
-        for name, folder, regular in found:
-            if folder and enter(prefix + name):
-                waiting.append(f"{prefix}{name}/")
-            elif not folder and (regular or not plain):
-                yield prefix + name
+        with (
+            contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError),
+            os.scandir(f"{top}/{prefix}") as entries,
+        ):
+            for entry in entries:
+                path = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False) and enter(path, entry):
+                    waiting.append(f"{path}/")
+                yield path, entry
 
 
 def status(path: str) -> os.stat_result:
-    """What lies at `path`, a link as itself; raises FileNotFoundError where nothing does, and as `door`."""
-    door(folder_of(path))
+    """What lies at `path`, a link as itself; raises FileNotFoundError where nothing does, and as for its folder."""
+    _door(folder_of(path))
     return os.lstat(path)
 
 
@@ -159,51 +148,33 @@ def exists(path: str) -> bool:
 def open_regular(path: str, flags: int = os.O_RDONLY) -> int:
     """A descriptor of the plain file at `path`; raises Refused for anything else, NotFound when it is missing."""
     with _about(path):
-        door(folder_of(path))
-        return _opened(path, flags)
-
-
-def _opened(path: str, flags: int) -> int:
-    try:
-        fd = os.open(path, flags | _PLAIN, 0o600)
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"{path}: no such file.") from None
-    except OSError as error:
-        if error.errno in _LACKING:
-            raise
-        if os.path.islink(path):
-            raise Refused(f"{path} is a symbolic link; name the file itself.") from None
-        if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
-            raise Refused(f"{path} is no plain file.") from None
-        verb = "read" if flags == os.O_RDONLY else "changed"
-        raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        return fd
-    os.close(fd)
-    raise Refused(f"{path} is no plain file.")
+        _door(folder_of(path))
+        try:
+            fd = os.open(path, flags | _PLAIN, 0o600)
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(f"{path}: no such file.") from None
+        except OSError as error:
+            if error.errno in _LACKING:
+                raise
+            if os.path.islink(path):
+                raise Refused(f"{path} is a symbolic link; name the file itself.") from None
+            if error.errno in (errno.ENXIO, errno.ENODEV, errno.EISDIR):
+                raise Refused(f"{path} is no plain file.") from None
+            verb = "read" if flags == os.O_RDONLY else "changed"
+            raise Refused(f"{path} cannot be {verb}: {error.strerror}; check its permissions.") from None
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
+        os.close(fd)
+        raise Refused(f"{path} is no plain file.")
 
 
 def read(path: str, limit: int | None = None) -> bytes:
     """The bytes of the plain file at `path`, at most `limit` of them; without one raises Refused for more than MOST."""
-    fd = open_regular(path)
-    try:
-        most = MOST + 1 if limit is None else limit
-        size = os.fstat(fd).st_size
+    with _about(path), open(open_regular(path), "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size  # room for all that it may hold would take longer than the reading
         if limit is None and size > MOST:
             raise too_large(path)
-        pieces = [os.read(fd, min(size + 1, most))]  # room for all that it may hold would take longer than the reading
-        length = len(pieces[0])
-        while pieces[-1] and length < most and length != size:
-            pieces.append(os.read(fd, min(ROOM, most - length)))
-            length += len(pieces[-1])
-    except OSError as error:
-        error.filename = path
-        raise
-    finally:
-        os.close(fd)
-    if limit is None and length > MOST:
-        raise too_large(path)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return file.read(size if limit is None else min(size, limit))
 
 
 def too_large(path: str) -> Refused:
@@ -228,7 +199,7 @@ def make_folder(path: str) -> None:
     """Create `path` and its missing parents, 0700, durably; raises Refused where a name among them is no folder's."""
     path = path if isinstance(path, Place) else os.path.abspath(path)
     try:
-        door(path)
+        _door(path)
         return
     except NotFound:
         make_folder(folder_of(path))
@@ -238,16 +209,11 @@ def make_folder(path: str) -> None:
         except FileExistsError:
             if not stat.S_ISDIR(os.lstat(path).st_mode):
                 raise Refused(f"{path} is no folder; rename it, for memories are to be kept under it.") from None
-        _sync(folder_of(path))
+        sync_folder(folder_of(path))
 
 
-def sync_folder(path: str) -> None:
+def sync_folder(folder: str) -> None:
     """Make the names in a folder durable, where the system can."""
-    door(path)
-    _sync(path)
-
-
-def _sync(folder: str) -> None:
     try:
         fd = os.open(folder, os.O_RDONLY)
     except PermissionError:  # a folder that may be written to but not listed; any on Windows
@@ -263,15 +229,15 @@ def _sync(folder: str) -> None:
 
 def replace(source: str, target: str) -> None:
     """Rename a file that only the program owns, whatever had the new name."""
-    door(folder_of(source))
-    door(folder_of(target))
+    _door(folder_of(source))
+    _door(folder_of(target))
     os.replace(source, target)
 
 
 def rename_new(source: str, target: str) -> None:
     """Rename a file to a name that must be free; raises FileExistsError otherwise. Never has it two names, or none."""
-    door(folder_of(source))
-    door(folder_of(target))
+    _door(folder_of(source))
+    _door(folder_of(target))
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
     os.rename(source, target)
@@ -281,13 +247,13 @@ def move(source: str, target: str) -> None:
     """Move a file to a free name in another folder, durably; raises FileExistsError where the name is taken."""
     make_folder(folder_of(target))
     rename_new(source, target)
-    _sync(folder_of(target))
-    _sync(folder_of(source))
+    sync_folder(folder_of(target))
+    sync_folder(folder_of(source))
 
 
 def delete(path: str) -> None:
     """Delete the file at `path`; raises NotFound where there is none."""
-    door(folder_of(path))
+    _door(folder_of(path))
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -300,7 +266,7 @@ def delete_if(path: Place, same: Callable[[Place], bool]) -> None:
     if not same(path):
         raise Changed(f"{path} has just been changed; it was left as it is, try again.")
     delete(path)
-    _sync(path.folder)
+    sync_folder(path.folder)
 
 
 def remove(path: Place) -> None:
@@ -354,7 +320,7 @@ def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iter
     `like`, as far as we may."""
     with _about(path):
         folder = folder_of(path)
-        door(folder)
+        _door(folder)
         temporary = f"{folder}/{OURS}{os.urandom(8).hex()}"
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, 0o600)
         try:
@@ -371,7 +337,7 @@ def _written(path: str, data: bytes, like: os.stat_result | None = None) -> Iter
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(temporary)
-        _sync(folder)
+        sync_folder(folder)
 
 
 def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
@@ -381,56 +347,34 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     again with their bytes. Raises Changed after TRIES such rounds.
     """
     for _ in range(TRIES):
-        with _about(path):
-            there = wait_for_editor(path)
-            try:
-                before = read(path)
-            except NotFound:
-                if there:  # an editor moves the old file aside before it writes the new one
-                    continue
-                raise
+        with _about(path), _rested(path, os.O_RDWR) as old:
+            before = old.read()
             after = change(before)
             if after is None or after == before:
                 return False
-            if _swap(path, before, after):
+            if _swapped(old, path, before, after):
                 return True
     raise _restless(path)
 
 
-def _swap(path: str, before: bytes, after: bytes) -> bool:
-    """Put `after` in the place of `before`; False, with the newest save there, when it no longer holds `before`."""
-    try:
-        fd = open_regular(path, os.O_RDWR)
-    except NotFound:
-        return False
-    with open(fd, "rb") as old:  # held open, so that what is displaced can be read for certain
-        if old.read(len(before) + 1) != before:
+def _swapped(old: BinaryIO, path: str, before: bytes, after: bytes) -> bool:
+    """Put `after` in the place of the open file, which had the bytes `before`; False, with the newest save there, where it has
+    others by now."""
+    like = os.fstat(old.fileno())
+    with _written(path, after, like) as temporary:
+        if not (_holds(old, before) and _is_at(old.fileno(), path)):
             return False
-        with _written(path, after, os.fstat(fd)) as temporary:
-            known = os.fstat(fd)
-            if not _holds(old, before) or not _same(known, path):
-                return False
-            os.replace(temporary, path)
-        if _holds(old, before):
-            return True
-        _put_back(old, path, after)
-        return False
-
-
-def _put_back(old: BinaryIO, path: str, after: bytes) -> None:
-    """Let what a person saved in place, at the very moment of the rename, have its name again; a newer save has it already."""
+        os.replace(temporary, path)
+    if _holds(old, before):
+        return True
+    # An editor that had the file open saved at the very moment of the rename: its bytes get the name, unless newer ones have it.
     while left := _unsettled(os.fstat(old.fileno())):
         time.sleep(left / 1e9)
     old.seek(0)
-    saved = old.read()
-    with _written(path, saved, os.fstat(old.fileno())) as temporary:
-        try:
-            newest = read(path)
-        except NotFound:
-            newest = after
-        os.replace(
-            temporary, path if newest == after else temporary_in(Place(folder_of(path)))
-        )  # the other for `check`
+    with _written(path, old.read(), like) as temporary, contextlib.suppress(NotFound):
+        if read(path) == after:
+            os.replace(temporary, path)
+    return False
 
 
 def _holds(file: BinaryIO, data: bytes) -> bool:
@@ -439,50 +383,39 @@ def _holds(file: BinaryIO, data: bytes) -> bool:
     return file.read(len(data) + 1) == data and not _unsettled(os.fstat(file.fileno()))
 
 
-def _same(known: os.stat_result, path: str) -> bool:
-    """Is the open file the one that has the name now, and has not been changed since it was looked at?"""
-    try:
-        now = os.lstat(path)
-    except FileNotFoundError:
-        return False
-    return os.path.samestat(known, now) and (known.st_mtime_ns, known.st_size) == (now.st_mtime_ns, now.st_size)
-
-
 def append(path: str, data: bytes) -> None:
     """Add whole lines at the end, durably, starting a new line where the file lacks its last newline.
 
-    One write inside a page cannot be torn by a kill; a longer one goes by a swap. A full disk leaves the old bytes.
+    One write inside a page cannot be torn by a kill; a longer one goes by an edit. A full disk leaves the old bytes.
     Where a person saved at the same moment, and the lines with it are gone, they are added again to what was saved.
     """
     for _ in range(TRIES):
-        with _about(path):
-            there = wait_for_editor(path)
-            try:
-                fd = open_regular(path, os.O_RDWR | os.O_APPEND)
-            except NotFound:
-                if there:
-                    continue
-                raise
-            with open(fd, "r+b", buffering=0) as file:
-                if _unsettled(os.fstat(fd)):
-                    continue
-                lines = from_new_line(tail(file), data)
-                if file.tell() % PAGE + len(lines) <= PAGE:
-                    start = _write_end(file, lines, path)
-                    file.seek(start)
-                    if file.read(len(lines)) == lines and _is_at(fd, path):
-                        return
-                    continue
-        edit(path, lambda old: old + from_new_line(old, data))
-        return
-    raise _restless(path)
+        with _about(path), _rested(path, os.O_RDWR | os.O_APPEND) as file:
+            lines = from_new_line(_last_byte(file), data)
+            if file.tell() % PAGE + len(lines) > PAGE:
+                break
+            if _unsettled(os.fstat(file.fileno())):
+                continue
+            start = _write_end(file, lines, path)
+            file.seek(start)
+            if file.read(len(lines)) == lines and _is_at(file.fileno(), path):
+                return
+    else:
+        raise _restless(path)
+    edit(path, lambda old: old + from_new_line(old, data))
 
 
-def log(path: str, data: bytes) -> None:
-    """Add whole lines to a log that only the program writes, made where there is none."""
-    if not exists(path):
-        write(path, b"")
-    append(path, data)
+def log(path: str, lines: bytes, *, durably: bool = True) -> int:
+    """Add whole lines to a log that only the program writes, made where there is none; returns its size.
+
+    Nothing is rewritten, so that a large log costs no more than a small one; a kill may tear the last line, which then says
+    nothing, and the next one begins anew.
+    """
+    with _about(path), open(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "r+b", buffering=0) as file:
+        start = _write_end(file, from_new_line(_last_byte(file), lines), path, durably=durably)
+        if durably and not start:
+            sync_folder(folder_of(path))
+        return file.tell()
 
 
 def from_new_line(before: bytes, data: bytes) -> bytes:
@@ -490,14 +423,14 @@ def from_new_line(before: bytes, data: bytes) -> bytes:
     return data if not before or before.endswith(b"\n") else b"\n" + data
 
 
-def tail(file: BinaryIO) -> bytes:
+def _last_byte(file: BinaryIO) -> bytes:
     """The last byte of a file, behind which it stands then; empty for an empty one."""
     file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
     return file.read(1)
 
 
-def _write_end(file: BinaryIO, data: bytes, path: str) -> int:
-    """Write behind a file's last byte, durably, and say where; what a full disk cut off is taken back."""
+def _write_end(file: BinaryIO, data: bytes, path: str, *, durably: bool = True) -> int:
+    """Write behind a file's last byte and say where; what a full disk cut off is taken back."""
     fd, size = file.fileno(), file.seek(0, os.SEEK_END)
     try:
         written = os.write(fd, data)
@@ -505,7 +438,8 @@ def _write_end(file: BinaryIO, data: bytes, path: str) -> int:
         if written != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         _mark_settled(fd if os.utime in os.supports_fd else path)
-        os.fsync(fd)
+        if durably:
+            os.fsync(fd)
     except OSError:
         if file.tell() == os.fstat(fd).st_size:  # our own bytes are the last
             os.ftruncate(fd, size)
@@ -517,38 +451,19 @@ def _restless(path: str) -> Changed:
     return Changed(f"{path} keeps changing on disk; save it and try again.")
 
 
-def temporary_in(folder: Place) -> Place:
-    """A name in a folder that nobody has, hidden, hence never a memory's."""
-    return folder / (TEMPORARY + os.urandom(8).hex())
-
-
-def cut_off(top: Place, bookkeeping: str) -> list[Place]:
-    """The temporary files below a folder of writes that were killed, which nobody need miss: what the program was about to
-    write, all in its bookkeeping, and of older versions of it what stands in a file beside. What a person saved is none of these.
-    """
-    found = []
-    for path in files(top, lambda folder: not folder.endswith(".git")):
-        place, name = top / path, path.rpartition("/")[2]
-        if name.startswith(TEMPORARY):
-            with contextlib.suppress(FilememError, OSError):
-                old = time.time() - status(place).st_mtime > CUT_OFF
-                if old and (name.startswith(OURS) or path.startswith(f"{bookkeeping}/") or _stands_beside(place)):
-                    found.append(place)
-    return found
-
-
-def _stands_beside(place: Place) -> bool:
-    """Has a file in the same folder the same bytes?"""
-    size = status(place).st_size
-    with listed(place.folder) as entries:
-        others = [
-            one.name for one in entries if one.is_file(follow_symlinks=False) and not one.name.startswith(TEMPORARY)
-        ]
-    alike = [place.folder / name for name in others if status(place.folder / name).st_size == size <= MOST]
-    return any(read(place) == read(other) for other in alike)
-
-
 # -- who writes ------------------------------------------------------------------------------------------------------
+
+
+def _rested(path: str, flags: int) -> BinaryIO:
+    """The open file, once no editor is in the midst of saving it."""
+    for _ in range(TRIES):
+        there = wait_for_editor(path)
+        try:
+            return open(open_regular(path, flags), "r+b", buffering=0)
+        except NotFound:
+            if not there:  # else an editor has moved the old file aside, and writes the new one
+                raise
+    raise _restless(path)
 
 
 def wait_for_editor(path: str) -> bool:
@@ -613,7 +528,7 @@ def _lock(fd: int) -> bool:
 
 def lock_problems(folder: str) -> list[Problem]:
     """What keeps two writers from waiting for each other in a store's folder; none where nothing can be written there."""
-    place, wrong = temporary_in(Place(os.path.realpath(folder))), ""
+    place, wrong = Place(os.path.realpath(folder)) / f"{OURS}{os.urandom(8).hex()}", ""
     with contextlib.suppress(FilememError):
         try:
             with lock(place, 0), open(open_regular(place, os.O_RDWR), "rb") as other:

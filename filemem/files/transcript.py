@@ -1,19 +1,23 @@
 """One conversation on disk: a dated Markdown file to which every turn is appended as it is said."""
 
+import contextlib
 import datetime as dt
 import os
+from collections import Counter
 from collections.abc import Iterable
 
 from filemem.errors import FilememError, NotFound
-from filemem.files import passages, safe, saved_over
+from filemem.files import journal, passages, safe
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
+from filemem.files.journal import Turn, turn_key
 from filemem.files.memory import Memory, encoding_of, is_archived, kind_of, live, slug, when_of
 from filemem.files.passages import Passage, format_turn, needed_day
 
 ASSISTANT = passages.ASSISTANT
 INTERRUPTED = "[interrupted]"
 NO_ANSWER = "[no answer]"  # stands for an answer that never came, so that no session holds a question alone
+LOOKED_AT = 500  # turns, the last ones, that a conversation going on misses when they are gone
 EVENTS = "events"  # the name of a day's file of what was told without talk
 
 
@@ -50,17 +54,17 @@ class Transcript:
             return before.count(b"\n") + (1 if before.endswith(b"\n") or not before else 2)
 
     def _note(self, turn: str) -> None:
-        saved_over.note(self.folder, self.path, turn)
+        journal.note_turn(self.folder, self.path, turn)
         if self._said is not None:
-            self._said = [*self._said[-saved_over.LOOKED_AT :], turn]
+            self._said = [*self._said[-LOOKED_AT:], turn]
 
     def _look(self, standing: Memory) -> None:
         """Notice the turns that an editor has saved over; each is told of once."""
         if self._said is None:
-            self._said = saved_over.kept(self.folder).get(live(self.path), [])[-saved_over.LOOKED_AT :]
+            self._said = journal.noted_turns(self.folder).get(live(self.path), [])[-LOOKED_AT:]
         elif len(standing.data) == self._size:
             return
-        gone = saved_over.missing(standing, self._said)
+        gone = missing(standing, self._said)
         self._said = [turn for turn in self._said if turn not in gone]
         self.lost += gone
 
@@ -142,3 +146,91 @@ def zone_name(at: dt.datetime) -> str:
     name = os.environ.get("TZ", "").lstrip(":") or os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
     offset = f"{at:%z}"
     return name if "/" in name and name[0] != "/" else f"UTC{offset[:3]}:{offset[3:5]}"
+
+
+# -- turns that an editor saved over ---------------------------------------------------------------------------------
+
+# An editor that empties a file, waits and writes what it had loaded saves over the turns that were kept meanwhile. They are
+# offered back; nothing is put back unasked. What a person has changed within a turn is no loss.
+
+
+def missing(session: Memory, said: Iterable[str]) -> list[str]:
+    """Those of some turns that a session has not any more, neither as they were said nor changed by a person: with the same
+    speaker and clock."""
+    here = Counter(map(turn_key, _turns(session)))
+    gone = []
+    for turn in said:
+        key = _parsed(turn)
+        if key and here[key] > 0:
+            here[key] -= 1
+        elif key:
+            gone.append((key, turn))
+    changed = Counter(key[:2] for key in here.elements())
+    left = []
+    for key, turn in gone:
+        if changed[key[:2]] > 0:
+            changed[key[:2]] -= 1
+        else:
+            left.append(turn)
+    return left
+
+
+def lost(folder: Folder) -> dict[str, list[str]]:
+    """The turns that sessions have lost, by the path where each lies now; of one that is gone altogether, none."""
+    found = {}
+    for path, said in journal.noted_turns(folder).items():
+        with contextlib.suppress(FilememError, OSError):
+            place = folder.locate(path)
+            if gone := missing(folder.memory(place), said):
+                found[place] = gone
+    return found
+
+
+def put_back(folder: Folder, path: str) -> int:
+    """Put the lost turns of a session back, each behind the one that it followed; returns how many there were."""
+    with folder.locked():
+        said = journal.noted_turns(folder).get(live(path), [])
+        gone = missing(folder.memory(path), said)
+        if gone:
+            folder.edit(path, lambda data: _with(Memory(path, data), said))
+    return len(gone)
+
+
+def let_go(folder: Folder, path: str) -> int:
+    """Offer the lost turns of a session back no more; returns how many there were."""
+    gone = missing(folder.memory(path), journal.noted_turns(folder).get(live(path), []))
+    journal.forget_turns(folder, path, set(map(_parsed, gone)))
+    return len(gone)
+
+
+def _with(session: Memory, said: list[str]) -> bytes:
+    """A session's bytes with the turns that it lost, each behind the one before it."""
+    gone = Counter(map(_parsed, missing(session, said)))
+    here, wanted = _turns(session), list(map(_parsed, said))
+    import difflib  # noqa: PLC0415  hardly ever needed, and slow to load
+
+    blocks = difflib.SequenceMatcher(None, wanted, list(map(turn_key, here)), autojunk=False).get_matching_blocks()
+    ends = {block.a + n: here[block.b + n].end_line for block in blocks for n in range(block.size)}
+    lines = session.data.splitlines(keepends=True)
+    at, put = here[0].line - 1 if ends else len(lines), dict[int, list[str]]()
+    for number, key in enumerate(wanted):
+        if number in ends:
+            at = ends[number]
+        elif gone[key] > 0:
+            gone[key] -= 1
+            put.setdefault(at, []).append(said[number])
+    end = b"\r\n" if session.data.count(b"\r\n") * 2 > session.data.count(b"\n") else b"\n"
+    for place in sorted(put, reverse=True):
+        if place and not lines[place - 1].endswith(b"\n"):
+            lines[place - 1] += end
+        lines.insert(place, "".join(put[place]).encode("utf-8", "replace").replace(b"\n", end))
+    return b"".join(lines)
+
+
+def _turns(session: Memory) -> list[Passage]:
+    return [passage for passage in session.passages if passage.speaker]
+
+
+def _parsed(turn: str) -> Turn | None:
+    """A turn of the record as its file has it; None for what is none."""
+    return next(map(turn_key, passages.turns(turn.split("\n"))), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from filemem.errors import NotFound, Refused
-from filemem.files import archive, config, journal, safe, saved_over
+from filemem.files import archive, config, journal, safe, transcript
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import ARCHIVE, is_archived
@@ -126,7 +126,7 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
     found = [folder.locate(path) for path in paths]
     for path in dict.fromkeys(found):
         if not is_archived(path):
-            back = saved_over.put_back(folder, path)
+            back = transcript.put_back(folder, path)
             turns = "a turn that was" if back == 1 else f"{back:,} turns that were"
             said.append(f"Put {turns} saved over back into {path}." if back else f"{path} is not in the archive.")
             continue

@@ -16,7 +16,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
-from filemem.files.safe import Place, files
+from filemem.files.safe import Place, walk
 from filemem.importers import tool_calls
 from filemem.importers.exports import (
     ExportedConversation,
@@ -67,8 +67,10 @@ def session_files(path: str, name: re.Pattern[str]) -> list[str]:
     if not os.path.isdir(path):
         raise NotFound(f"{path} does not exist.")
     top = Place(path)
-    found = files(top, lambda folder: folder.rpartition("/")[2] not in _ASIDE)
-    return sorted(str(top / one) for one in found if name.fullmatch(one.rpartition("/")[2]))
+    found = walk(top, lambda path, entry: entry.name not in _ASIDE)
+    return sorted(
+        str(top / path) for path, one in found if one.is_file(follow_symlinks=False) and name.fullmatch(one.name)
+    )
 
 
 def _sessions(

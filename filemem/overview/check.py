@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import passages, safe, saved_over
+from filemem.files import passages, safe, transcript
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
@@ -59,7 +59,7 @@ def _cut_off(folder: Folder) -> list[Problem]:
 
 def _lost(folder: Folder) -> Iterator[Problem]:
     """Turns that were kept and that an editor has saved over."""
-    for path, gone in saved_over.lost(folder).items():
+    for path, gone in transcript.lost(folder).items():
         first = one_line(passages.as_shown(gone[0])[0].split(": ", 1)[-1], 60)
         count = "a turn that was kept is" if len(gone) == 1 else f"{len(gone):,} turns that were kept are"
         remedy = (

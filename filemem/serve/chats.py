@@ -290,7 +290,7 @@ class Chats:
         lines = journal.line(alone) + journal.line(whole)
         with self.user.locked():
             place = self.user.bookkeeping(RECORD)
-            if journal.add(place, lines) > LARGEST:
+            if safe.log(place, lines) > LARGEST:
                 data = safe.read(place)
                 safe.write(place, data[data.index(b"\n", len(data) // 2) + 1 :])
 
