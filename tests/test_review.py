@@ -15,7 +15,7 @@ from filemem.files import transcript
 from filemem.files.folder import Folder
 from filemem.files.passages import format_turn
 from filemem.remembering import consolidation
-from filemem.remembering.review import Review
+from filemem.remembering.remembering import Review
 
 MAY = dt.datetime(2026, 5, 8, 13, 56, tzinfo=dt.UTC)
 JUNE = dt.datetime(2026, 6, 2, 9, 0, tzinfo=dt.UTC)

@@ -19,7 +19,7 @@ from filemem.cli.telling import remembered
 from filemem.jobs.running import job
 from filemem.jobs.telling import committed, lines
 from filemem.remembering.consolidation import Applied
-from filemem.remembering.review import Proposal, Review
+from filemem.remembering.remembering import Proposal, Review
 from filemem.remembering.supersession import SUPERSEDE
 from filemem.text.plain import escape_controls, one_line
 

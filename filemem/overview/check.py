@@ -11,7 +11,7 @@ from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
 from filemem.grep import reading
-from filemem.remembering import stale_sources
+from filemem.remembering import remembering
 from filemem.text.plain import one_line
 
 _COPY = re.compile(
@@ -37,7 +37,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
-    return sorted([*found, *stale_sources.problems(folder)])
+    return sorted([*found, *remembering.stale(folder)])
 
 
 def _no_bookkeeping(folder: Folder) -> list[Problem]:

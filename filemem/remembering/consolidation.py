@@ -112,7 +112,7 @@ def run(
     if before := resume(folder):
         yield before
     log = ConsolidationLog(folder)
-    kept = profile.sync_profile(folder, log, at.date())
+    kept = profile.revise(folder, log, at.date())
     if kept.changed:
         yield Applied([], [PROFILE], kept.notes)
     waiting = list(batches(sessions.unread(folder, log, paths))) if model else []
@@ -247,7 +247,7 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         paths += written.paths
         entries += _entries(folder, done[-1], written.paths)
     gone = tuple(path for one in found.forget for path in one.memories)
-    kept = profile.revise(folder, log, [one for one in done if one.action in WRITTEN], gone)
+    kept = profile.revise(folder, log, at.date(), [one for one in done if one.action in WRITTEN], gone)
     paths += [PROFILE] if kept.changed else []
     notes += kept.notes
     told_again = [one.path for one in done if one.action == UPDATE]

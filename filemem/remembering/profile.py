@@ -4,17 +4,16 @@ A line without such a mark, or with one that a person has changed, is never touc
 line. Where the lines have grown beyond the budget, a model says them in fewer words; none is cut.
 """
 
-import contextlib
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from filemem.errors import FilememError, NotFound
+from filemem.errors import FilememError
 from filemem.files import archive, config
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
 from filemem.models import Model, ModelError, prompt
 from filemem.remembering.consolidation_log import ConsolidationLog, digest
 from filemem.remembering.extraction import CONDENSE, ask, objects
@@ -78,27 +77,7 @@ class _Page:
         self.own = own
         self.notes: list[str] = []
 
-    def put(self, text: str, path: str, heading: str, replaces: Sequence[str], live_line: Callable[[str], str]) -> None:
-        """Bring one memory's line in, or into the place of what it replaces; `live_line` gives what a memory says now."""
-        gone, placed = {*replaces, path}, not text
-        for number, paths, said in reversed(marked(self.text)):
-            if not gone & {*paths}:
-                continue
-            if not self.own(paths, said):
-                self.notes.append(
-                    f"profile.md:{number} is yours; see whether it still holds: {said.partition('<!--')[0]}"
-                )
-                placed = True
-                continue
-            fresh = [line(now, [other]) for other in paths if other not in gone and (now := live_line(other))]
-            if not placed:
-                fresh.insert(0, line(text, [path]))
-                placed = True
-            self.replace(number, fresh)
-        if not placed and heading in SECTIONS:
-            self._insert(line(text, [path]), heading)
-
-    def _insert(self, said: str, section: str) -> None:
+    def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
         names, tail = SECTIONS[section], self.tail
         heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
@@ -138,38 +117,37 @@ class _Page:
 
 
 def revise(
-    folder: Folder, log: ConsolidationLog, decisions: Sequence[Decision], gone: Sequence[str] = ()
+    folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Sequence[str] = ()
 ) -> ProfileSync:
-    """Bring the lines of new and changed memories in; those of `gone`, which are to be forgotten, go."""
-    told = [one for one in decisions if one.claim.heading or one.replaces or one.action == UPDATE]
-    if not told and not gone:
-        return UNCHANGED
+    """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
+    forgotten; and bring in those of what was decided just now."""
+    retold = {live(one.path) for one in decisions if one.action == UPDATE and not one.reason}
+    now = retold | {live(old) for one in decisions for old in one.replaces} | {*map(live, gone)}
 
     def change(page: _Page) -> None:
-        for path in gone:
-            page.put("", "", "", [live(path)], lambda path: _text_now(folder, path))
-        for one in told:
-            said = "" if one.claim.said_by else one.claim.text
-            page.put(said, live(one.path), one.claim.heading, one.replaces, lambda path: _text_now(folder, path))
-
-    return _changed(folder, log, change, make=any(one.claim.heading for one in told))
-
-
-def sync_profile(folder: Folder, log: ConsolidationLog, today: dt.date) -> ProfileSync:
-    """Have the program's lines follow the memories behind them: changed, deleted or set aside by a person, or expired."""
-
-    def change(page: _Page) -> None:
+        standing = set[str]()
         for number, paths, said in reversed(marked(page.text)):
-            states = [_state(folder, log, path, today) for path in paths]
-            if not page.own(paths, said) or all(state == "as written" for state in states):
-                continue
-            kept = [path for path, state in zip(paths, states, strict=True) if state != "gone"]
-            page.replace(number, [line(_text_now(folder, path), [path]) for path in kept])
-            page.notes.insert(
-                0, f"Updated profile.md: {', '.join(paths)} {'says otherwise now' if kept else 'holds no more'}"
-            )
+            found = [_heir(folder, path, today) for path in paths if path not in gone]
+            heirs = {live(one.path): one for one in found if one}
+            same = [*heirs] == [*paths] and all(log.untouched(path, one.data) for path, one in heirs.items())
+            if same and not retold & {*paths}:
+                standing.update(paths)
+            elif page.own(paths, said):
+                page.replace(number, [line(said_in(heirs[path]), [path]) for path in heirs if path not in standing])
+                standing.update(heirs)
+                if not now & {*paths}:
+                    what = "says otherwise now" if heirs else "holds no more"
+                    page.notes.insert(0, f"Updated profile.md: {', '.join(paths)} {what}")
+            else:
+                standing.update(paths, heirs)
+                if now & {*paths}:
+                    words = said.partition("<!--")[0]
+                    page.notes.append(f"profile.md:{number} is yours; see whether it still holds: {words}")
+        for one in decisions:
+            if one.claim.heading and live(one.path) not in standing:
+                page.insert(line(one.claim.text, [live(one.path)]), one.claim.heading)
 
-    return _changed(folder, log, change, make=False)
+    return _changed(folder, log, change, make=any(one.claim.heading for one in decisions))
 
 
 def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync:
@@ -242,22 +220,13 @@ def _own(log: ConsolidationLog) -> Own:
     return lambda paths, said: digest(said) in log.lines.get(" ".join(paths), ())
 
 
-def _state(folder: Folder, log: ConsolidationLog, path: str, today: dt.date) -> str:
-    """How a memory behind a line stands: `as written`, `changed` by a person, or `gone`, superseded or expired."""
-    try:
-        memory = folder.memory(next(archive.places(folder, path), path))
-    except NotFound:
-        return "gone"
-    until = memory.particular("valid_until")
-    if memory.particular("superseded_by") or (until and until < today):
-        return "gone"
-    return "as written" if log.untouched(path, memory.data) else "changed"
-
-
-def _text_now(folder: Folder, path: str) -> str:
-    """What a live memory says, on one line; empty where it is gone or superseded."""
-    with contextlib.suppress(FilememError):
-        memory = folder.memory(next(archive.places(folder, path), path))
-        if not memory.particular("superseded_by"):
-            return said_in(memory)
-    return ""
+def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:
+    """The memory at a path, or what has superseded it since; None where that is gone, has ended, or is a machine's word."""
+    met = set[str]()
+    while (memory := archive.read(folder, path)) and (by := memory.particular("superseded_by")) and path not in met:
+        met.add(path)
+        path = live(str(by))
+    until = memory.particular("valid_until") if memory else None
+    if memory is None or path in met or memory.front.get("said_by") or (until and until < today):
+        return None
+    return memory if said_in(memory) else None

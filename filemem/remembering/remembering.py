@@ -1,25 +1,43 @@
-"""Keep one fact on request, in the words in which it was told."""
+"""What a person decides themselves: one fact is kept on request, in their words; what waits for their word is reviewed; and what
+does not stand any more is named to them.
+
+What consolidation would remember waits in its log until the person has accepted, changed or rejected it. So does what form
+forbade a model to keep: the person may want it all the same.
+"""
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.errors import FilememError
-from filemem.files import config
+from filemem.errors import FilememError, Problem
+from filemem.files import archive, config, facts
+from filemem.files.archive import live
 from filemem.files.facts import set_fronts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import Memory, kind_of
-from filemem.remembering import consolidation
-from filemem.remembering.consolidation import BatchPlan
-from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, Decision, KnownMemories
+from filemem.files.memory import PROFILE, Memory, is_archived, kind_of
+from filemem.remembering import consolidation, profile, sessions
+from filemem.remembering.consolidation import Applied, BatchPlan
+from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
+from filemem.remembering.supersession import (
+    ADD,
+    KINDS,
+    SUPERSEDE,
+    UPDATE,
+    WRITTEN,
+    Claim,
+    Decision,
+    KnownMemories,
+    claim_from_json,
+)
 from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import printable
 from filemem.text.redaction import kinds, redact
 
 ASKED = 8  # importance of what a person asks to be remembered
+RESTING = ("facts", "lessons", "summaries")  # kinds of memory that rest on others
+LOOK = "see whether it still holds; then correct it, or delete it"
 ON_PURPOSE = "filemem remember --with-secrets keeps it all"
 
 
@@ -114,3 +132,132 @@ def subject(decisions: Sequence[Decision], paths: Iterable[str]) -> str:
     return (
         "Sum up what was said" if all(kind_of(path) == "sessions" for path in paths) else "Bring the profile up to date"
     )
+
+
+# -- review ------------------------------------------------------------------------------------------------------------
+
+
+class CitedTurn(NamedTuple):
+    """A turn that a proposal rests on, as the session has it now; `text` is empty where it is gone."""
+
+    source: str
+    speaker: str
+    text: str
+
+
+class Proposal(NamedTuple):
+    """A claim that waits, why its form was refused (empty where it was not), the turns that it comes from, and the text of the
+    memory that it would update or supersede, empty where it is new."""
+
+    claim: Claim
+    because: str
+    turns: tuple[CitedTurn, ...]
+    instead_of: str
+
+
+class Review:
+    """The proposals of one user that wait, oldest first; each is answered by `accept` or `reject`."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.log = ConsolidationLog(folder)
+        self._memories: dict[str, Memory | None] = {}
+        self.known = KnownMemories(folder, self.log)
+        self.waiting = list(self._waiting())
+
+    def proposals(self) -> Iterator[Proposal]:
+        """Each beside what is known when it is asked for. What is known by then is no proposal any more."""
+        for claim, because in self.waiting:
+            if claim.origins[0] in self.log.made:
+                continue
+            if self.known.same(claim):
+                self.reject(claim)
+                continue
+            target = self.known.at(claim.target)
+            yield Proposal(claim, because, tuple(self._turns(claim)), target.text if target else "")
+
+    def accept(self, claim: Claim, at: dt.datetime, text: str = "") -> Applied:
+        """Remember a claim, in the person's words where `text` is given; raises FilememError where it cannot be written."""
+        if text:
+            claim = claim._replace(text=text, confidence=1.0, body="", retold_by="")
+        with self.folder.locked():
+            decision = self.known.decided(claim)
+            if decision.action not in WRITTEN:
+                self.reject(claim)
+                return Applied([decision], [], [])
+            done = consolidation.apply(self.folder, BatchPlan((), at.isoformat(), (decision,)))
+            for one in done.decisions if text else ():
+                # What a person wrote is theirs: no digest is the file's, so that no job takes it for its own.
+                self.log.add([{"wrote": archive.live(one.path), "digest": "", "from": []}])
+        self.log.made.update((origin, one.path) for one in done.decisions for origin in one.claim.origins)
+        return done
+
+    def reject(self, claim: Claim) -> None:
+        """Do not remember a claim, and do not propose it again."""
+        self.log.add([{"refused": list(claim.origins[0])}])
+
+    def _turns(self, claim: Claim) -> Iterator[CitedTurn]:
+        for source in claim.sources:
+            path, _, line = source.rpartition(":")
+            if path not in self._memories:
+                place = next(archive.places(self.folder, path), "")
+                self._memories[path] = sessions.load(self.folder, place) if place else None
+            memory = self._memories[path]
+            said = next((p for p in sessions.passages(memory) if str(p.line) == line), None) if memory else None
+            yield CitedTurn(
+                source, sessions.speaker(memory, said) if memory and said else "", said.text if said else ""
+            )
+
+    def _waiting(self) -> Iterator[tuple[Claim, str]]:
+        for origin, (entry, because) in self.log.proposed.items():
+            if origin in self.log.made or origin in self.log.refused:
+                continue
+            try:
+                yield claim_from_json(entry), because
+            except (ValueError, TypeError, KeyError):
+                continue  # written by another version; its session can be read again
+
+
+# -- what stands no more -----------------------------------------------------------------------------------------------
+
+
+def stale(folder: Folder) -> Iterator[Problem]:
+    """What memories rest on that does not stand any more, for a person to look at: turns that were edited or deleted, memories
+    that were superseded."""
+    yield from _changed_turns(folder)
+    for path in folder.paths():
+        if kind_of(path) in RESTING and not is_archived(path) and (memory := archive.read(folder, path)):
+            for source in facts.sources(memory):
+                if by := _superseded_by(folder, source):
+                    yield Problem(path, memory.line_of("source"), f"it rests on {source}, which {by} superseded", LOOK)
+    page = archive.read(folder, PROFILE)
+    for number, paths, _ in profile.marked(page.text) if page else ():
+        for path in paths:
+            if not list(archive.places(folder, path)):
+                remedy = "delete the line, or let filemem consolidate do it"
+                yield Problem(PROFILE, number, f"the line rests on {path}, which is gone", remedy)
+            elif by := _superseded_by(folder, path):
+                yield Problem(PROFILE, number, f"the line rests on {path}, which {by} superseded", LOOK)
+
+
+def _changed_turns(folder: Folder) -> Iterator[Problem]:
+    """A problem for each memory, as the program left it, of which turns are not in their sessions as they were."""
+    log, turns = ConsolidationLog(folder), dict[str, set[str]]()
+    for path, written in log.written.items():
+        memory = archive.read(folder, path)
+        if memory is None or not log.untouched(path, memory.data):
+            continue
+        named = {live(source.rpartition(":")[0]) for source in facts.sources(memory)}
+        for session in named - turns.keys():
+            said = archive.read(folder, session)
+            turns[session] = {turn_digest(session, one) for one in (sessions.passages(said) if said else ())}
+        lost = sum(not any(turn in turns[session] for session in named) for turn, _ in written.origins)
+        if lost and all(turns[session] for session in named):  # that a session is gone is told elsewhere
+            what = f"{'a turn' if lost == 1 else f'{lost} turns'} that it rests on was edited or deleted since"
+            yield Problem(path, memory.line_of("source"), what, LOOK)
+
+
+def _superseded_by(folder: Folder, path: str) -> str:
+    """What superseded a fact or lesson; empty where nothing did, or it is none."""
+    memory = archive.read(folder, path) if kind_of(path) in KINDS else None
+    return str(memory.particular("superseded_by") or "") if memory else ""
