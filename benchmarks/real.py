@@ -39,9 +39,9 @@ def people(name: str, folder: Path = DATA) -> list[Person]:
         if not file.is_file():
             raise SystemExit(f"skipped: {file} is not there; docs/benchmarks.md says what it holds.")
         bench = data.lifebench(str(file))  # reads LoCoMo's form, too
-        for one in bench.histories.values():
-            asked = [q for q in bench.questions if q.history == one.name and q.answerable and q.evidence]
-            found.append(Person(one.name, one.load(), asked))
+        for who, sessions in bench.histories.items():
+            asked = [q for q in bench.questions if q.history == who and q.answerable and q.evidence]
+            found.append(Person(who, sessions, asked))
     return found
 
 

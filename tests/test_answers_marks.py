@@ -11,7 +11,6 @@ from benchmarks.answers import marks
 JUDGED: list[dict[str, Any]] = yaml.safe_load(
     (Path(marks.__file__).parent / "samples/judged.yaml").read_text(encoding="utf-8")
 )
-KEYED = [one for one in JUDGED if "f1" in one]
 LEEDS, NOT_WHITBY = "Leeds|Canal Row", r"\A(?![\s\S]*Leeds)[\s\S]*Whitby"
 FITS = [
     ("Leeds", True),
@@ -81,12 +80,6 @@ VERDICTS = [
 ]
 
 
-@pytest.mark.parametrize("one", KEYED, ids=lambda one: one["answer"])
-def test_exact_match_and_f1_are_as_worked_out_by_hand(one: dict[str, Any]) -> None:
-    assert marks.exact(one["answer"], one["key"]) == one["exact"]
-    assert marks.f1(one["answer"], one["key"]) == pytest.approx(one["f1"], abs=5e-4)
-
-
 @pytest.mark.parametrize("one", JUDGED, ids=lambda one: one["answer"])
 def test_a_refusal_is_what_a_person_takes_for_one(one: dict[str, Any]) -> None:
     assert marks.refused(one["answer"]) == one["refused"]
@@ -112,7 +105,7 @@ def test_a_verdict_is_read_or_not_there(reply: str, right: bool | None) -> None:
 
 def test_there_are_twenty_of_each() -> None:
     """As many as the figures are to rest on."""
-    assert min(len(KEYED), len(JUDGED), len(FITS), len(SHOWN), len(VERDICTS)) >= 20
+    assert min(len(JUDGED), len(FITS), len(SHOWN), len(VERDICTS)) >= 20
 
 
 def test_a_judge_cannot_tell_the_system() -> None:

@@ -1,51 +1,79 @@
-"""python -m benchmarks.answers TASK|table|cost|compare|judges: see benchmarks/answers/README.md."""
+"""python -m benchmarks.answers TASK|fetch|table: see benchmarks/answers/README.md."""
 
 import argparse
-import asyncio
+import hashlib
 import sys
+import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import yaml
 from inspect_ai import eval_set
-from inspect_ai.model import Model
 
-from benchmarks.answers import marks, scorers, scripted, tables
-from benchmarks.answers.costs import Prices
-from benchmarks.answers.systems import SYSTEMS, Absent, adapter
-from benchmarks.answers.tasks import HERE, SAMPLES, TASKS
+from benchmarks.answers import scripted, tables
+from benchmarks.answers.recipes import RECIPES, Absent, recipe
+from benchmarks.answers.tasks import TASKS
 
-RETRIES = 8  # of a request, each time after a longer pause; then the question has failed
-DATA = ("data", "corrections", "lengths", "depths", "languages")  # options that are a task's own
+
+class Published(NamedTuple):
+    """A file as its publishers had it at a commit."""
+
+    url: str
+    sha256: str
+
+
+PUBLISHED = {
+    "locomo": Published(
+        "https://raw.githubusercontent.com/snap-research/locomo/3eb6f2c585f5e1699204e3c3bdf7adc5c28cb376/data/locomo10.json",
+        "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
+    ),
+    "longmemeval": Published(
+        "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned/resolve/98d7416c24c778c2fee6e6f3006e7a073259d48f/longmemeval_s_cleaned.json",
+        "d6f21ea9d60a0d56f34a05b609c79c88a451d2ae03597821ea3d5a9678c3a442",
+    ),
+}
+
+
+def fetch(given: argparse.Namespace) -> bool:
+    """Download a benchmark's file, and keep it only if its SHA-256 is the one that is known."""
+    found = PUBLISHED[given.name]
+    out = Path(given.out or found.url.rpartition("/")[2])
+    with urllib.request.urlopen(given.url or found.url) as answer:
+        data = answer.read()
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != found.sha256:
+        raise SystemExit(
+            f"{given.name} is not what it was: SHA-256 {digest} instead of {found.sha256}. Nothing is kept."
+        )
+    out.write_bytes(data)
+    print(f"{out}: {len(data):,} bytes, SHA-256 {digest}")
+    return True
 
 
 def tested(names: list[str]) -> list[str]:
-    """The systems that can be tested, of those that were named; it is said which cannot and why."""
-    wanted = list(SYSTEMS) if names == ["all"] else names or ["filemem"]
+    """The recipes that can be tested, of those that were named; it is said which cannot and why."""
     can = []
-    for name in wanted:
-        found = adapter(name)
+    for name in list(RECIPES) if names == ["all"] else names or ["four-tools"]:
+        found = recipe(name)
         if isinstance(found, Absent):
             print(f"{name} is left out: {found.reason}.", file=sys.stderr)
         else:
             can.append(name)
     if not can:
-        raise SystemExit("No system is left to test.")
+        raise SystemExit("No recipe is left to test.")
     return can
 
 
 def run(given: argparse.Namespace) -> bool:
-    """Run a task with each system into the folder of logs, going on where an earlier run stopped; was all of it done?"""
-    if given.task != "needle" and not given.data and not given.sample:
+    """Run a task with each recipe into the folder of logs, going on where an earlier run stopped; was all of it done?"""
+    if not given.data and not given.sample:
         raise SystemExit(
             f"Name the data of {given.task} with --data, or take --sample; README.md says where it comes from."
         )
     judge = given.grader or ("mockllm/rule" if given.model.startswith("mockllm/") else "")
     if not judge:
         raise SystemExit("Name the model that judges with --grader; it may be the same as --model.")
-    own: dict[str, Any] = {name: value for name in DATA if (value := getattr(given, name, ""))}
-    own |= {"seed": given.seed} if given.task == "needle" else {}
-    todo = [TASKS[given.task](system=name, prompts=given.prompts, **own) for name in tested(given.system)]
+    own: dict[str, Any] = {name: getattr(given, name) for name in ("data", "corrections") if getattr(given, name, "")}
+    todo = [TASKS[given.task](recipe=name, prompts=given.prompts, **own) for name in tested(given.recipe)]
     done, logs = eval_set(
         todo,
         log_dir=given.logs,
@@ -53,73 +81,28 @@ def run(given: argparse.Namespace) -> bool:
         model=scripted.model(given.model),
         model_roles={"grader": scripted.model(judge)},
         limit=given.limit,
+        sample_id=given.questions.split(",") if given.questions else None,
         sample_shuffle=given.seed if given.limit else None,
-        epochs=given.epochs,
         seed=given.seed,
         temperature=given.temperature,
-        cache=given.cache,
         max_connections=given.connections,
         max_samples=given.connections,
         retry_on_error=1,
-        max_retries=RETRIES,
+        max_retries=8,
         fail_on_error=False,
         metadata={"seed": given.seed, "command": sys.argv[1:]},
     )
-    found = [tables.read(log.location, Prices(given.prices)) for log in logs]
-    print(tables.report(found, Prices(given.prices)))
+    print(tables.report([tables.read(log.location) for log in logs]))
     return done
 
 
 def table(given: argparse.Namespace) -> bool:
-    """Write the table, and the picture beside it."""
-    prices = Prices(given.prices)
-    found = tables.runs(given.logs, prices)
+    """Print the tables of a folder of logs."""
+    found = tables.runs(given.logs)
     if not found:
         raise SystemExit(f"{given.logs} holds no logs.")
-    out = Path(given.out)
-    out.write_text(tables.report(found, prices) + "\n", encoding="utf-8")
-    out.with_suffix(".svg").write_text(tables.picture(found), encoding="utf-8")
-    print(f"{out} and {out.with_suffix('.svg')}: {len(found)} runs")
+    print(tables.report(found))
     return True
-
-
-def cost(given: argparse.Namespace) -> bool:
-    """Print what whole tasks would cost with the models of a price table."""
-    prices = Prices(given.prices)
-    print(tables.expected(tables.runs(given.logs, prices), prices, given.searches))
-    return True
-
-
-def compare(given: argparse.Namespace) -> bool:
-    """Print two runs question by question."""
-    prices = Prices(given.prices)
-    print(tables.compared(tables.read(given.one, prices), tables.read(given.two, prices), given.mark))
-    return True
-
-
-def judges(given: argparse.Namespace) -> bool:
-    """Print how often a judge's model says what a person said, on answers that were judged by hand."""
-    prompts = yaml.safe_load(Path(given.prompts or HERE / "prompts.yaml").read_text(encoding="utf-8"))
-    judged = yaml.safe_load((SAMPLES / "judged.yaml").read_text(encoding="utf-8"))
-    print(asyncio.run(_judges(scripted.model(given.grader), prompts, judged)))
-    return True
-
-
-async def _judges(model: Model, prompts: dict[str, Any], judged: list[dict[str, Any]]) -> str:
-    lines = []
-    for name in ("paper", "strict"):
-        right, wrong = 0, []
-        for one in judged:
-            rule = scorers.rule_for(one["task"], name, one.get("kind", ""), one.get("answerable", True))
-            answer = marks.blind(one["answer"], SYSTEMS)
-            reply = await model.generate(scorers.judging(prompts, rule, one["question"], one["key"], answer))
-            same = marks.verdict(reply.completion) == one[name]
-            right += same
-            wrong += (
-                [] if same else [f"  {one['question']} / {one['answer']}: by hand {'right' if one[name] else 'wrong'}"]
-            )
-        lines += [f"{name}: {right} of {len(judged)} as by hand", *wrong]
-    return "\n".join(lines)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -130,46 +113,30 @@ def parser() -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=f"run {name}")
         one.set_defaults(does=run)
         one.add_argument("--sample", action="store_true", help="the tiny sample that comes with the project")
-        one.add_argument("--data", default="", help="the benchmark's file")
+        one.add_argument("--data", default="", help="the benchmark's file or folder")
         one.add_argument(
-            "--system", action="append", default=[], help=f"{', '.join(SYSTEMS)}, all, or FILE.py:FUNCTION"
+            "--recipe", action="append", default=[], help=f"{', '.join(RECIPES)}, all, or FILE.py:FUNCTION"
         )
         one.add_argument("--model", required=True, help="Inspect's name of the model that answers, or mockllm/quotes")
         one.add_argument("--grader", default="", help="that of the model that judges")
         one.add_argument("--limit", type=int, help="so many questions, drawn by the seed")
+        one.add_argument("--questions", default="", help="their ids, separated by commas")
         one.add_argument("--seed", type=int, default=1)
         one.add_argument("--temperature", type=float, default=0.0)
-        one.add_argument("--epochs", type=int, default=1, help="times that each question is asked")
         one.add_argument("--connections", type=int, default=8, help="questions at a time")
-        one.add_argument("--cache", action="store_true", help="keep the models' answers, and do not ask for them again")
-        one.add_argument("--prompts", default="", help="a file of prompts instead of prompts.yaml")
-        one.add_argument("--prices", default="", help="a table of prices")
+        one.add_argument("--prompts", default="", help="a file of judges' prompts instead of prompts.yaml")
         one.add_argument("--logs", default=f"logs/answers/{name}", help="the folder of logs")
     commands.choices["locomo"].add_argument(
         "--corrections", default="", help="the audit's file of errors, or its folder"
     )
-    for option in ("lengths", "depths", "languages"):
-        commands.choices["needle"].add_argument(f"--{option}", default="", help="separated by commas")
-    one = commands.add_parser("table", help="one table and one picture from a folder of logs")
+    one = commands.add_parser("fetch", help="download a benchmark's file and check its SHA-256")
+    one.set_defaults(does=fetch)
+    one.add_argument("name", choices=PUBLISHED)
+    one.add_argument("--out", default="")
+    one.add_argument("--url", default="", help="a mirror")
+    one = commands.add_parser("table", help="the tables of a folder of logs")
     one.set_defaults(does=table)
     one.add_argument("logs")
-    one.add_argument("--out", default="answers.md")
-    one.add_argument("--prices", default="")
-    one = commands.add_parser("cost", help="what whole tasks would cost with other models")
-    one.set_defaults(does=cost)
-    one.add_argument("logs")
-    one.add_argument("--prices", required=True)
-    one.add_argument("--searches", type=int, help="calls of tools a question (default: as measured)")
-    one = commands.add_parser("compare", help="two logs question by question")
-    one.set_defaults(does=compare)
-    one.add_argument("one")
-    one.add_argument("two")
-    one.add_argument("--mark", default="paper", choices=tables.MARKS)
-    one.add_argument("--prices", default="")
-    one = commands.add_parser("judges", help="a judge beside a person, on answers judged by hand")
-    one.set_defaults(does=judges)
-    one.add_argument("--grader", required=True)
-    one.add_argument("--prompts", default="")
     return whole
 
 

@@ -4,10 +4,8 @@ A reader takes a path and returns a Bench. Nothing is downloaded; README.md says
 """
 
 import datetime as dt
-import functools
 import json
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +14,14 @@ import yaml
 UNDATED = dt.datetime(2023, 1, 1)  # the day of a conversation whose data name none
 _CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _EVIDENCE = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")  # some of LoCoMo's ids are malformed: 'D8:6; D9:17', 'D:11:26'
-_TIMES = ("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S", "%Y/%m/%d (%a) %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d")
-_AGO = re.compile(r"(\d+) (day|hour|week|month|year)s?")
-_HOURS = {"hour": 1, "day": 24, "week": 168, "month": 730, "year": 8766}
+_TIMES = (
+    "%I:%M %p on %d %B, %Y",
+    "%d.%m.%Y, %H:%M:%S",
+    "%Y/%m/%d (%a) %H:%M",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%d",
+    "%B-%d-%Y",
+)
 
 
 class Turn(NamedTuple):
@@ -28,6 +31,7 @@ class Turn(NamedTuple):
     speaker: str
     text: str
     at: dt.datetime
+    role: str = "user"
 
 
 class Session(NamedTuple):
@@ -38,18 +42,10 @@ class Session(NamedTuple):
     turns: list[Turn]
 
 
-class History(NamedTuple):
-    """All that a memory is to take in before it is asked; `load` reads it when it is wanted, as some are large."""
-
-    name: str
-    load: Callable[[], list[Session]]
-
-
 class Question(NamedTuple):
     """A question on a history. `key` is the right answer; of an unanswerable one, why there is none.
 
-    `evidence` are the texts of the turns that answer it. `want` and `unwanted` are regular expressions where an answer is
-    checked by these. `counted` is False where the benchmark's published figure leaves the question out.
+    `evidence` are the texts of the turns that answer it.
     """
 
     id: str
@@ -59,16 +55,13 @@ class Question(NamedTuple):
     kind: str
     asked: dt.datetime
     answerable: bool = True
-    counted: bool = True
     evidence: tuple[str, ...] = ()
-    want: tuple[str, ...] = ()
-    unwanted: tuple[str, ...] = ()
 
 
 class Bench(NamedTuple):
-    """What a reader found; `notes` goes into the log."""
+    """What a reader found: each history, which a memory takes in before it is asked, and `notes` for the log."""
 
-    histories: dict[str, History]
+    histories: dict[str, list[Session]]
     questions: list[Question]
     notes: dict[str, Any]
 
@@ -83,11 +76,6 @@ def moment(text: object) -> dt.datetime:
     return UNDATED
 
 
-def held(name: str, sessions: list[Session]) -> History:
-    """A history that is already in memory."""
-    return History(name, lambda: sessions)
-
-
 # -- LoCoMo ------------------------------------------------------------------------------------------------------------
 
 
@@ -98,7 +86,7 @@ def locomo(path: str, corrections: str = "") -> Bench:
     for talk in json.loads(Path(path).read_text(encoding="utf-8")):
         name, sessions = talk["sample_id"], _locomo_sessions(talk["conversation"])
         turns = {turn.id: turn for session in sessions for turn in session.turns}
-        histories[name] = held(name, sessions)
+        histories[name] = sessions
         for number, asked in enumerate(talk["qa"]):
             fix = fixes.get((asked["question"].strip(), str(asked.get("answer")).strip()))
             if fix:
@@ -148,74 +136,67 @@ def _locomo_question(id: str, name: str, asked: dict[str, Any], turns: dict[str,
     kind, adversarial = _CATEGORIES.get(category, str(category)), category == 5
     key = "Nothing of the kind was said." if adversarial else str(asked.get("answer"))
     shown = tuple(turns[turn].text for turn in dict.fromkeys(cited) if turn in turns)
-    return Question(id, name, asked["question"], key, kind, last, not adversarial, not adversarial, shown)
+    return Question(id, name, asked["question"], key, kind, last, not adversarial, shown)
 
 
-# -- LongMemEval -------------------------------------------------------------------------------------------------------
+# -- LongMemEval, BEAM -------------------------------------------------------------------------------------------------
 
 
 def longmemeval(path: str) -> Bench:
-    """LongMemEval's JSON (S, M or oracle): a history for each question. Of M, 2.7 GB, one history at a time is held."""
+    """LongMemEval's JSON, S or oracle: a history for each question."""
     histories, questions = {}, []
-    for one, start, length in elements(path):
-        id = one["question_id"]
-        histories[id] = History(id, functools.partial(_haystack, path, start, length))
-        told = [turn["content"] for session in one["haystack_sessions"] for turn in session if turn.get("has_answer")]
-        unknown = id.endswith("_abs")
+    for one in json.loads(Path(path).read_text(encoding="utf-8")):
+        id, sessions, told = one["question_id"], [], []
+        for number, raw in enumerate(one["haystack_sessions"]):
+            at, name = moment(one["haystack_dates"][number]), f"{number}-{one['haystack_session_ids'][number]}"
+            turns = [
+                Turn(f"{name}:{n}", said["role"], said["content"].strip(), at, said["role"])
+                for n, said in enumerate(raw)
+                if said["content"].strip()
+            ]
+            sessions += [Session(name, at, turns)] if turns else []
+            told += [said["content"] for said in raw if said.get("has_answer")]
+        histories[id] = sorted(sessions, key=lambda session: session.at)
+        unknown, at = id.endswith("_abs"), moment(one["question_date"])
         kind = "abstention" if unknown else one["question_type"]
-        at = moment(one["question_date"])
-        questions.append(
-            Question(id, id, one["question"], str(one["answer"]), kind, at, not unknown, evidence=tuple(told))
-        )
+        asked = Question(id, id, one["question"], str(one["answer"]), kind, at, not unknown, evidence=tuple(told))
+        questions.append(asked)
     return Bench(histories, questions, {})
 
 
-def _haystack(path: str, start: int, length: int) -> list[Session]:
-    """The sessions of one question, in order of time."""
-    with open(path, "rb") as file:
-        file.seek(start)
-        one = json.loads(file.read(length))
-    sessions = []
-    for number, raw in enumerate(one["haystack_sessions"]):
-        at, id = moment(one["haystack_dates"][number]), f"{number}-{one['haystack_session_ids'][number]}"
-        turns = [Turn(f"{id}:{n}", turn["role"], turn["content"].strip(), at) for n, turn in enumerate(raw)]
-        sessions.append(Session(id, at, [turn for turn in turns if turn.text]))
-    return sorted((one for one in sessions if one.turns), key=lambda session: session.at)
+def beam(path: str) -> Bench:
+    """BEAM, a folder of its conversations such as `chats/100K`: chat.json in batches with an anchor in time, and ten kinds of
+    probing questions, whose key is the rubric: all that an answer must do.
+    """
+    histories, questions = {}, []
+    for place in sorted(Path(path).glob("*/chat.json")):
+        name, sessions, at = f"beam-{place.parent.name}", [], UNDATED
+        for batch in json.loads(place.read_text(encoding="utf-8")):
+            at = moment(batch.get("time_anchor")) if batch.get("time_anchor") else at + dt.timedelta(days=1)
+            said = [one for turn in batch["turns"] for one in turn]
+            turns = [Turn(str(one.get("id")), one["role"], one["content"], at, one["role"]) for one in said]
+            sessions.append(Session(f"{name}-{batch['batch_number']}", at, turns))
+        histories[name] = sessions
+        text = {turn.id: turn.text for session in sessions for turn in session.turns}
+        asked = json.loads((place.parent / "probing_questions/probing_questions.json").read_text(encoding="utf-8"))
+        for kind, several in asked.items():
+            for number, one in enumerate(several):
+                shown = tuple(text[str(id)] for id in one.get("source_chat_ids") or () if str(id) in text)
+                key, id = "; ".join(one["rubric"]), f"{name}/{kind}/{number}"
+                known = kind != "abstention"
+                questions.append(Question(id, name, one["question"], key, kind, at, known, evidence=shown))
+    return Bench(histories, questions, {})
 
 
-def elements(path: str, step: int = 1 << 20) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Each object of a JSON array, with its place and length in bytes; holds no more of the file than one object."""
-    decode, buffer, place = json.JSONDecoder().raw_decode, "", 0
-    with open(path, encoding="utf-8", newline="") as file:
-        wanted, ended = step, False
-        while True:
-            kept = buffer.lstrip("[, \t\r\n")
-            place += len(buffer[: len(buffer) - len(kept)].encode())
-            buffer = kept
-            try:
-                value, end = decode(buffer)
-            except ValueError:
-                more = "" if ended else file.read(wanted)
-                ended, wanted = not more, wanted * 2  # so that an object of many steps is not parsed as often
-                if ended and buffer.rstrip() in ("", "]"):
-                    return
-                if ended:
-                    raise SystemExit(f"{path} breaks off, or is no JSON array of questions.") from None
-                buffer += more
-                continue
-            length = len(buffer[:end].encode())
-            yield value, place, length
-            buffer, place, wanted = buffer[end:], place + length, step
-
-
-# -- LifeBench, DMR, lives ---------------------------------------------------------------------------------------------
+# -- LifeBench, lives ---------------------------------------------------------------------------------------------
 
 
 def lifebench(path: str) -> Bench:
     """LifeBench: its LoCoMo-shaped file, or one person flattened to {name, sessions: [{date, turns}], questions}, as
     `benchmarks/assistant` has them too.
 
-    A flattened question whose answer is a letter has lost the choices that it was asked with, and is not counted.
+    A flattened question whose answer is a letter has lost the choices that it was asked with, and is left out; one
+    of kind `none` has no answer.
     """
     life = json.loads(Path(path).read_text(encoding="utf-8"))
     if isinstance(life, list):
@@ -223,52 +204,28 @@ def lifebench(path: str) -> Bench:
     sessions = []
     for one in life["sessions"]:
         day = dt.datetime.fromisoformat(one["date"])
-        turns = [Turn(id, kind, text, _at(day, time)) for id, kind, time, text in one["turns"]]
+        turns = [
+            Turn(id, kind, text, _at(day, time), "assistant" if kind == "assistant" else "user")
+            for id, kind, time, text in one["turns"]
+        ]
         sessions.append(Session(one["date"], day, turns))
     text = {turn.id: turn.text for session in sessions for turn in session.turns}
     name, last = life["name"], sessions[-1].at + dt.timedelta(days=1)
     questions = []
     for number, one in enumerate(life["questions"]):
-        choice = bool(re.fullmatch("[A-H]+", one["answer"])) and not re.search(r"\bA[.、:．]", one["text"])
-        kind = "choices lost" if choice else one["kind"]
+        if re.fullmatch("[A-H]+", one["answer"]) and not re.search(r"\bA[.、:．]", one["text"]):
+            continue
         gold = tuple(text[id] for id in one.get("gold", one.get("evidence", ())) if id in text)
         id = f"{name}/{number}"
-        questions.append(Question(id, name, one["text"], one["answer"], kind, last, counted=not choice, evidence=gold))
-    return Bench({name: held(name, sessions)}, questions, {})
+        kind = one["kind"]
+        questions.append(Question(id, name, one["text"], one["answer"], kind, last, kind != "none", gold))
+    return Bench({name: sessions}, questions, {})
 
 
 def _at(day: dt.datetime, clock: str) -> dt.datetime:
     """A time of a day, such as 06:25; its beginning where the clock says nothing."""
     found = re.match(r"(\d\d?):(\d\d)", clock or "")
     return day.replace(hour=int(found[1]), minute=int(found[2])) if found else day
-
-
-def dmr(path: str) -> Bench:
-    """MSC-Self-Instruct, JSON lines: five sessions of two people, then one asks the other about them."""
-    histories, questions = {}, []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines()):
-        if not line.strip():
-            continue
-        one, name = json.loads(line), f"msc-{number}"
-        talks = [(_hours(talk.get("time_back", "")), talk["dialog"]) for talk in one["previous_dialogs"]]
-        talks.append((0, one["dialog"]))
-        sessions = []
-        for place, (back, said) in enumerate(talks, 1):
-            at = UNDATED - dt.timedelta(hours=back or len(talks) - place)
-            turns = [
-                Turn(f"{place}:{n}", turn.get("id") or f"Speaker {1 + n % 2}", turn["text"].strip(), at)
-                for n, turn in enumerate(said)
-            ]
-            sessions.append(Session(f"session-{place}", at, turns))
-        histories[name] = held(name, sessions)
-        asked = one["self_instruct"]
-        questions.append(Question(name, name, asked["B"], asked["A"], "question", UNDATED + dt.timedelta(days=1)))
-    return Bench(histories, questions, {})
-
-
-def _hours(back: str) -> int:
-    """How long ago `7 days 1 hours` was."""
-    return sum(int(count) * _HOURS[unit] for count, unit in _AGO.findall(back))
 
 
 def life(path: str) -> Bench:
@@ -278,13 +235,13 @@ def life(path: str) -> Bench:
     for file in sorted(place.glob("*.yaml")) if place.is_dir() else [place]:
         one = yaml.safe_load(file.read_text(encoding="utf-8"))
         name, sessions = one["name"], _said_in_one_go(one["name"], one["messages"])
-        histories[name] = held(name, sessions)
+        histories[name] = sessions
         for kind in ("ask", "standing"):
             for number, asked in enumerate(one.get(kind, [])):
                 want, not_ = tuple(asked["want"]), tuple(asked.get("not", ()))
                 key = " and ".join(f"/{regex}/" for regex in want) + "".join(f", and not /{regex}/" for regex in not_)
                 at, id = dt.datetime.fromisoformat(asked["day"]), f"{name}/{kind}/{number}"
-                questions.append(Question(id, name, asked["question"], key, kind, at, want=want, unwanted=not_))
+                questions.append(Question(id, name, asked["question"], key, kind, at))
     return Bench(histories, questions, {})
 
 

@@ -1,9 +1,8 @@
-"""Marks of an answer that need no model: exact match, F1, refusal, patterns, evidence shown, a judge's verdict read."""
+"""Marks of an answer that need no model: refusal, patterns, evidence shown, a judge's verdict read."""
 
 import json
 import re
 import string
-from collections import Counter
 from collections.abc import Iterable
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -19,6 +18,7 @@ _REFUSALS = re.compile(
     r"|找不到|查不到",
     re.IGNORECASE,
 )
+_MEMORY = re.compile(r"<memory[^>]*>\n(.*?)\n</memory>", re.DOTALL)
 _VERDICT = re.compile(r"\bverdict\W+(correct|wrong|yes|no)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b(correct|wrong|incorrect|yes|no)\b", re.IGNORECASE)
 _RIGHT = frozenset({"correct", "yes"})
@@ -32,18 +32,6 @@ def tokens(text: str) -> list[str]:
     return [word for word in _WIDE.sub(r" \g<0> ", text).split() if word not in _ARTICLES]
 
 
-def exact(answer: str, key: str) -> float:
-    """1 where the answer is the key, but for case, articles and signs."""
-    return float(tokens(answer) == tokens(key) != [])
-
-
-def f1(answer: str, key: str) -> float:
-    """SQuAD's F1 of the words, 0 to 1. LoCoMo's own program stems them too, and gives somewhat more."""
-    ours, theirs = tokens(answer), tokens(key)
-    common = sum((Counter(ours) & Counter(theirs)).values())
-    return 2 * common / (len(ours) + len(theirs)) if common else 0.0
-
-
 def refused(answer: str) -> bool:
     """Does the answer say that it is not known? An empty one does."""
     return not answer.strip() or bool(_REFUSALS.search(answer.replace("’", "'")))
@@ -53,6 +41,11 @@ def fits(answer: str, want: Iterable[str], unwanted: Iterable[str]) -> bool:
     """Does the answer say each of `want` and none of `unwanted`, regular expressions in which ^ and $ are a line's?"""
     how = re.IGNORECASE | re.MULTILINE
     return all(re.search(one, answer, how) for one in want) and not any(re.search(one, answer, how) for one in unwanted)
+
+
+def given(text: str) -> str:
+    """What a memory put before a question, unasked."""
+    return "\n".join(_MEMORY.findall(text))
 
 
 def plain(text: str) -> str:

@@ -13,14 +13,11 @@ from filemem.text import tokens
 
 _PATTERN = re.compile(r"/(.+?)/(?= and |, and |$)")
 QUOTED = 250  # tokens that are quoted
-_PART = {
-    name: re.compile(rf"<{name}>\n(.*?)\n\s*</{name}>", re.DOTALL) for name in ("key", "answer", "memory", "question")
-}
 
 
 def part(name: str, text: str) -> str:
-    """What stands between a pair of tags."""
-    found = _PART[name].search(text)
+    """What stands between a pair of tags in a judge's prompt."""
+    found = re.search(rf"<{name}>\n(.*?)\n\s*</{name}>", text, re.DOTALL)
     return found[1] if found else ""
 
 
@@ -29,12 +26,12 @@ def quotes(
 ) -> ModelOutput:
     """Calls the tool that takes a query, where there is one, with the question; then quotes the beginning of what it got."""
     search = next((tool for tool in tools if "query" in tool.parameters.properties), None)
-    asked = next(message.text for message in messages if message.role == "user")
+    asked = [message.text for message in messages if message.role == "user"][-1]
     read = [message.text for message in messages if message.role == "tool"]
     if search and not read:
-        call = ModelOutput.for_tool_call("mockllm/quotes", search.name, {"query": part("question", asked)})
+        call = ModelOutput.for_tool_call("mockllm/quotes", search.name, {"query": asked.rpartition(">\n\n")[2]})
         return _counted(call, messages, tools)
-    shown = tokens.clip("\n".join(read) or part("memory", asked), QUOTED)
+    shown = tokens.clip("\n".join(read) or marks.given(asked), QUOTED)
     return _counted(ModelOutput.from_content("mockllm/quotes", shown or "I don't know."), messages, tools)
 
 
