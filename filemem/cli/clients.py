@@ -21,7 +21,7 @@ from filemem.serve import keys
 
 HOOKS = {"claude-code": "~/.claude/settings.json"}  # where the hooks of a client are set
 MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
-_write_option = click.option("--write", is_flag=True, help="Offer remember and forget as well, which write.")
+_write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
 
 
 def program() -> str:
@@ -52,12 +52,15 @@ def hook_command(client: str) -> None:
 )
 @click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
 @click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
+@click.option(
+    "--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, instead of the four tools."
+)
 @_write_option
-def mcp_command(http: bool, host: str, port: int, write: bool) -> None:
+def mcp_command(http: bool, host: str, port: int, connector: bool, write: bool) -> None:
     """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
 
     Your client starts this itself, once filemem mcp install has told it so. It gets the four tools, the memories as resources
-    and the profile as a prompt; with --write also remember and forget. Over HTTP a token tells the user: filemem mcp token.
+    and the profile as a prompt; with --write also those that write. Over HTTP a token tells the user: filemem mcp token.
 
     Example: filemem mcp install claude-code
     """
@@ -82,7 +85,7 @@ def mcp_command(http: bool, host: str, port: int, write: bool) -> None:
         with context.scope(cleanup=False):  # of the thread that asks
             return clock()
 
-    built = server.MemoryServer(store, user, time, write=write).build()
+    built = server.MemoryServer(store, user, time, write=write, connector=connector).build()
     if http:
         if host not in keys.LOOPBACK:
             say_dim(keys.EXPOSED)

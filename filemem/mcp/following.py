@@ -32,12 +32,12 @@ class Following:
         self._listen = ListenHandler(self._bus, max_subscriptions=STREAMS)
         self._streams = 0
         self._named: dict[str, str] = {}  # the path that each resource means that somebody has subscribed to
-        self._sessions: dict[tuple[str, str], Any] = {}  # by session and resource
+        self._sessions: dict[tuple[str, str], Any] = {}  # by session and resource, which is empty for the list of all
         self._known: dict[str, Stat] | None = None
 
-    async def subscribe(self, session: str, context: Any, uri: str) -> None:
-        """Have a session be told of changes; raises NotFound for another user's memory."""
-        await self._name([uri])
+    async def subscribe(self, session: str, context: Any, uri: str = "") -> None:
+        """Have a session be told of changes, without a `uri` of those of the list; raises NotFound for another user's memory."""
+        await self._name([uri] if uri else [])
         self._sessions[session, uri] = context.session
         for oldest in list(self._sessions)[:-MOST]:
             del self._sessions[oldest]
@@ -64,6 +64,8 @@ class Following:
         changed = {path for path in before | self._known if before.get(path) != self._known.get(path)}
         if before.keys() != self._known.keys():
             await self._bus.publish(ResourcesListChanged())
+            for key in [key for key in self._sessions if not key[1]]:
+                await self._tell(key)
         for uri in [uri for uri, path in self._named.items() if {path, live(path), f"archive/{path}"} & changed]:
             await self._bus.publish(ResourceUpdated(uri))
             for key in [key for key in self._sessions if key[1] == uri]:
@@ -71,7 +73,9 @@ class Following:
 
     async def _tell(self, key: tuple[str, str]) -> None:
         try:
-            await asyncio.wait_for(self._sessions[key].send_resource_updated(key[1]), EVERY)
+            session = self._sessions[key]
+            said = session.send_resource_updated(key[1]) if key[1] else session.send_resource_list_changed()
+            await asyncio.wait_for(said, EVERY)
         except (MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError, TimeoutError):  # its client is gone
             self._sessions.pop(key, None)
 

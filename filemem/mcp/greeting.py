@@ -50,7 +50,7 @@ def greet(user: str, into: BinaryIO, out: BinaryIO) -> tuple[bytes, Any]:
         "protocolVersion": spoken,
         "capabilities": {
             "prompts": {"listChanged": False},
-            "resources": {"listChanged": False, "subscribe": True},
+            "resources": {"listChanged": True, "subscribe": True},
             "tools": {"listChanged": False},
         },
         "serverInfo": {"name": "filemem", "version": version()},

@@ -3,10 +3,12 @@
 import datetime as dt
 import itertools
 import unicodedata
+from typing import Any
 from urllib.parse import quote, unquote
 
 import mcp_types as types
 
+from filemem.api import User
 from filemem.errors import NotFound
 from filemem.files import journal
 from filemem.files.folder import Folder
@@ -40,6 +42,7 @@ def listed(folder: Folder, cursor: str | None) -> types.ListResourcesResult:
         types.Resource(
             uri=uri_of(folder, stat.path),
             name=stat.path,
+            title=stat.path.rpartition("/")[2],
             mime_type=_kind(stat.path),
             size=stat.size,
             annotations=types.Annotations(
@@ -64,6 +67,27 @@ def read(folder: Folder, uri: str, at: dt.datetime) -> types.ReadResourceResult:
     journal.note_recall(folder, where, journal.OPENED, at)
     text = escape_controls("\n".join(lines)) + ("\n" if memory.data.endswith(b"\n") else "")
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_kind(where), text=text)])
+
+
+def searched(user: User, query: str, today: dt.date) -> dict[str, Any]:
+    """The memories that answer a question, as ChatGPT's connectors want them of a tool `search`."""
+    best = {hit.path: hit for hit in reversed(user.search_files(query, today=today))}
+    found = [
+        {
+            "id": path,
+            "title": one_line(hit.text, 80),
+            "text": escape_controls(hit.text),
+            "url": uri_of(user.folder, path),
+        }
+        for path, hit in reversed(best.items())
+    ]
+    return {"results": found}
+
+
+def fetched(folder: Folder, id: str, at: dt.datetime) -> dict[str, Any]:
+    """One memory in whole, as they want it of a tool `fetch`; raises NotFound."""
+    uri = uri_of(folder, id.removeprefix(uri_of(folder, "")))
+    return {"id": id, "title": one_line(id), "text": read(folder, uri, at).contents[0].text, "url": uri}
 
 
 def _kind(path: str) -> str:

@@ -7,16 +7,18 @@ over HTTP each request that of its token, and nothing that a handler reaches is 
 import asyncio
 import contextlib
 import datetime as dt
+import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import mcp_types as types
 from mcp.server.auth.middleware.auth_context import get_access_token
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 
 from filemem.adapters.functions import standing
+from filemem.api import User
 from filemem.errors import FilememError, in_words
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
@@ -24,16 +26,37 @@ from filemem.mcp import greeting, resources, writing
 from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing
 from filemem.text.plain import escape_controls, one_line
-from filemem.tools.toolbox import LONGEST_ERROR, Toolbox
+from filemem.tools.toolbox import LONGEST_ERROR, Toolbox, checked
 
 SESSIONS = 64  # of one user whose open files are known; the one that was used least recently begins anew
-READS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-WRITES = {
-    "remember": types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False),
-    "forget": types.ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False),
+TITLES = {"grep": "Find lines", "search_files": "Search memory", "open": "Open a file", "close": "Close a file"}
+_TEXT = {"type": "string"}
+RESULT = {  # of every tool but those of CONNECTOR
+    "type": "object",
+    "properties": {
+        "answer": {**_TEXT, "description": "the text of the answer"},
+        "places": {"type": "array", "items": _TEXT, "description": "what it shows, as path:line"},
+        "found": {"type": "integer", "description": "of a search, how many lines or passages"},
+    },
+    "required": ["answer"],
+}
+_FOUND = {"type": "object", "properties": dict.fromkeys(("id", "title", "text", "url"), _TEXT)}
+CONNECTOR = {  # what ChatGPT's connectors want instead of the four
+    "search": (
+        *("Search memory", "Find the memories that answer a question.", writing.schema(["query"], query=_TEXT)),
+        {"type": "object", "properties": {"results": {"type": "array", "items": _FOUND}}, "required": ["results"]},
+    ),
+    "fetch": (
+        "Read a memory",
+        "One memory in whole, by the id that search gave.",
+        writing.schema(["id"], id=_TEXT),
+        _FOUND,
+    ),
 }
 PROFILE = types.Prompt(
-    name="profile", description="Who this is, and how to talk to them: profile.md and the blocks beside it."
+    name="profile",
+    title="Profile",
+    description="Who this is, and how to talk to them: profile.md and the blocks beside it.",
 )
 
 Now = Callable[[], dt.datetime]
@@ -50,21 +73,33 @@ class ServedUser:
         self._tools: dict[str, tuple[Toolbox, threading.Lock]] = {}  # of each session, for one thread at a time
         self._lock = threading.Lock()
 
-    def call(self, session: str, name: str, arguments: dict[str, Any]) -> str:
-        """What a tool answers, as `filemem call` prints it; one that writes, in the same manner."""
+    def call(self, session: str, name: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """What a tool answers, as `filemem call` prints it, and for programs; one that writes, in the same manner."""
         try:
+            if name in CONNECTOR:
+                return self._connected(name, checked(name, arguments, CONNECTOR[name][2]))
             if name in writing.TOOLS:
-                return escape_controls(self._writing.call(name, arguments, self._now()))
+                answer = escape_controls(self._writing.call(name, arguments, self._now()))
+                return answer, {"answer": answer}
             with self._lock:
                 tools = self._tools.pop(session, None) or (Toolbox(self.folder, self._now), threading.Lock())
                 self._tools[session] = toolbox, lock = tools
                 for oldest in list(self._tools)[:-SESSIONS]:
                     del self._tools[oldest]
             with lock:
-                return toolbox.call(name, arguments)
+                answer = toolbox.call(name, arguments)
+                found = {} if toolbox.hits is None else {"found": toolbox.hits}
+                return answer, {"answer": answer, "places": toolbox.places, **found}
         except (FilememError, OSError) as error:
             sentence = in_words(error) if isinstance(error, OSError) else str(error)
-            return f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}"
+            return f"Error: {one_line(escape_controls(sentence), LONGEST_ERROR)}", {}
+
+    def _connected(self, name: str, known: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        if name == "search":
+            found = resources.searched(User(self.folder), known["query"], self._now().date())
+        else:
+            found = resources.fetched(self.folder, known["id"], self._now())
+        return json.dumps(found, ensure_ascii=False), found
 
     def profile(self) -> str:
         """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
@@ -72,18 +107,20 @@ class ServedUser:
 
 
 class MemoryServer:
-    """A server of one user, or of all who have a token; `write` offers the tools that write."""
+    """A server of one user, or of all who have a token; `write` offers the tools that write, `connector` ChatGPT's two instead of
+    the four."""
 
-    def __init__(self, store: StoreFolder, user: str | None, now: Now, *, write: bool) -> None:
+    def __init__(self, store: StoreFolder, user: str | None, now: Now, *, write: bool, connector: bool = False) -> None:
         self._store = store
         self._user = user
         self._now = now
         self._write = write
+        self._connector = connector
         self._served: dict[str, ServedUser] = {}
 
     def build(self) -> Server[Any]:
         """The SDK's server with its handlers."""
-        return Server(
+        return _Server(
             "filemem",
             version=greeting.version(),
             instructions=greeting.instructions(self._user),
@@ -127,26 +164,36 @@ class MemoryServer:
     # -- tools ---------------------------------------------------------------------------------------------------
 
     async def _list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
-        found = [one["function"] for one in Toolbox.schemas]
-        tools = [_tool(one["name"], one["description"], one["parameters"], READS) for one in found]
+        if self._connector:
+            tools = [_tool(name, *of[:3], writes=False, result=of[3]) for name, of in CONNECTOR.items()]
+        else:
+            four = [one["function"] for one in Toolbox.schemas]
+            tools = [
+                _tool(one["name"], TITLES[one["name"]], one["description"], one["parameters"], writes=False)
+                for one in four
+            ]
         if self._write:
-            tools += [_tool(name, *of, WRITES[name]) for name, of in writing.TOOLS.items()]
+            tools += [_tool(name, *of, writes=name != "list_recent") for name, of in writing.TOOLS.items()]
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        if params.name in writing.TOOLS and not self._write:
-            answer = f"Error: writing is off; {params.name} needs a server that was started as filemem mcp --write."
+        name, result = params.name, dict[str, Any]()
+        if name in writing.TOOLS and not self._write:
+            answer = f"Error: writing is off; {name} needs a server that was started as filemem mcp --write."
         else:
-            answer = await asyncio.to_thread(
-                self._whose().call, _session(context), params.name, dict(params.arguments or {})
-            )
+            served, given = self._whose(), dict(params.arguments or {})
+            answer, result = await asyncio.to_thread(served.call, _session(context), name, given)
         content: list[Any] = [types.TextContent(type="text", text=answer)]
-        return types.CallToolResult(content=content, is_error=answer.startswith("Error: "))
+        if answer.startswith("Error: "):
+            return types.CallToolResult(content=content, is_error=True)
+        return types.CallToolResult(content=content, structured_content=result)
 
     # -- resources -----------------------------------------------------------------------------------------------
 
     async def _list_resources(self, context: Any, params: Any) -> types.ListResourcesResult:
         cursor = params.cursor if params else None
+        if not cursor and context.session.protocol_version in greeting.VERSIONS:  # later ones listen
+            await self._whose().following.subscribe(_session(context), context)
         return await _told(asyncio.to_thread(resources.listed, self._whose().folder, cursor))
 
     async def _list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
@@ -181,6 +228,13 @@ class MemoryServer:
         return types.GetPromptResult(description=PROFILE.description, messages=[message])
 
 
+class _Server(Server[Any]):
+    """The SDK's, which says that it tells of changes in the list of resources."""
+
+    def get_capabilities(self, options: Any = None, *more: Any, **how: Any) -> types.ServerCapabilities:
+        return super().get_capabilities(NotificationOptions(resources_changed=True), *more, **how)
+
+
 async def _told(work: Awaitable[Any]) -> Any:
     """What the work yields; a mistake becomes the protocol's error with its sentence."""
     try:
@@ -196,5 +250,16 @@ def _session(context: Any) -> str:
     return str(context.request.headers.get("mcp-session-id", "")) if context.request else ""
 
 
-def _tool(name: str, purpose: str, schema: dict[str, Any], hints: types.ToolAnnotations) -> types.Tool:
-    return types.Tool(name=name, description=purpose, input_schema=schema, annotations=hints)
+def _tool(
+    name: str, title: str, purpose: str, schema: dict[str, Any], *, writes: bool, result: dict[str, Any] = RESULT
+) -> types.Tool:
+    hints = types.ToolAnnotations(
+        title=title,
+        read_only_hint=not writes,
+        destructive_hint=name == "forget",
+        idempotent_hint=not writes or None,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=name, title=title, description=purpose, input_schema=schema, output_schema=result, annotations=hints
+    )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from filemem.errors import FilememError, Problem
+from filemem.errors import FilememError, NotFound, Problem
 from filemem.files import archive, config, facts
 from filemem.files.archive import live
 from filemem.files.facts import set_fronts
@@ -32,7 +32,7 @@ from filemem.remembering.supersession import (
     claim_from_json,
 )
 from filemem.text.own_patterns import OwnPatterns
-from filemem.text.plain import printable
+from filemem.text.plain import one_line, printable
 from filemem.text.redaction import kinds, redact
 
 ASKED = 8  # importance of what a person asks to be remembered
@@ -59,9 +59,10 @@ def remember(
     tags: Iterable[str] = (),
     with_secrets: bool = False,
     source: str = "",
+    replaces: str = "",
 ) -> Remembered:
-    """Keep one fact of the day of `at`, said at `source` (`path:line`), if in a conversation; raises FilememError for empty
-    text or a wrong importance.
+    """Keep one fact of the day of `at`, said at `source` (`path:line`), if in a conversation, superseding the fact at the path
+    `replaces`, if any; raises FilememError for empty text, a wrong importance, a path that is no fact which may be superseded.
 
     Secrets are taken out, which a note says, unless `with_secrets` or the store's settings keep them. Told again it stays
     one memory, with the importance, pin and tags that are given now.
@@ -83,8 +84,16 @@ def remember(
             pinned=pinned,
             tags=tuple(tags),
             body=body,
+            action=SUPERSEDE if replaces else ADD,
+            target=replaces,
         )
-        one = KnownMemories(user, ConsolidationLog(user)).decided(claim)
+        known = KnownMemories(user, ConsolidationLog(user))
+        old = known.at(replaces)
+        if replaces and (old is None or old.pinned or old.since > at.date() or kind_of(replaces) != "facts"):
+            raise NotFound(
+                f"{one_line(replaces)} is no fact that holds and may be superseded; name one as a search does."
+            )
+        one = known.decided(claim)
         done = consolidation.apply(user, BatchPlan((), at.isoformat(), (one,)))
         one = done.decisions[0] if done.decisions else one
         where = user.locate(one.path)

@@ -21,7 +21,13 @@ _SCHEMAS: list[dict[str, Any]] = json.loads(
 )
 _TOOLS: dict[str, dict[str, Any]] = {one["function"]["name"]: one["function"]["parameters"] for one in _SCHEMAS}
 _WORDS = {"string": "text", "integer": "a whole number"}
-_EXAMPLES = {"pattern": "oolong", "query": "What tea do I like?", "path": "profile.md", "text": "Prefers oolong tea."}
+_EXAMPLES = {
+    "pattern": "oolong",
+    "query": "What tea do I like?",
+    "path": "profile.md",
+    "text": "Prefers oolong tea.",
+    "id": "profile.md",
+}
 LONGEST_ERROR = 1000  # characters
 _BOUNDS = {
     **{"context": (0, 20), "offset": (0, 10**9), "limit": (1, 200), "line": (1, 10**9), "lines": (1, 10**6)},
@@ -47,10 +53,11 @@ class Toolbox:
         self.open_files: dict[str, tuple[int, int | None]] = {}
         self.hits: int | None = None  # lines or passages that the last call found, where it was a search
         self.strength: float | None = None  # of the best of them, 0 to 1, where it was search_files
+        self.places: list[str] = []  # of what the last call has shown, as `path:line`
 
     def call(self, name: str, arguments: str | dict[str, Any]) -> str:
         """What the tool answers; a wrong call is answered with one sentence that says how to put it right."""
-        self.hits = self.strength = None
+        self.hits, self.strength, self.places = None, None, []
         try:
             if name not in _TOOLS:
                 raise _WrongCall(f"there is no tool {one_line(name)!r}; the tools are {', '.join(_TOOLS)}.")
@@ -83,6 +90,7 @@ class Toolbox:
             brackets=True,
         )
         self.hits = found.total
+        self.places = [f"{line.path}:{line.line}" for line in found.lines if line.matches]
         if not found.total and (line := example(self._folder, corpus, path)):
             found.notes.append(answers.line_like(line))
         return answers.grepped(
@@ -94,6 +102,7 @@ class Toolbox:
     def _search_files(self, query: str, **filters: Any) -> str:
         found = search_files(index.of(self._folder), query, today=self._now().date(), current=self.current, **filters)
         self.hits = len(found.hits)
+        self.places = [f"{hit.path}:{hit.line}" for hit in found.hits]
         self.strength = max((hit.strength for hit in found.hits), default=None)
         return answers.searched(found, {"query": query, **filters})
 
@@ -104,6 +113,7 @@ class Toolbox:
         shown = answers.page(self._folder, where, line, lines, self._config.open_tokens, moved_from=path)
         self.open_files.pop(where, None)
         self.open_files[where] = (line, lines)
+        self.places = [f"{where}:{line}"]
         if self.noting:
             journal.note_recall(self._folder, where, journal.OPENED, self._now())
         closed = []

@@ -159,10 +159,16 @@ def test_the_four_tools_answer_what_filemem_call_prints(place: Place, way: str, 
                     of["function"]["parameters"],
                 )
                 assert tool.annotations.read_only_hint and tool.annotations.open_world_hint is False
-            assert ("forget" in tools) == (way == "http")
+            assert len(tools) == (8 if way == "http" else 4) and ("forget" in tools) == (way == "http")
+            assert all(tool.title and tool.output_schema for tool in tools.values())
             answer = await client.call_tool("search_files", QUESTION)
             call = place.run("call", "search_files", json.dumps(QUESTION), "--user", "mara")
             assert (text(answer), answer.is_error) == (call.stdout.rstrip("\n"), False)
+            told = answer.structured_content
+            assert told["answer"] == text(answer) and told["found"] == len(told["places"]) == 2
+            assert "facts/2026/2026-03-14-prefers-oolong-tea.md:1" in [
+                one.rpartition(":")[0] + ":1" for one in told["places"]
+            ]
             assert "2026-03-14-prefers-oolong-tea.md" in text(answer)
             wrong = await client.call_tool("grep", {"patern": "x"})
             assert wrong.is_error and text(wrong).startswith("Error: grep has no argument 'patern'")
@@ -238,10 +244,74 @@ def test_a_change_on_disk_is_told_to_those_who_subscribed(place: Place, way: str
     asyncio.run(talk())
 
 
+def test_a_new_memory_is_told_to_whoever_has_the_list(place: Place) -> None:
+    told = asyncio.Event()
+
+    async def heard(message: Any) -> None:
+        if "list_changed" in str(message):
+            told.set()
+
+    async def talk() -> None:
+        transport = streamable_http_client(place.url, http_client=place.session("zoe"))
+        async with place.client_at(transport, "legacy", message_handler=heard) as client:
+            assert client.server_capabilities.resources.list_changed
+            await client.list_resources()
+            (place.store / "zoe/notes").mkdir(exist_ok=True)
+            (place.store / "zoe/notes/new.md").write_text("New.\n")
+            await asyncio.wait_for(told.wait(), 60)
+
+    asyncio.run(talk())
+
+
+def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> None:
+    """The old fact stays as it was, and says by what it was replaced; what is no fact that holds is refused."""
+
+    async def talk() -> None:
+        (place.store / "eva").mkdir()
+        async with connected(place, "stdio", "auto", "eva", "--write") as client:
+            assert text(await client.call_tool("list_recent", {})) == "Nothing is kept yet."
+            old = text(await client.call_tool("remember", {"text": "Eva lives in Braga."})).removeprefix("Remembered ")
+            done = text(await client.call_tool("update", {"path": old, "text": "Eva lives in Faro."}))
+            new = done.partition("\n")[0].removeprefix("Remembered ")
+            assert done.endswith(f"Superseded {old}")
+            was = (place.store / "eva/archive" / old).read_text()
+            assert "Eva lives in Braga." in was and f"superseded_by: {new}" in was
+            recent = text(await client.call_tool("list_recent", {"limit": 1}))
+            assert recent == f"{new}  Eva lives in Faro."
+            for path in (
+                old,
+                "profile.md",
+                "facts/none.md",
+                "../zoe/facts/2026/2026-05-01-harbour.md",
+                "sessions/x.md",
+            ):
+                refused = await client.call_tool("update", {"path": path, "text": "Eva lives in Rome."})
+                assert refused.is_error and "no fact that holds" in text(refused), path
+            assert "Rome" not in text(await client.call_tool("list_recent", {}))
+
+    asyncio.run(talk())
+
+
+def test_a_connector_of_chatgpt_searches_and_fetches(place: Place) -> None:
+    async def talk() -> None:
+        async with connected(place, "stdio", "auto", "mara", "--connector") as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
+            found = await client.call_tool("search", {"query": QUESTION["query"]})
+            assert json.loads(text(found)) == found.structured_content
+            ids = [one["id"] for one in found.structured_content["results"]]
+            assert "facts/2026/2026-03-14-prefers-oolong-tea.md" in ids and len(ids) == len(set(ids))
+            whole = (await client.call_tool("fetch", {"id": ids[0]})).structured_content
+            assert whole["text"] and whole["url"] == found.structured_content["results"][0]["url"]
+            for wrong in ({"id": "../zoe/facts/2026/2026-05-01-harbour.md"}, {"id": "none"}, {}):
+                assert (await client.call_tool("fetch", wrong)).is_error
+
+    asyncio.run(talk())
+
+
 def test_writing_is_off_unless_said(place: Place) -> None:
     async def talk() -> None:
         async with connected(place, "stdio", "auto") as client:
-            for name in ("remember", "forget"):
+            for name in ("remember", "forget", "update", "list_recent"):
                 answer = await client.call_tool(name, {"about": "tea", "text": "x"})
                 assert answer.is_error and "writing is off" in text(answer)
         async with connected(place, "stdio", "auto", "mara", "--write") as client:
