@@ -167,7 +167,8 @@ def test_tags_that_never_end_take_no_longer_than_others(tmp_path: Path) -> None:
 def test_the_agents_sdk_s_sessions_are_read_and_left_as_they_are(tmp_path: Path) -> None:
     path = database(tmp_path / "conversations.db")
     before = path.read_bytes()
-    assert taken(tmp_path, "agents-sessions", path) == ["mara: I moved to Porto.", "assistant: Lovely."]
+    said = ["mara: I moved to Porto.", "tool: look {}: TOOL OUTPUT", "assistant: Lovely."]
+    assert taken(tmp_path, "agents-sessions", path) == said
     assert path.read_bytes() == before
     again = import_file(StoreFolder(tmp_path / "store"), "agents-sessions", str(path), user="mara")
     assert not again.added and not again.updated

@@ -112,9 +112,11 @@ def test_locomo_makes_a_user_of_each_conversation(here: Path) -> None:
 
 
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:
-    done = run("locomo", "talks.jsonl")
+    Path("talks.json").write_text(json.dumps(TALKS))
+    done = run("locomo", "talks.json")
     assert done.return_value == 1
     assert "it is no LoCoMo sample" in done.stdout
+    assert "talks.jsonl: broken JSON" in run("chatgpt", "talks.jsonl").stdout
     assert not (here / "memory_store").exists()
 
 

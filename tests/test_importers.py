@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.importers import chatgpt, claude, locomo, markdown, openai_jsonl
+from filemem.importers import chatgpt, claude, locomo, markdown
+from filemem.importers import openai_messages as openai
 from filemem.importers.exports import ImportedConversation, ImportedNote, Item, Skipped, moment
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PARSERS = [locomo.parse, chatgpt.parse, claude.parse, openai_jsonl.parse]
+PARSERS = [locomo.parse, chatgpt.parse, claude.parse, openai.lines_of_messages]
 Parse = Callable[[str, tzinfo | None, Callable[[int, int], None]], Iterator[Item]]
 
 
@@ -130,7 +131,7 @@ def test_chatgpt_follows_the_branch_that_the_person_last_saw(tmp_path: Path) -> 
     assert (one.user, one.id, one.title) == (None, "c1", "Trip")
     assert one.started == NOON and one.started.utcoffset() == timedelta(hours=2)
     assert [turn.time and f"{turn.time:%H:%M}" for turn in one.turns] == ["14:00", "14:01", "14:02"]
-    assert len(skipped) == 1 and skipped[0].what == "Trip" and skipped[0].why.startswith("1 turns on other branches")
+    assert not skipped and one.left.startswith("1 turns on other branches")
 
 
 @pytest.mark.parametrize("current", [None, "gone", 7])
@@ -193,7 +194,7 @@ def test_an_export_may_be_a_file_a_zip_or_a_folder(tmp_path: Path, names: list[s
 def test_progress_rises_to_the_whole(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     path = written(tmp_path / "c.json", [chat(TREE, "a2")] * 5)
-    assert len(list(chatgpt.parse(str(path), ZONE, lambda done, of: seen.append((done, of))))) == 10
+    assert len(list(chatgpt.parse(str(path), ZONE, lambda done, of: seen.append((done, of))))) == 5
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
@@ -243,7 +244,7 @@ def test_claude_follows_the_newest_branch_and_counts_the_others(tmp_path: Path) 
     ]
     (one,), skipped = parsed(claude.parse, written(tmp_path / "c.json", exchange(*messages)))
     assert said(one) == [("", "Which tea?"), ("Claude", "Green.")]
-    assert skipped == [Skipped("Tea", "1 turns on other branches: answers regenerated or questions rewritten")]
+    assert one.left == "1 turns on other branches: answers regenerated or questions rewritten" and not skipped
 
 
 def test_claude_keeps_every_message_where_the_tree_is_not_whole(tmp_path: Path) -> None:
@@ -281,20 +282,20 @@ def test_openai_jsonl_reads_a_conversation_a_line_and_names_the_broken_ones(tmp_
         json.dumps({"messages": [{"role": "user", "content": None}]}),
     ]  # fmt: skip
     (tmp_path / "log.jsonl").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
-    (one,), skipped = parsed(openai_jsonl.parse, tmp_path / "log.jsonl")
+    (one, empty), skipped = parsed(openai.lines_of_messages, tmp_path / "log.jsonl")
     assert said(one) == [("mara", "See\n[image: without a name]\n[file: a.pdf]"), ("assistant", "Nice.")]
     assert (one.id, one.title, one.started) == ("x", "T", NOON)
-    assert [item.what for item in skipped] == ["line 1", "line 2", "line 4", "line 5", "line 6"]
+    assert one.left.startswith("1 messages without words") and (empty.id, empty.turns) == ("line 6", [])
+    assert [item.what for item in skipped] == ["line 2", "line 4", "line 5"]
 
 
 def test_openai_jsonl_with_a_message_a_line_is_one_conversation_dated_by_the_file(tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_text('{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Hello"}\n', encoding="utf-8")
     os.utime(path, (NOON.timestamp(), NOON.timestamp()))
-    (one,), _ = parsed(openai_jsonl.parse, path)
+    (one,), _ = parsed(openai.lines_of_messages, path)
     assert said(one) == [("", "Hi"), ("assistant", "Hello")]
-    assert (one.title, one.started) == ("talk", NOON)
-    assert [turn.time for turn in one.turns] == [None, None]
+    assert (one.title, one.started, [turn.time for turn in one.turns]) == ("talk", None, [None, None])
 
 
 def test_openai_jsonl_without_ids_names_conversations_alike_when_they_grow(tmp_path: Path) -> None:
@@ -303,7 +304,7 @@ def test_openai_jsonl_without_ids_names_conversations_alike_when_they_grow(tmp_p
     def ids(*openings: list[str]) -> list[str]:
         records = [{"messages": [{"role": "user", "content": text} for text in texts]} for texts in openings]
         path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-        return [one.id for one in parsed(openai_jsonl.parse, path)[0]]
+        return [one.id for one in parsed(openai.lines_of_messages, path)[0]]
 
     before, after = ids(["Hi"], ["Hi"], ["Bye"]), ids(["Hi", "more"], ["Hi"], ["Bye"], ["Hi", "again"])
     assert after[:3] == before
@@ -350,16 +351,17 @@ def test_markdown_takes_a_single_file(tmp_path: Path) -> None:
 # -- damage and malice -----------------------------------------------------------------------------------------------
 
 
-def test_an_export_that_was_cut_off_yields_what_came_before(tmp_path: Path) -> None:
-    whole = json.dumps([chat(TREE, "a2"), chat(TREE, "a2", conversation_id="c2")])
-    (tmp_path / "c.json").write_text(whole[:-200])
-    conversations, skipped = parsed(chatgpt.parse, tmp_path / "c.json")
+def test_of_an_export_of_several_documents_the_one_that_was_cut_off_is_named(tmp_path: Path) -> None:
+    whole = json.dumps([chat(TREE, "a2")])
+    (tmp_path / "conversations-000.json").write_text(whole[:-20])
+    (tmp_path / "conversations-001.json").write_text(whole)
+    conversations, skipped = parsed(chatgpt.parse, tmp_path)
     assert [one.id for one in conversations] == ["c1"]
-    assert "broken JSON" in skipped[-1].why
+    assert skipped[0].what == "conversations-000.json" and "broken JSON" in skipped[0].why
 
 
 def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "text.json").write_text("hello")
+    (tmp_path / "text.json").write_text('"hello"')
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     data = io.BytesIO()
@@ -406,7 +408,7 @@ def test_no_json_whatever_its_shape_breaks_a_parser(tmp_path_factory: pytest.Tem
     path = written(tmp_path_factory.mktemp("any") / "any.json", [value])
     for parse in PARSERS:
         for one in parsed(parse, path)[0]:
-            assert one.turns and all(turn.text for turn in one.turns)
+            assert all(turn.text for turn in one.turns)
 
 
 @given(value=st.integers() | st.floats() | st.text(max_size=30) | st.booleans() | st.none())

@@ -12,19 +12,17 @@ in bare items, among context that the program wrote. A subagent's session says s
 import os
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from filemem.errors import FilememError, NotFound
 from filemem.files.safe import Place, walk
-from filemem.importers import tool_calls
 from filemem.importers.exports import (
-    ExportedConversation,
+    ImportedConversation,
     ImportedTurn,
     Item,
     Seen,
     Skipped,
-    conversation,
     decode,
     items,
     lines,
@@ -35,9 +33,8 @@ from filemem.importers.exports import (
 )
 
 Entries = Iterator[tuple[int, dict[str, Any]]]
-Read = Callable[[Entries, str, tzinfo | None], ExportedConversation | None]
-CLAUDE_CODE = re.compile(r"(?!agent-).*\.jsonl")  # the names of their files
-CODEX = re.compile(r"rollout-.*\.jsonl")
+Read = Callable[[Entries, str, tzinfo | None], ImportedConversation | None]
+FILES = {"claude-code": re.compile(r"(?!agent-).*\.jsonl"), "codex": re.compile(r"rollout-.*\.jsonl")}  # their names
 _ASIDE = ("subagents", "workflows", "tool-results")  # folders of Claude Code's beside a session
 _UNSPOKEN = ("isSidechain", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
@@ -52,12 +49,12 @@ _NOBODYS = ("[Request interrupted by user", "This session is being continued fro
 
 def claude_code(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every session of Claude Code at `path`, a file or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, seen, "Claude", CLAUDE_CODE, _claude_code)
+    return _sessions(path, zone, seen, "Claude", FILES["claude-code"], _claude_code)
 
 
 def codex(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every session of Codex at `path`, a rollout or a folder of them, without subagents and tools."""
-    return _sessions(path, zone, seen, "Codex", CODEX, _codex)
+    return _sessions(path, zone, seen, "Codex", FILES["codex"], _codex)
 
 
 def session_files(path: str, name: re.Pattern[str]) -> list[str]:
@@ -85,7 +82,8 @@ def _sessions(
         broken: list[Skipped] = []
         said = read(_entries(file, broken), os.path.splitext(os.path.basename(file))[0], zone)
         if said and said.turns:
-            yield from conversation(said, file, modified(file, zone), "", assistant)
+            begun = said.started or said.turns[0].time or modified(file, zone)
+            yield said._replace(started=begun, assistant=assistant)
         yield from broken
     seen(len(found), len(found))
 
@@ -103,26 +101,24 @@ def _entries(file: str, broken: list[Skipped]) -> Entries:
             waiting = str(error)
 
 
-def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversation:
+def _claude_code(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversation:
     """One session of Claude Code, by the order of its file: what a person took back they said as well."""
-    title, turns, worked = "", list[ImportedTurn](), list[tuple[dict[str, Any], datetime | None]]()
+    title, turns = "", list[ImportedTurn]()
     for number, entry in entries:
         kind, message = entry.get("type"), mapping(entry.get("message"))
         if kind in _TITLES:
             title = words(entry.get(_TITLES[kind])) or title
         if kind not in ("user", "assistant") or any(entry.get(key) for key in _UNSPOKEN):
             continue
-        worked.append((message, moment(entry.get("timestamp"), zone)))
         if text := "" if message.get("model") == "<synthetic>" else _spoken(message.get("content")):
             speaker, id = "Claude" if kind == "assistant" else "", words(entry.get("uuid")) or str(number)
             turns.append(ImportedTurn(speaker, moment(entry.get("timestamp"), zone), text, id))
-    return ExportedConversation(stem, title, None, turns, 0, tool_calls.uses(worked))
+    return ImportedConversation(stem, title, None, turns)
 
 
-def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversation | None:
+def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ImportedConversation | None:
     """One rollout: the events where it has them, else the messages; None for a subagent's."""
     id, started, said, items_ = stem, None, list[ImportedTurn](), list[ImportedTurn]()
-    worked = list[tuple[dict[str, Any], datetime | None]]()
     for number, entry in entries:
         payload = mapping(entry.get("payload")) if "payload" in entry else entry
         kind, at = payload.get("type"), moment(entry.get("timestamp"), zone)
@@ -131,8 +127,6 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversa
                 return None
             if not started:
                 id, started = words(payload.get("id")), moment(payload.get("timestamp"), zone) or at
-        elif str(kind).removesuffix("_output") in ("function_call", "custom_tool_call"):
-            worked.append((payload, at))
         elif entry.get("type") == "event_msg" and kind in ("user_message", "agent_message"):
             speaker = "" if kind == "user_message" else "Codex"
             if text := _told(words(payload.get("message"))):
@@ -142,7 +136,7 @@ def _codex(entries: Entries, stem: str, zone: tzinfo | None) -> ExportedConversa
             if text := _spoken(payload.get("content")):
                 items_.append(ImportedTurn(speaker, at, text, str(number)))
     spoken = said if any(not turn.speaker for turn in said) else items_
-    return ExportedConversation(id or stem, "", started, spoken, 0, tool_calls.uses(worked))
+    return ImportedConversation(id or stem, "", started, spoken)
 
 
 def _spoken(content: object) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from filemem.importers.exports import (
-    ExportedConversation,
+    BRANCHES,
     ImportedConversation,
     ImportedTurn,
     Item,
@@ -42,7 +42,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """
     told: dict[str, datetime] = {}
 
-    def read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
+    def read(raw: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
         said = _read(raw, zone)
         first = said.started or next((turn.time for turn in said.turns if turn.time), None)
         for text in _instructions(raw):
@@ -55,9 +55,7 @@ def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
         turns = [
             ImportedTurn("", at, text, digest(text, 16)) for text, at in sorted(told.items(), key=lambda one: one[1])
         ]
-        yield ImportedConversation(
-            None, "custom-instructions", "ChatGPT custom instructions", min(told.values()), turns
-        )
+        yield ImportedConversation("custom-instructions", "ChatGPT custom instructions", min(told.values()), turns)
 
 
 def _instructions(raw: dict[str, Any]) -> Iterator[str]:
@@ -72,16 +70,16 @@ def _instructions(raw: dict[str, Any]) -> Iterator[str]:
                     yield told
 
 
-def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """The branch that ends in the current node."""
     tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
     branch = _branch(tree, raw.get("current_node"))
     spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
     turns = [spoken[key] for key in branch if key in spoken]
     id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(branch[:1])
-    return ExportedConversation(
-        id, words(raw.get("title")), moment(raw.get("create_time"), zone), turns, len(spoken) - len(turns)
-    )
+    left = BRANCHES.format(len(spoken) - len(turns)) if len(spoken) > len(turns) else ""
+    started = moment(raw.get("create_time"), zone)
+    return ImportedConversation(id, words(raw.get("title")), started, turns, left=left)
 
 
 def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:

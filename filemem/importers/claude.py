@@ -15,7 +15,8 @@ from typing import Any
 
 from filemem.files.memory import slug
 from filemem.importers.exports import (
-    ExportedConversation,
+    BRANCHES,
+    ImportedConversation,
     ImportedNote,
     ImportedTurn,
     Item,
@@ -48,13 +49,14 @@ def _memory(value: dict[str, Any]) -> list[ImportedNote]:
     return [ImportedNote(f"claude/{name}.md", note, name) for name, note in notes]
 
 
-def _read(raw: dict[str, Any], zone: tzinfo | None) -> ExportedConversation:
+def _read(raw: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """The branch that ends in the newest message."""
     messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
     branch = _branch(messages, raw.get("current_leaf_message_uuid"))
     turns = [turn for index, message in enumerate(branch) if (turn := _turn(message, index, zone))]
     started, others = moment(raw.get("created_at"), zone), len(messages) - len(branch)
-    return ExportedConversation(words(raw.get("uuid")), words(raw.get("name")), started, turns, others)
+    left = BRANCHES.format(others) if others else ""
+    return ImportedConversation(words(raw.get("uuid")), words(raw.get("name")), started, turns, left=left)
 
 
 def _branch(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]]:

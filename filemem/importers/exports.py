@@ -1,17 +1,16 @@
-"""What every parser yields, whatever the export looked like; and reading export files: JSON, the zip it came in, or its folder.
-
-A document is held in memory as one string and its elements are decoded one at a time: a ChatGPT export of 150 MB was
-imported with a peak of 300 MB (measured, Python 3.11), twice its size and not the tenfold of the whole decoded tree.
-"""
+"""What every parser yields, whatever the export looked like; and reading exports: JSON, the zip it came in, or its folder."""
 
 import contextlib
+import glob
 import json
 import os
 import re
+import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -23,8 +22,8 @@ MILLISECONDS_FROM = 1e11  # epoch numbers from here on are milliseconds: as seco
 LARGEST = 500_000_000  # bytes of one document, unpacked; an export of several years has 150,000,000
 LONGEST = 50_000_000  # bytes of one line
 CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")  # large ChatGPT exports come as conversations-000.json, -001…
-_GAP = re.compile(r"[ \t\r\n,]*")
 KEYS = {"ChatGPT": "mapping", "Claude": "chat_messages"}  # by which their conversations are known
+BRANCHES = "{} turns on other branches: answers regenerated or questions rewritten"
 
 
 class ImportedTurn(NamedTuple):
@@ -39,30 +38,20 @@ class ImportedTurn(NamedTuple):
     id: str
 
 
-class ToolUse(NamedTuple):
-    """One call of a tool: what it was asked, its error, empty where it succeeded, when it was, how long it took."""
-
-    id: str
-    tool: str
-    asked: str
-    error: str
-    at: datetime | None
-    milliseconds: int
-
-
 class ImportedConversation(NamedTuple):
-    """One conversation; `user` is None where the export does not say whose it is; `id` is unique within the format.
+    """One conversation; `id` is unique within the format, `title` and `id` may be empty.
 
-    `assistant` is the speaker that is an assistant, empty where none is.
+    `started` is None where only the turns or the file say when. `assistant` is the speaker that is an assistant, empty where
+    none is; `user` is None where the export does not say whose it is; `left` says what was left out of it and why.
     """
 
-    user: str | None
     id: str
     title: str
-    started: datetime
+    started: datetime | None
     turns: list[ImportedTurn]
     assistant: str = ""
-    calls: Sequence[ToolUse] = ()
+    user: str | None = None
+    left: str = ""
 
 
 class ImportedNote(NamedTuple):
@@ -127,18 +116,7 @@ def attached(name: str) -> str:
     return f"[{kind}: {name}]"
 
 
-# -- conversations -----------------------------------------------------------------------------------------------------
-
-
-class ExportedConversation(NamedTuple):
-    """What an export says of one conversation: `others` are its turns on branches that the person left."""
-
-    id: str
-    title: str
-    started: datetime | None
-    turns: list[ImportedTurn]
-    others: int
-    calls: Sequence[ToolUse] = ()
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 def conversations(
@@ -146,76 +124,82 @@ def conversations(
     zone: tzinfo | None,
     seen: Seen,
     assistant: str,
-    read: Callable[[dict[str, Any], tzinfo | None], ExportedConversation],
+    read: Callable[[dict[str, Any], tzinfo | None], ImportedConversation],
     names: re.Pattern[str] = CONVERSATIONS,
     notes: Callable[[dict[str, Any]], list[ImportedNote]] = lambda value: [],
 ) -> Iterator[Item]:
-    """Every conversation with an assistant as the person last saw it, then what was left out of it; and `notes` beside them."""
-    written, key = modified(path, zone), KEYS[assistant]
-    for element in elements(path, names, seen):
-        if isinstance(element, Skipped):
-            yield element
-        elif beside := notes(mapping(element.value)):
+    """Every conversation with an assistant as the person last saw it, and the `notes` beside them."""
+    key = KEYS[assistant]
+    for place, value in elements(path, names, seen):
+        if isinstance(value, Skipped):
+            yield value
+        elif beside := notes(value):
             yield from beside
-        elif key in mapping(element.value):
-            said = read(element.value, zone)
-            left = f"{said.others} turns on other branches: answers regenerated or questions rewritten"
-            yield from conversation(said, said.title or element.place, written, left if said.others else "", assistant)
+        elif key in value:
+            said = read(value, zone)
+            yield said._replace(id=said.id or (said.turns[0].id if said.turns else place), assistant=assistant)
         else:
-            other = next((name for name, key in KEYS.items() if key in mapping(element.value)), "")
+            other = next((name for name, key in KEYS.items() if key in value), "")
             why = f"it is one with {other}; import it as {other.lower()}" if other else f"{key} is missing"
-            yield Skipped(element.place, f"it is no conversation with {assistant}: {why}")
+            yield Skipped(place, f"it is no conversation with {assistant}: {why}")
 
 
-def conversation(
-    said: ExportedConversation, place: str, written: datetime, left: str, assistant: str = ""
-) -> Iterator[Item]:
-    """A conversation, dated as it says or by its first turn or by its file; then what was `left` out of it, if anything."""
-    if not said.turns:
-        yield Skipped(place, "it has no turns")
-        return
-    started = said.started or next((turn.time for turn in said.turns if turn.time), written)
-    yield ImportedConversation(
-        None, said.id or said.turns[0].id, said.title, started, said.turns, assistant, said.calls
-    )
-    if left:
-        yield Skipped(place, left)
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-class Element(NamedTuple):
-    """One element of the top array: where it stands, and its decoded value."""
-
-    place: str
-    value: Any
-
-
-class _Document(NamedTuple):
-    """A JSON file on disk, or a member of the zip at `path`; `size` in bytes."""
-
-    name: str
-    path: str
-    member: str | None
-    size: int
-
-
-def elements(path: str, names: re.Pattern[str], seen: Seen) -> Iterator[Element | Skipped]:
-    """The elements of the export's documents, in order; broken JSON ends its document with a Skipped.
+def elements(path: str, names: re.Pattern[str], seen: Seen) -> Iterator[tuple[str, dict[str, Any] | Skipped]]:
+    """The objects in the export's documents, in order, each with where it stands; a broken document is told.
 
     `path` is a JSON file of any name, or a zip or folder with documents called `names`. Raises NotFound where there is
-    none, FilememError where a file is neither JSON nor a whole zip.
+    none, FilememError where a file cannot be read.
     """
-    documents = _documents(path, names)
-    whole, before = sum(document.size for document in documents), 0
-    for document in documents:
-        text = _text(document)
-        for entry, position in _values(text, document.name):
-            seen(before + document.size * position // max(1, len(text)), whole)
-            yield entry
-        before += document.size
-    seen(whole, whole)
+    with contextlib.ExitStack() as held:
+        try:
+            documents = _documents(path, names, held)
+            if not documents:
+                raise NotFound(
+                    f"{path} holds no conversations.json; name the export's JSON file, its zip or its folder."
+                )
+            whole, before = sum(size for _, size, _ in documents), 0
+            for name, size, read in documents:
+                if size > LARGEST:
+                    raise FilememError(f"{name} in {path} is larger than {LARGEST // 1_000_000} MB; split it.")
+                try:
+                    data = read()
+                    value = decode(data.decode(json.detect_encoding(data), "replace"))
+                except MemoryError:
+                    raise FilememError(f"{name} in {path} is larger than the memory left; split it.") from None
+                except FilememError as error:
+                    yield name, Skipped(name, str(error))
+                    value = []
+                if not isinstance(value, list | dict):
+                    raise FilememError(f"{name} in {path} is no JSON export; it should begin with [ or {{.")
+                found = value if isinstance(value, list) else [value]
+                for number, element in enumerate(found, 1):
+                    seen(before + size * number // len(found), whole)
+                    yield f"{name}, element {number}", mapping(element)
+                before += size
+            seen(whole, whole)
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
+            raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
+
+
+_Document = tuple[str, int, Callable[[], bytes]]  # its name, its size in bytes, and what reads it
+
+
+def _documents(path: str, names: re.Pattern[str], held: contextlib.ExitStack) -> list[_Document]:
+    """The documents of an export, sorted by name; a zip stays open as long as it is `held`."""
+    if os.path.isdir(path):
+        for depth in ("*", "*/*"):  # unpacking often adds a folder
+            found = [one for one in glob.glob(depth, root_dir=path) if names.fullmatch(os.path.basename(one))]
+            files = [one for one in found if stat.S_ISREG(os.lstat(os.path.join(path, one)).st_mode)]
+            if files:
+                places = ((one, os.path.join(path, one)) for one in sorted(files))
+                return [(one, os.path.getsize(place), partial(safe.read, place, LARGEST)) for one, place in places]
+        return []
+    with open(safe.open_regular(path), "rb") as file:
+        if not zipfile.is_zipfile(file):
+            return [(os.path.basename(path), os.path.getsize(path), partial(safe.read, path, LARGEST))]
+    archive = held.enter_context(zipfile.ZipFile(path))
+    members = [info for info in archive.infolist() if names.fullmatch(info.filename.rpartition("/")[2])]
+    return sorted((info.filename, info.file_size, partial(archive.read, info)) for info in members)
 
 
 def lines(path: str, seen: Seen) -> Iterator[tuple[int, str]]:
@@ -248,93 +232,3 @@ def decode(text: str) -> Any:
         raise FilememError(f"broken JSON ({error})") from None
     except RecursionError:
         raise FilememError("JSON nested too deeply") from None
-
-
-def _documents(path: str, names: re.Pattern[str]) -> list[_Document]:
-    """The JSON documents at `path`, sorted by name."""
-    if os.path.isdir(path):
-        found = _in_folder(path, names)
-    elif _is_zip(path):
-        found = _in_zip(path, names)
-    else:
-        found = [_Document(os.path.basename(path), path, None, os.path.getsize(path))]
-    if not found:
-        raise NotFound(f"{path} holds no conversations.json; name the export's JSON file, its zip or its folder.")
-    return sorted(found)
-
-
-def _in_folder(path: str, names: re.Pattern[str]) -> list[_Document]:
-    """The documents in a folder, or in the folders right under it: unpacking often adds one."""
-    for folders in ([path], [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]):
-        named = (entry for folder in folders for entry in os.scandir(folder) if names.fullmatch(entry.name))
-        files = [entry for entry in named if entry.is_file(follow_symlinks=False)]
-        if files:
-            return [_Document(os.path.relpath(file.path, path), file.path, None, file.stat().st_size) for file in files]
-    return []
-
-
-def _is_zip(path: str) -> bool:
-    """Does the plain file at `path` end like a zip?"""
-    with open(safe.open_regular(path), "rb") as file:
-        return zipfile.is_zipfile(file)
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[zipfile.ZipFile]:
-    """The zip at `path`; raises FilememError where it is broken or needs a password."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        raise FilememError(f"{path} is no whole zip ({error}); download it again or unpack it yourself.") from None
-
-
-def _in_zip(path: str, names: re.Pattern[str]) -> list[_Document]:
-    """The documents in a zip, in whichever of its folders."""
-    with _opened(path) as archive:
-        members = [info for info in archive.infolist() if names.fullmatch(info.filename.rsplit("/", 1)[-1])]
-    return [_Document(info.filename, path, info.filename, info.file_size) for info in members]
-
-
-def _text(document: _Document) -> str:
-    """A document's text; bytes that are not what its encoding allows become U+FFFD. Raises FilememError where it is too large."""
-    where = document.path if document.member is None else f"{document.path}, {document.name}"
-    if document.size > LARGEST:
-        most = f"{LARGEST // 1_000_000} MB"
-        raise FilememError(f"{where} is larger than {most}, too large to be imported; split it into smaller files.")
-    try:
-        if document.member is None:
-            data = safe.read(document.path, document.size)
-        else:
-            with _opened(document.path) as archive:
-                data = archive.read(document.member)
-        return data.decode(json.detect_encoding(data), "replace")
-    except MemoryError:
-        raise FilememError(f"{where} is larger than the memory left; split it into smaller files.") from None
-
-
-def _values(text: str, name: str) -> Iterator[tuple[Element | Skipped, int]]:
-    """The elements of the array in `text`, or its single object, each with the position where it ends."""
-    decoder = json.JSONDecoder(strict=False)
-    position = _end_of_gap(text, 0)
-    if text[position : position + 1] not in ("[", "{"):
-        raise FilememError(f"{name} is no JSON export; it should begin with [ or {{.")
-    if text[position] == "[":
-        position = _end_of_gap(text, position + 1)
-    number = 0
-    while position < len(text) and text[position] != "]":
-        number += 1
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            why = f"broken JSON at or after character {position + 1}; nothing from there on was read"
-            yield Skipped(f"{name}, element {number}", why), len(text)
-            return
-        yield Element(f"{name}, element {number}", value), position
-        position = _end_of_gap(text, position)
-
-
-def _end_of_gap(text: str, position: int) -> int:
-    """The position after white space and commas."""
-    found = _GAP.match(text, position)
-    return found.end() if found else position

@@ -2,17 +2,19 @@
 
 import contextlib
 import errno
+import json
 import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, tzinfo
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime, tzinfo
 from itertools import count
 from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Refused
 from filemem.files import config, safe, transcript
+from filemem.files.config import ConfigError
 from filemem.files.folder import Folder, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Imported, Origins
@@ -20,8 +22,8 @@ from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
 from filemem.files.safe import folder_of
 from filemem.files.store import StoreFolder
-from filemem.importers import agent_logs, agents_sessions, chatgpt, claude, locomo, markdown, openai_jsonl
-from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped, ToolUse
+from filemem.importers import agent_logs, chatgpt, claude, locomo, markdown, openai_messages
+from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
@@ -30,13 +32,14 @@ FORMATS = {
     "locomo": locomo.parse,
     "chatgpt": chatgpt.parse,
     "claude": claude.parse,
-    "openai-jsonl": openai_jsonl.parse,
+    "openai-jsonl": openai_messages.lines_of_messages,
     "claude-code": agent_logs.claude_code,
     "codex": agent_logs.codex,
-    "agents-sessions": agents_sessions.parse,
+    "agents-sessions": openai_messages.agents_sessions,
     "markdown": markdown.parse,
 }
 NOTES = "notes/"
+CONFIGURED = "imported.json"
 OPENING = 2  # turns with which conversations of several days may begin alike
 LONGEST_NAME = 100  # characters of a speaker's name
 LONGEST_TITLE = 200  # characters of a title
@@ -62,15 +65,6 @@ class ImportReport(NamedTuple):
     skipped: list[Skipped]
 
 
-class ImportRun:
-    """What several files that are imported one after the other have in common."""
-
-    def __init__(self) -> None:
-        self.report = ImportReport([], [], [], [])
-        # Who was met looks once for what is there.
-        self.parts: tuple[ImportReport, dict[str, _Intake]] = (self.report, {})
-
-
 def import_file(
     store: StoreFolder,
     format: str,
@@ -81,36 +75,67 @@ def import_file(
     seen: Seen = lambda done, of: None,
     dry_run: bool = False,
     with_secrets: bool = False,
-    run: "ImportRun | None" = None,
 ) -> ImportReport:
     """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
 
     `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
     in `zone` (None: this machine's); `seen` hears how much of how much has been read. Secrets are taken out, and reported,
-    unless `with_secrets` or the user's settings keep them. One `run` of several files has one report. Raises NotFound, Refused
-    or FilememError where `path` is no such export. What was taken before an error stays; the next run goes on from there.
+    unless `with_secrets` or the user's settings keep them. Raises NotFound, Refused or FilememError where `path` is no such
+    export. What was taken before an error stays; the next run goes on from there.
     """
-    path = os.path.realpath(path)
-    if not os.path.exists(path):
-        raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
-    if os.path.isdir(path) and _overlap(path, os.path.realpath(store.root)):
-        raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
-    report, people = (run or ImportRun()).parts
-    for item in FORMATS[format](path, zone, seen):
-        if isinstance(item, Skipped):
-            report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))
-            continue
-        name = (item.user if isinstance(item, ImportedConversation) else None) or user
-        title = item.path if isinstance(item, ImportedNote) else item.title or item.id
-        if not name:
-            raise FilememError(f"{one_line(path)} does not say whose memories these are; name the user with --user.")
+    intake = _Intake(store, user, dry_run, with_secrets)
+    intake.file(format, path, zone, seen)
+    return intake.report
+
+
+def take_configured(folder: Folder, progress: Callable[[int, int], None], *, dry: bool = False) -> ImportReport:
+    """Take in what `imports:` in `filemem.yaml` lists for this user: files that changed since the last time.
+
+    `.filemem/imported.json` has the size and times of each file that was read to its end; without it all are read again, and
+    nothing is taken twice. What cannot be read is said in the report and stops nothing else.
+    """
+    intake = _Intake(StoreFolder(folder.store, folder.trust), folder.name, dry, False)
+    known: dict[str, list[int]] = {}
+    with contextlib.suppress(FilememError, OSError, ValueError, RecursionError, TypeError):
+        known = dict(json.loads(safe.read(folder.bookkeeping(CONFIGURED))))
+    every = _configured(folder, intake.report.skipped)
+    waiting = [(format, path, mark) for format, path, mark in every if not mark or known.get(path) != mark]
+    for number, (format, path, mark) in enumerate(waiting):
+        progress(number, len(waiting))
         try:
-            if name not in people:
-                people[name] = _Intake(store.folder(name), report, dry_run, with_secrets)
-            people[name].take(item, format, path)
-        except (Refused, Changed) as error:
-            report.skipped.append(Skipped(one_line(title), str(error)))
-    return report
+            intake.file(format, path, None, lambda done, of: None)
+        except (FilememError, OSError) as error:
+            intake.report.skipped.append(Skipped(one_line(path), str(error)))
+            continue
+        known[path] = mark
+    if waiting and not dry:
+        with folder.locked():
+            safe.write(folder.bookkeeping(CONFIGURED), json.dumps(known).encode("utf-8", "surrogateescape"))
+    return intake.report
+
+
+def _configured(folder: Folder, skipped: list[Skipped]) -> Iterator[tuple[str, str, list[int]]]:
+    """What the settings list for this user, folders of sessions file by file: the format, the path, and what tells that it
+    changed, which a folder has not. Raises ConfigError for an entry without sense."""
+    for entry in config.of(folder).imports:
+        format, path = next((key, entry[key]) for key in entry if key != "user")
+        if format not in FORMATS:
+            raise ConfigError(f"{config.NAME}: imports names {one_line(format)}; known are {', '.join(FORMATS)}.")
+        if "user" not in entry and len(StoreFolder(folder.store).users()) > 1:
+            raise ConfigError(
+                f"{config.NAME}: the store has several users; say in imports whose {format} is: `user: NAME`."
+            )
+        if entry.get("user", folder.name) != folder.name:
+            continue
+        place = os.path.realpath(os.path.join(folder.store, os.path.expanduser(path)))
+        try:
+            sessions = agent_logs.FILES.get(format)  # of which each file stands alone
+            for one in agent_logs.session_files(place, sessions) if sessions else [place]:
+                found = os.stat(one)
+                mark = [] if os.path.isdir(one) else [found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+                yield format, one, mark
+        except (FilememError, OSError) as error:
+            skipped.append(Skipped(one_line(path), str(error)))
 
 
 def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: datetime, id: str, title: str) -> str:
@@ -118,12 +143,12 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
 
     Raises Refused where it was kept before and a person has deleted it.
     """
-    said = openai_jsonl.conversation({"messages": list(messages), "id": id, "title": title}, at)
+    said = openai_messages.at_hand(messages, id, title, at)
     if said is None:
         return ""
     report = ImportReport([], [], [], [])
-    intake = _Intake(folder, report, False, False)
-    intake.take(said if id else said._replace(id=intake.own_id(said)), "added", "")
+    person = _Person(folder, report, False, False)
+    person.take(said if id else said._replace(id=person.own_id(said, at)), "added", "", at)
     taken = [*report.added, *report.updated, *report.unchanged]
     if not taken:
         raise Refused(f"{one_line(said.title or said.turns[0].text, 80)}: {report.skipped[-1].why}.")
@@ -131,6 +156,41 @@ def add_conversation(folder: Folder, messages: Iterable[Mapping[str, Any]], at: 
 
 
 class _Intake:
+    """An import of one or more files into a store, with one report; who was met looks once for what is there."""
+
+    def __init__(self, store: StoreFolder, user: str | None, dry: bool, with_secrets: bool) -> None:
+        self.store, self.user, self.how = store, user, (dry, with_secrets)
+        self.report = ImportReport([], [], [], [])
+        self.people: dict[str, _Person] = {}
+
+    def file(self, format: str, path: str, zone: tzinfo | None, seen: Seen) -> None:
+        """Take in one export."""
+        path = os.path.realpath(path)
+        if not os.path.exists(path):
+            raise NotFound(f"{one_line(path)} does not exist; name the export's file or folder.")
+        root = os.path.realpath(self.store.root)
+        if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):
+            raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
+        written = datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC).astimezone(zone)
+        for item in FORMATS[format](path, zone, seen):
+            if isinstance(item, Skipped):
+                self.report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))
+                continue
+            name = (item.user if isinstance(item, ImportedConversation) else None) or self.user
+            if not name:
+                raise FilememError(
+                    f"{one_line(path)} does not say whose memories these are; name the user with --user."
+                )
+            try:
+                if name not in self.people:
+                    self.people[name] = _Person(self.store.folder(name), self.report, *self.how)
+                self.people[name].take(item, format, path, written)
+            except (Refused, Changed) as error:
+                title = item.path if isinstance(item, ImportedNote) else item.title or item.id
+                self.report.skipped.append(Skipped(one_line(title), str(error)))
+
+
+class _Person:
     """The import into one user's folder; a dry run reports the same and writes nothing."""
 
     def __init__(self, folder: Folder, report: ImportReport, dry: bool, with_secrets: bool) -> None:
@@ -141,12 +201,13 @@ class _Intake:
         self.origins = Origins(folder)
         self._planned: set[str] = set()  # origins that a dry run would have added
 
-    def own_id(self, said: ImportedConversation) -> str:
+    def own_id(self, said: ImportedConversation, at: datetime) -> str:
         """An id for a conversation without one: that of the one kept before which it goes on, or which holds it already.
 
         One of another day goes on only where more than its opening is the same: people say hello every day.
         """
-        ids, day = [turn.id for turn in cleaned(said, self.folder.name)[0].turns], f"{said.started:%Y-%m-%d}"
+        ids = [turn.id for turn in cleaned(said, self.folder.name)[0].turns]
+        day = f"{said.started or at:%Y-%m-%d}"
         for number in count(1):
             known = self.origins.of(f"added:{said.id}-{number}")
             if known is None:
@@ -156,19 +217,21 @@ class _Intake:
                 return f"{said.id}-{number}"
         raise AssertionError("there is always a next number")
 
-    def take(self, item: ImportedConversation | ImportedNote, format: str, root: str) -> None:
-        """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock."""
+    def take(self, item: ImportedConversation | ImportedNote, format: str, root: str, written: datetime) -> None:
+        """Write what is new of one conversation, or of one note of the folder `root`, under the user's lock; where nothing else
+        says when a conversation was, it was when its export was `written`."""
         with contextlib.nullcontext() if self.dry else self.folder.locked():
             if isinstance(item, ImportedConversation):
                 id = item.id if item.id == one_line(item.id) else _digest(os.fsencode(escape_controls(item.id)))
-                self._conversation(item, f"{format}:{id}")
+                first = next((turn.time for turn in item.turns if turn.time), written)
+                self._conversation(item, f"{format}:{id}", item.started or first)
             else:
                 id = item.id or _digest(os.fsencode(os.path.join(root, item.path)))
                 self._note(item, f"{format}:{id}")
 
     # -- conversations -------------------------------------------------------------------------------------------
 
-    def _conversation(self, item: ImportedConversation, origin: str) -> None:
+    def _conversation(self, item: ImportedConversation, origin: str, at: datetime) -> None:
         conversation, replaced = cleaned(item, self.folder.name)
         conversation, secrets = without_secrets(conversation, self.own) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
@@ -182,20 +245,21 @@ class _Intake:
             self._skip(title, f"imported before{_as(imported.path)} and deleted since; it stays deleted")
         else:
             new = self._continue(path, conversation, known) if path else len(ids)
-            path = path or self._begin(conversation, origin)
+            path = path or self._begin(conversation, origin, at)
             self._record(origin, path, [id for id in ids if id not in known])
             if new:
                 self._say_secrets(title, secrets)
             if new and replaced:
                 self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
+            if item.left:
+                self._skip(title, item.left)
 
-    def _begin(self, conversation: ImportedConversation, origin: str) -> str:
+    def _begin(self, conversation: ImportedConversation, origin: str, at: datetime) -> str:
         """Write a new session; returns its path."""
-        title, at, said = conversation.title, conversation.started, conversation.turns
+        title, said = conversation.title, conversation.turns
         name = slug(title) or slug(transcript.first_words(said[0].text)) or "conversation"
         front = f"title: {quoted(title)}\n" if title else ""
         front += f"assistant: {conversation.assistant}\n" if conversation.assistant else ""
-        front += f"actions: {quoted(_actions(conversation.calls))}\n" if conversation.calls else ""
         path = f"sessions/{at:%Y}/{at:%Y-%m-%d-%H%M}-{name}.md"
         if not self.dry:
             lines = written(said, at.date())
@@ -299,11 +363,6 @@ class _Intake:
         self.report.skipped.append(Skipped(one_line(what), one_line(why)))
 
 
-def _overlap(path: str, root: str) -> bool:
-    """Does one of two folders lie in the other?"""
-    return os.path.commonpath([path, root]) in (path, root)
-
-
 def _as(path: str) -> str:
     """How a report names a deleted memory, unless its name was to be forgotten, too."""
     return f" as {path}" if path else ""
@@ -318,13 +377,6 @@ def _extends(old: bytes, new: bytes) -> bool:
     """Does `new` hold every line of `old`, in order?"""
     lines = iter(new.splitlines())
     return all(line in lines for line in old.splitlines())
-
-
-def _actions(used: Sequence[ToolUse]) -> str:
-    """What was done in a conversation: each tool, and how many of its calls succeeded."""
-    counts = Counter(_one_line(one.tool, LONGEST_NAME) for one in used)
-    good = Counter(_one_line(one.tool, LONGEST_NAME) for one in used if not one.error)
-    return ", ".join(f"{tool} {good[tool]:,} of {count:,} succeeded" for tool, count in counts.most_common(10))
 
 
 def _digest(data: bytes) -> str:

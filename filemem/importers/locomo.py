@@ -30,16 +30,15 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
     """Every session of every sample, in order; the sample's id is the user. Times are local to the speakers."""
-    for element in elements(path, _NAMES, seen):
-        if isinstance(element, Skipped):
-            yield element
+    for place, sample in elements(path, _NAMES, seen):
+        if isinstance(sample, Skipped):
+            yield sample
             continue
-        sample = mapping(element.value)
         user, talk = words(sample.get("sample_id")), mapping(sample.get("conversation"))
         if user and talk:
             yield from _sessions(user, talk, zone)
         else:
-            yield Skipped(element.place, "it is no LoCoMo sample: sample_id or conversation is missing")
+            yield Skipped(place, "it is no LoCoMo sample: sample_id or conversation is missing")
 
 
 def _sessions(user: str, talk: dict[str, Any], zone: tzinfo | None) -> Iterator[Item]:
@@ -55,7 +54,7 @@ def _sessions(user: str, talk: dict[str, Any], zone: tzinfo | None) -> Iterator[
             yield Skipped(f"{user} {key}", "its date is missing or not of the form 1:56 pm on 8 May, 2023")
         else:
             at_start = [turn._replace(time=started) for turn in turns]
-            yield ImportedConversation(user, f"{user}/{key}", f"Session {number}", started, at_start)
+            yield ImportedConversation(f"{user}/{key}", f"Session {number}", started, at_start, user=user)
     if empty:
         yield Skipped(user, f"sessions without turns: {', '.join(empty)}")
 

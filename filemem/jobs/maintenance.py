@@ -122,7 +122,7 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[J
     """Take in what the settings list; nothing is said where they list nothing."""
     if not config.of(folder).imports:
         return []
-    done = importers.take(folder, progress, dry=dry)
+    done = importers.take_configured(folder, progress, dry=dry)
     taken = [*done.added, *done.updated]
     verb = "Would take" if dry else "Took"
     said = [f"{verb} in {one.path}." for one in taken] or ["Nothing new to take in."]

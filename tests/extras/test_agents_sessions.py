@@ -13,7 +13,7 @@ from filemem.importers import import_file
 
 
 def test_a_session_of_the_sdk_is_taken_in_and_goes_on(tmp_path: Path) -> None:
-    """Its messages, without the calls of tools; what it has popped meanwhile stays said, what is new is added."""
+    """Its messages, each call of a tool with its answer; what it has popped meanwhile stays said, what is new is added."""
     path, store = tmp_path / "conversations.db", StoreFolder(tmp_path / "store")
     session = agents.SQLiteSession("support-1", path)
     call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
@@ -31,8 +31,9 @@ def test_a_session_of_the_sdk_is_taken_in_and_goes_on(tmp_path: Path) -> None:
         ]
 
     asyncio.run(said({"role": "user", "content": "I moved to Porto."}, call, result, answer))
-    assert turns() == ["mara: I moved to Porto.", "assistant: Lovely."]
+    said_before = ["mara: I moved to Porto.", "tool: look {}: TOOL OUTPUT", "assistant: Lovely."]
+    assert turns() == said_before
     asyncio.run(session.pop_item())
     asyncio.run(said({"role": "user", "content": [{"type": "input_text", "text": "By the river."}]}))
-    assert turns() == ["mara: I moved to Porto.", "assistant: Lovely.", "mara: By the river."] == turns()
+    assert turns() == [*said_before, "mara: By the river."] == turns()
     session.close()
