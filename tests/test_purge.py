@@ -216,17 +216,20 @@ def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: 
     assert git(tmp_path / "remote.git", "rev-parse", "main") == there
 
 
-def test_a_sync_does_not_bring_it_back(mara: Folder, tmp_path: Path) -> None:
+def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
     """Neither from a remote that still has the old history nor where another machine has pushed it anew."""
-    where = top(mara)
+    where = tmp_path / "store"
+    mara = Store(where).user("mara").folder
+    User(mara).remember(f"Saw a {WORD} in a jar.", today=START.date())
+    set_up(str(where), "mara", START)
     git(tmp_path, "init", "--quiet", "--bare", "remote.git")
     git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
-    git(where, "push", "--quiet", "--set-upstream", "origin", "main")
+    sync(History(mara), None, START)
     git(tmp_path, "clone", "--quiet", "remote.git", "other")
-    run(mara, f"archive/{FACT}", "--yes", "--purge-history")
+    assert run(mara, "--about", WORD, "--yes", "--purge-history").exit_code == 0
     with pytest.raises(FilememError, match="purged here"):
         sync(History(mara), None, START)
-    assert saying(where) == []
+    assert WORD not in git(where, "log", "--all", "-p")
     git(where, "push", "--quiet", "--force", "origin", "main")
     assert sync(History(mara), None, START).fetched == 0
     git(tmp_path / "other", "commit", "--quiet", "--allow-empty", "--message", "Elsewhere")

@@ -6,13 +6,19 @@ A summary is written only where it is under half of its sources; a source that i
 for the most telling turn of each, and takes back what can no longer be found. A job that is killed leaves sections that the
 log does not have; the next run goes on from them. Every source is logged with its digest, so nothing is done twice, and a
 conversation that was edited afterwards is compacted again.
+
+What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
+it names a day, a number or a name, answers a question, tells of its speaker, and in rare words, as the index has it. Of two
+equals the shorter is kept, since it leaves room for others.
 """
 
+import bisect
 import contextlib
 import datetime as dt
 import functools
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from filemem import index
@@ -22,16 +28,55 @@ from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.sections import Bullet, Compacted
-from filemem.forgetting import condensing
-from filemem.forgetting.condensing import Said, SourceTurn
-from filemem.models import Model
+from filemem.files.transcript import ASSISTANT
+from filemem.models import Model, ModelError, prompt
+from filemem.models.offline import program_says
 from filemem.search import search_files
-from filemem.text import bounded, tokens
+from filemem.text import bounded, dates, redaction, terms, tokens
 from filemem.text.bounded import DatedText
 from filemem.text.own_patterns import OwnPatterns
+from filemem.text.plain import escape_controls, one_line
 
 FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
+# By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
+# (Maharana et al. 2024, five conversations), rounded.
+DATE, NAME, NUMBER, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.4, 0.75, 0.5, -1.2
+RARITY = 0.95  # for the mean inverse frequency of its words in all memories, as a logarithm
+TO_ASSISTANT = 1.2  # for what people tell an assistant of themselves, which they do tersely
+INTERCEPT = -5.7
+PRICE = 60  # characters that a bullet costs besides its text: speaker, link, line
+THRIFT = 0.8  # how strongly length counts against a turn
+TURNS, LETTERS = 3, 500  # of one speaker that share a bullet, and with it a link; characters of such a bullet
+ENOUGH = 120  # letters and digits, behind which a turn is cut at the end of a sentence
+LONGEST = 1000  # characters of one statement
+TEXT = 0.65  # of a summary's bytes, what is text; the rest are links
+WORDS = 0.75  # that a token is
+LEAST = 60  # words
+COVERED = 0.1  # of the turns with a name or a number, the least that a model's summary must cite
+_END = re.compile(r"(?<=[.!?…][\"”’')])\s+|(?<=[.!?…])\s+|(?<=[。！？])(?![。！？”’」』）])|\n+")
+_BULLET = re.compile(
+    r"\s*[-*•]\s+(.+?)\s*[(\[（【]\s*(\d+:\d+(?:\s*[,;，、]\s*\[?\d+:\d+\]?)*)\s*[)\]）】]\s*[.。]?\s*$"
+)
+_NUMBER = re.compile(r"\d|[两三四五六七八九十百千万]")
+_LABEL = re.compile(r"(\d+):(\d+)")
+
+
+class Said(NamedTuple):
+    """What `speaker` said in one go; `line` is where it stands in its file."""
+
+    speaker: str
+    text: str
+    line: int = 0
+
+
+class SourceTurn(NamedTuple):
+    """A turn of a source, the bullet that it would be alone, what keeping it is worth."""
+
+    path: str
+    turn: Said
+    bullet: Bullet
+    worth: float
 
 
 class Source(NamedTuple):
@@ -238,8 +283,8 @@ def note_too_short(folder: Folder, short: Iterable[Source]) -> None:
 def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None) -> Compaction:
     """Write the sections, move the originals, ask the probes, take back what is lost, log what stands."""
     own = config.of(folder).own
-    turns = condensing.weighted_turns(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
-    probes = condensing.probe_questions(turns)
+    turns = weighted_turns(((one.memory, _told(one.memory, own)) for one in batch.sources), _rarity(folder))
+    probes = probe_questions(turns)
     today = at.date()
     before = [source for source in batch.sources if _finds(folder, probes[source.path], source, batch.summary, today)]
     made, by, notes = _sections(folder, batch, turns, model)
@@ -273,7 +318,7 @@ def _compact(folder: Folder, batch: Batch, at: dt.datetime, model: Model | None)
 def _told(memory: Memory, own: OwnPatterns) -> list[tuple[Said, Bullet]]:
     """The turns of a conversation, or the bullets of a month's summary, as what a summary may take up."""
     if memory.kind == "sessions":
-        return condensing.bullets_of(memory, own)
+        return bullets_of(memory, own)
     parsed = ((line, sections.parse(text, memory.path, line)) for line, text in enumerate(memory.lines, 1))
     return [(Said(bullet.speaker, bullet.text, line), bullet) for line, bullet in parsed if bullet]
 
@@ -314,7 +359,7 @@ def _sections(
         room_left = {source.path: room[source.path] for source in left}
         budget = share * sum(len(source.memory.data) for source in left)
         budget -= sum(1 + len(sections.section(path, [])) for path in room_left)
-        bullets |= condensing.chosen([t for t in turns if t.path in room_left], budget, room_left)
+        bullets |= chosen([t for t in turns if t.path in room_left], budget, room_left)
     made |= {source.path: sections.section(source.path, bullets.get(source.path, [])) for source in wanted}
     by = model.name if model and len(left) < len(wanted) else "extractive"
     return made, f"{by} and extractive" if 0 < len(left) < len(wanted) else by, notes
@@ -331,7 +376,7 @@ def asked(folder: Folder, sources: Iterable[Source], model: Model) -> tuple[dict
         while count < len(memories) and spent + tokens.count(memories[count].text) <= ASKED:
             spent += tokens.count(memories[count].text)
             count += 1
-        bullets, failures = condensing.bullets(model, memories[:count], settings.summary_share, settings.own)
+        bullets, failures = stated(model, memories[:count], settings.summary_share, settings.own)
         notes += failures
         for bullet in bullets:
             path = archive.live(bullet.path)
@@ -381,6 +426,202 @@ def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPattern
         for source in sources
     ]
     return bounded.archive_only(texts, kept)
+
+
+# -- what a summary says ------------------------------------------------------------------------------------------
+
+
+def trimmed(text: str) -> str:
+    """The first sentences of a turn, captions aside, until they have ENOUGH letters and digits; on one line."""
+    kept: list[str] = []
+    for sentence in _END.split(terms.split_captions(text)[0].strip()):
+        if sum(character.isalnum() for part in kept for character in part) >= ENOUGH:
+            break
+        kept.append(" ".join(sentence.split()))
+    return " ".join(filter(None, kept)) or " ".join(text.split())
+
+
+def bullets_of(memory: Memory, own: OwnPatterns) -> list[tuple[Said, Bullet]]:
+    """The turns of a conversation, each with the bullet that it would be: trimmed, secrets out, relative dates resolved."""
+    path, day, found = archive.live(memory.path), memory.day, []
+    for passage in memory.passages:
+        if passage.text.strip():
+            text = redaction.redact(escape_controls(trimmed(passage.text)), own)[0]
+            said_on = passage.day or day
+            text = dates.annotate(text, said_on) if said_on else text
+            bullet = Bullet(one_line(passage.speaker, 80), text, path, (passage.line,))
+            found.append((Said(passage.speaker, passage.text, passage.line), bullet))
+    return found
+
+
+def weighted_turns(
+    sources: Iterable[tuple[Memory, list[tuple[Said, Bullet]]]], rarity: Callable[[str], float]
+) -> list[SourceTurn]:
+    """Every turn of some sources, in order, with what keeping it is worth; `rarity` is a word's inverse frequency."""
+    out = list[SourceTurn]()
+    for memory, found in sources:
+        to_assistant = ASSISTANT in {turn.speaker.casefold() for turn, _ in found}
+        previous = Said("", "")
+        for turn, bullet in found:
+            flags, machine = terms.flags(turn.text), turn.speaker.casefold() == ASSISTANT
+            total = INTERCEPT + _telling(turn, previous, flags, memory.day, rarity)
+            total += TO_ASSISTANT if to_assistant and not machine and flags & terms.FIRST_PERSON else 0
+            worth = (0.5 if machine else 1) / (1 + math.exp(-total))
+            quotes = machine and (flags & terms.CITES or program_says(turn.text))
+            out.append(SourceTurn(archive.live(memory.path), turn, bullet, 0.0 if quotes else worth))
+            previous = turn
+    return out
+
+
+def _telling(turn: Said, previous: Said, flags: int, day: dt.date | None, rarity: Callable[[str], float]) -> float:
+    """How much a turn tells, behind another, by what it names and in what words."""
+    words = terms.content(turn.text)
+    # Added up so that the order of a set, which differs from run to run, changes nothing.
+    total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
+    total += DATE if dates.mentioned(turn.text, day or dt.date(2000, 1, 1)) else 0
+    asked = previous.speaker != turn.speaker and terms.flags(previous.text[-2_000:]) & terms.IS_QUESTION
+    for flag, weight in ((terms.HAS_NAME, NAME), (terms.FIRST_PERSON, OWN), (terms.IS_QUESTION, QUESTION)):
+        total += weight if flags & flag else 0
+    return total + (ANSWER if asked else 0) + (NUMBER if _NUMBER.search(turn.text) else 0)
+
+
+def chosen(turns: Iterable[SourceTurn], budget: float, room: Mapping[str, float]) -> dict[str, list[Bullet]]:
+    """The bullets of the turns that carry the most, by source: as many as fit within `budget` bytes and the tokens that all
+    sources have `room` for; of each source at least the most telling turn that it has room for itself.
+    """
+    turns = [turn for turn in turns if turn.bullet.tokens <= room[turn.path]]
+    least = _best(turns)
+    others = [turn for turn in turns if turn.worth and turn is not least[turn.path]]
+    others.sort(key=lambda turn: turn.worth / (PRICE + len(turn.bullet.text)) ** THRIFT, reverse=True)
+    ranked = [*least.values(), *others]
+
+    def left(kept: list[SourceTurn]) -> tuple[float, float]:
+        """The bytes and tokens that some turns leave, together in their bullets."""
+        bullets = [bullet for found in _bundled(kept).values() for bullet in found]
+        size = sum(len(str(bullet).encode("utf-8", "replace")) for bullet in bullets)
+        return budget - size, sum(room.values()) - sum(bullet.tokens for bullet in bullets)
+
+    places = range(len(least) + 1, len(ranked) + 1)
+    return _bundled(ranked[: len(least) + bisect.bisect_left(places, True, key=lambda n: min(left(ranked[:n])) < 0)])
+
+
+def _bundled(turns: Iterable[SourceTurn]) -> dict[str, list[Bullet]]:
+    """The bullets of some turns by source: a few turns of one speaker share a bullet, and with it a link."""
+    kept: dict[tuple[str, str, str], list[SourceTurn]] = {}
+    for turn in sorted(turns, key=lambda turn: (turn.path, turn.turn.line)):
+        kept.setdefault((turn.path, turn.bullet.path, turn.bullet.speaker), []).append(turn)
+    found: dict[str, list[Bullet]] = {}
+    for (path, *_), said in kept.items():
+        found.setdefault(path, []).extend(_joined(turn.bullet for turn in said))
+    return found
+
+
+def _joined(bullets: Iterable[Bullet]) -> list[Bullet]:
+    """The bullets of one speaker, neighbours made one while it is not too long."""
+    joined: list[Bullet] = []
+    for bullet in bullets:
+        last = joined[-1] if joined else bullet
+        fits = len(last.lines) + len(bullet.lines) <= TURNS and len(last.text) + len(bullet.text) <= LETTERS
+        if joined and last.speaker and fits:
+            joined[-1] = last._replace(text=f"{last.text} … {bullet.text}", lines=last.lines + bullet.lines)
+        else:
+            joined.append(bullet)
+    return joined
+
+
+def probe_questions(turns: Iterable[SourceTurn]) -> dict[str, str]:
+    """For each path, its most telling turn as a question that should find it; dates aside, which `last week` would mislead."""
+    found = {path: said.bullet.text[:300] for path, said in _best(turns).items()}
+    for path, text in found.items():
+        for mention in reversed(dates.mentioned(text, dt.date(2000, 1, 1))):
+            found[path] = f"{found[path][: mention.start]} {found[path][mention.end :]}"
+    return found
+
+
+def _best(turns: Iterable[SourceTurn]) -> dict[str, SourceTurn]:
+    """The most telling turn of each path."""
+    best: dict[str, SourceTurn] = {}
+    for turn in turns:
+        if turn.path not in best or turn.worth > best[turn.path].worth:
+            best[turn.path] = turn
+    return best
+
+
+def stated(model: Model, memories: Sequence[Memory], share: float, own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
+    """The model's statements on some conversations, none where they are too few or it fails; and a sentence on what went wrong.
+
+    A statement whose labels are no turns is dropped. Its first label decides which conversation it belongs to.
+    """
+    ask = [
+        {"role": "system", "content": prompt.template("compact").replace("{room}", _room(memories, share))},
+        {
+            "role": "user",
+            "content": "\n".join(_shown(number, memory, own) for number, memory in enumerate(memories, 1)),
+        },
+    ]
+    try:
+        reply = model.ask(ask, [], lambda _: None)
+    except ModelError as error:
+        return [], [f"no summary from the model: {error}"]
+    found, passed_over = _parsed(reply.text, memories, own)
+    notes = [f"left out of the summary, as it cites no turn: {line}" for line in passed_over]
+    wrong = _wrong(found, memories)
+    return ([], [*notes, f"the model's summary was refused: {wrong}"]) if wrong else (found, notes)
+
+
+def _room(memories: Sequence[Memory], share: float) -> str:
+    """How long a summary may be: `300 words`, or characters where most is Chinese."""
+    said = " ".join(p.text for memory in memories for p in memory.passages)
+    unit, size = ("characters", 1.0) if terms.is_chinese(said) else ("words", WORDS)
+    return f"{max(LEAST, round(share * TEXT * size * tokens.count(said)))} {unit}"
+
+
+def _shown(number: int, memory: Memory, own: OwnPatterns) -> str:
+    """One conversation as the model reads it, secrets taken out, each turn with its label under its day."""
+    lines, day = list[str](), None
+    for passage in memory.passages:
+        said_on = passage.day or memory.day
+        if said_on and said_on != day:
+            lines.append(f"{said_on:%A} {said_on.day} {said_on:%B %Y}:")
+            day = said_on
+        text = " ".join((dates.annotate(passage.text, said_on) if said_on else passage.text).split())
+        lines.append(f"[{number}:{passage.line}] {passage.speaker + ': ' if passage.speaker else ''}{text}")
+    text = redaction.redact("\n".join(lines), own)[0]
+    return f"Conversation {number}:\n{prompt.data(memory.path, text)}"
+
+
+def _parsed(answer: str, memories: Sequence[Memory], own: OwnPatterns) -> tuple[list[Bullet], list[str]]:
+    """The statements in an answer whose every label is a line of a turn, and the items that have none such."""
+    turns = [{p.line for p in memory.passages} for memory in memories]
+    found, passed_over = list[Bullet](), list[str]()
+    for line in answer.split("\n"):
+        match = _BULLET.match(line)
+        labels = [(int(a), int(b)) for a, b in _LABEL.findall(match[2])] if match else []
+        if match and all(0 < number <= len(turns) and at in turns[number - 1] for number, at in labels):
+            first = labels[0][0]
+            lines = tuple(dict.fromkeys(at for number, at in labels if number == first))
+            text = redaction.redact(one_line(match[1].replace("**", ""), LONGEST), own)[0]
+            found.append(Bullet("", text, memories[first - 1].path, lines))
+        elif re.match(r"\s*[-*•]\s", line):
+            passed_over.append(one_line(line, 80))
+    return found, passed_over
+
+
+def _wrong(found: Sequence[Bullet], memories: Sequence[Memory]) -> str:
+    """Why an answer is not used, as a sentence; empty for a good one."""
+    if not found:
+        return "it holds no statement with the labels of its lines."
+    if sum(len(bullet.text) for bullet in found) > sum(len(p.text) for memory in memories for p in memory.passages):
+        return "it is longer than the conversations."
+    telling = {
+        (memory.path, p.line)
+        for memory in memories
+        for p in memory.passages
+        if terms.flags(p.text) & terms.HAS_NAME or _NUMBER.search(p.text)
+    }
+    cited = {(bullet.path, line) for bullet in found for line in bullet.lines}
+    few = len(telling & cited) < COVERED * len(telling)
+    return f"it rests on {len(telling & cited)} of {len(telling)} turns with names or numbers." if few else ""
 
 
 # -- the gate ----------------------------------------------------------------------------------------------------

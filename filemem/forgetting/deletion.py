@@ -33,9 +33,7 @@ FORGOTTEN = "[forgotten]"  # in the place of a text
 NAMELESS = "forgotten"  # in the place of a name
 MARK = "forgetting"  # the journal's file
 CACHES = ("index", "vectors", "as-of", "running")  # made anew when they are needed
-LEAST = 10  # columns of a line from which on it is told from small talk
-SEARCHED = 1 << 30  # bytes: a larger file is named, not searched
-WINDOW, OVERLAP = 1 << 22, 1 << 16  # bytes of a large file that are searched at a time, and again with the next
+LEAST = 10  # bytes of a line from which on it is told from small talk
 LONGEST_NAME = 1000  # characters of a word that may name a memory
 ASKED, ITS_NAME = "as asked", "its name"
 
@@ -87,7 +85,7 @@ class TextMatcher:
     def add(self, text: str) -> None:
         """Look for the lines of a text, short ones aside."""
         bare = (folded(_MARKS.sub("", line, count=1) if _MARKS.match(line) else line) for line in text.split("\n"))
-        self.lines.update(line for line in bare if _columns(line) >= LEAST and line != FORGOTTEN)
+        self.lines.update(line for line in bare if len(line.encode()) >= LEAST and line != FORGOTTEN)
 
     def has_words(self, text: str) -> bool:
         """Does a text hold all the words?"""
@@ -100,7 +98,7 @@ class TextMatcher:
     def begins(self, text: str) -> bool:
         """Does a text, such as a commit's subject, hold it, or end with the beginning of one of the lines, cut short?"""
         end = folded(text.partition(": ")[2]).rstrip("… ")
-        return self.holds(text) or (_columns(end) >= LEAST and any(line.startswith(end) for line in self.lines))
+        return self.holds(text) or (len(end.encode()) >= LEAST and any(line.startswith(end) for line in self.lines))
 
     def in_name(self, path: str) -> bool:
         """Does a file's name hold all the words?"""
@@ -124,10 +122,6 @@ def _readings(text: str) -> list[str]:
 def _whole(word: str) -> str:
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
     return before + re.escape(word) + (rf"(?!{_LETTER})" if re.match(_LETTER, word[-1]) else "")
-
-
-def _columns(text: str) -> int:
-    return len(text) if text.isascii() else sum(2 if ord(char) > 0x2E7F else 1 for char in text)
 
 
 # -- the plan ------------------------------------------------------------------------------------------------------
@@ -589,35 +583,24 @@ def _in_file(where: str, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
     """The lines of a file that hold it, with their numbers; with 0, why it cannot be searched."""
     try:
         with open(where, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > SEARCHED:
-                yield 0, f"is larger than {SEARCHED >> 20:,} MB, so it was not searched"
+            if os.fstat(file.fileno()).st_size > safe.MOST:
+                yield 0, f"is larger than {safe.MOST // 1_000_000} MB, so it was not searched"
                 return
-            data, number = file.read(WINDOW), 1
-            if data.startswith(_PACKED):
-                yield 0, "is compressed, so nobody knows what it says"
-            if size <= LARGEST:
-                data += file.read()
-            while data:
-                yield from in_bytes(data, number, matcher)
-                more = file.read(WINDOW)
-                rest = data[max(data.rfind(b"\n") + 1, len(data) - OVERLAP) :] if more else b""
-                number += data.count(b"\n")
-                data = rest + more if more else b""
+            data = file.read()
+        if data.startswith(_PACKED):
+            yield 0, "is compressed, so nobody knows what it says"
+        yield from in_bytes(data, matcher)
     except FileNotFoundError:
         return
     except OSError as error:
         yield 0, f"cannot be read ({error.strerror}), so nobody knows what it says"
 
 
-def in_bytes(data: bytes, number: int, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
-    if not data.strip(b"\0"):
-        return
-    # Bytes that are no text hold some, too.
-    for text in dict.fromkeys((decode(data), data.decode(errors="ignore"))):
+def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
+    """The lines that hold it, with their numbers; bytes that are no text hold some, too."""
+    for text in dict.fromkeys((decode(data), data.decode(errors="ignore"))) if data.strip(b"\0") else ():
         if matcher.holds(text):
-            found = [(n, line.strip("\0\r")) for n, line in enumerate(text.split("\n"), number) if matcher.holds(line)]
-            yield from found
+            yield from ((n, line.strip("\0\r")) for n, line in enumerate(text.split("\n"), 1) if matcher.holds(line))
             return
 
 
@@ -665,10 +648,7 @@ def unfinished(folder: Folder) -> DeletionJob | None:
             raise Refused(
                 f"{folder.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
             )
-        lines = {path: [LineCut(n, tuple(old), new) for n, old, new in cuts] for path, cuts in kept["lines"].items()}
-        matcher = TextMatcher(kept["about"], kept["texts"])
-        found = DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"])
-        return DeletionJob(found, kept["all"], kept["purge"])
+        return DeletionJob(from_json(kept), kept["all"], kept["purge"])
     raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
@@ -681,11 +661,22 @@ def start(folder: Folder, job: DeletionJob) -> DeletionJob:
     if safe.exists(folder.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     folder.make()
-    kept = {"whole": found.whole, "lines": found.lines, "names": found.names, "every": found.every}
-    kept |= {"about": found.matcher.about, "texts": sorted(found.matcher.lines), "folder": os.stat(folder.root).st_ino}
-    kept |= {"all": job.all, "purge": job.purge}
+    kept = {"folder": os.stat(folder.root).st_ino, "all": job.all, "purge": job.purge, **as_json(found)}
     safe.write(folder.bookkeeping(MARK), json.dumps(kept).encode())
     return job
+
+
+def as_json(found: DeletionPlan) -> dict[str, Any]:
+    """What of a plan is needed to carry it out."""
+    texts = {"about": found.matcher.about, "texts": sorted(found.matcher.lines)}
+    return {"whole": found.whole, "lines": found.lines, "names": found.names, "every": found.every, **texts}
+
+
+def from_json(kept: dict[str, Any]) -> DeletionPlan:
+    """The plan that was kept; raises KeyError, ValueError and the like where it is none."""
+    lines = {path: [LineCut(n, tuple(old), new) for n, old, new in cuts] for path, cuts in kept["lines"].items()}
+    matcher = TextMatcher(kept["about"], kept["texts"])
+    return DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"])
 
 
 def carry_out(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionReport:

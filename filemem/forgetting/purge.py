@@ -1,7 +1,7 @@
 """What git still says of what was forgotten: `search` reads every object, `purge` has git filter-repo rewrite the history.
 
-The rewriting is done in a bare copy beside, from which the branches and tags are then taken over, so that no setting of the
-repository steers it and no file of the work tree is touched.
+The rewriting is done in a bare copy beside, by a process of its own, which runs this module. The branches and tags are then
+taken over from there, so that no setting of the repository steers it and no file of the work tree is touched.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import safe
@@ -22,7 +22,7 @@ from filemem.files.memory import LARGEST, Memory, live
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import DeletionPlan
 from filemem.history import History
-from filemem.history.git import PURGED, GitError, Repository, fields, nul, spec
+from filemem.history.git import PURGED, GitError, GitFile, Repository, fields, spec
 from filemem.text.plain import first_few, one_line
 
 LONG = 3600.0  # seconds
@@ -152,22 +152,13 @@ def purge(history: History, found: DeletionPlan, *, everything: bool = False) ->
     with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
         past = _UserHistory(history, found, everything)
         touching = repository.text("rev-list", "--all", "--full-history", "--", spec(history.inside)).split()
-        matcher = found.matcher
-        job = {"paths": past.paths, "blobs": past.blobs, "commits": touching, "names": past.found.names}
-        job |= {"about": matcher.about, "texts": sorted(matcher.lines), "every": found.every, "lines": found.lines}
+        job = {"paths": past.paths, "blobs": past.blobs, "commits": touching, **deletion.as_json(past.found)}
         copy = os.path.join(aside, "copy.git")
-        _apart(
-            aside,
-            "git",
-            "-c",
-            f"core.hooksPath={os.devnull}",
-            *"clone --quiet --mirror --template=".split(),
-            repository.common,
-            copy,
-        )
+        clone = ("git", "-c", f"core.hooksPath={os.devnull}", "clone", "--quiet", "--mirror", "--template=")
+        _apart(aside, *clone, repository.common, copy)
         with open(os.path.join(aside, "job.json"), "w", encoding="utf-8", errors="surrogateescape") as file:
             json.dump(job, file)
-        _apart(copy, sys.executable, "-m", "filemem.forgetting.rewriting", file.name)
+        _apart(copy, sys.executable, "-m", "filemem.forgetting.purge", file.name)
         with open(os.path.join(copy, "filter-repo/commit-map"), encoding="utf-8") as file:
             pairs = [line.split() for line in file.read().split("\n")[1:] if line]
         old = {before for before, after in pairs if before != after}
@@ -193,6 +184,53 @@ def purge(history: History, found: DeletionPlan, *, everything: bool = False) ->
     ]
 
 
+def rewrite(job: dict[str, Any]) -> None:
+    """Rewrite every ref of the bare repository that this process stands in, as the job says."""
+    import git_filter_repo  # noqa: PLC0415  an extra
+
+    found, touching = deletion.from_json(job), set(job["commits"])
+
+    def blob(one: Any, _: Any) -> None:
+        if path := job["blobs"].get(one.original_id.decode()):
+            one.data = cleaned(path, one.data, found)
+
+    def name(path: bytes) -> bytes | None:
+        text = path.decode("utf-8", "surrogateescape")
+        new = job["paths"].get(text, text)
+        return new.encode("utf-8", "surrogateescape") if new else None
+
+    def message(text: bytes) -> bytes:
+        said = deletion.renamed(text, found.names).decode("utf-8", "surrogateescape").split("\n")
+        kept = [line if not found.matcher.begins(line) else _blank(line) for line in said]
+        return "\n".join(kept).encode("utf-8", "surrogateescape")
+
+    targets = {os.fsencode(new) for old, new in job["paths"].items() if new and new != old}
+
+    def commit(one: Any, _: Any) -> None:
+        # A file that has its new name already loses only the old one.
+        again = [change for change in one.file_changes if change.type == b"D" and change.filename in targets]
+        for change in again:
+            there = ["git", "cat-file", "-e", one.original_id + b":" + change.filename]
+            if not subprocess.run(there, stderr=subprocess.DEVNULL, check=False).returncode:
+                one.file_changes.remove(change)
+        if one.original_id.decode() in touching or not one.file_changes:
+            one.message = message(one.message)
+
+    def tag(one: Any, _: Any) -> None:
+        one.message = message(one.message)
+
+    how = git_filter_repo.FilteringOptions.parse_args(
+        ["--partial", "--force", "--quiet", "--prune-degenerate", "never"]
+    )
+    git_filter_repo.RepoFilter(
+        how, filename_callback=name, blob_callback=blob, commit_callback=commit, tag_callback=tag
+    ).run()
+
+
+def _blank(line: str) -> str:
+    return f"{line.partition(':')[0]}: {deletion.FORGOTTEN}" if ": " in line else deletion.FORGOTTEN
+
+
 def _apart(where: str, *command: str) -> None:
     """Run a command in a folder beside, with nobody's git configuration."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
@@ -210,21 +248,15 @@ def _refs(repository: Repository) -> dict[str, str]:
 
 def _clean_index(history: History, past: _UserHistory) -> None:
     """Let the index have no version that was rewritten: the new one stands in its place."""
-    repository, changed = history.repository, list[str]()
-    head = repository.tree(repository.head(), history.inside)
-    staged = repository.staged(history.inside)
-    for path, oid, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
-        new = past.renamed(path)
-        after = cleaned(history.own(path), data, past.found)
-        if new == path and after == data:
-            continue
-        changed.append(f"0 {'0' * len(oid)}\t{path}")
-        if new and new in head:
-            changed.append(f"{head[new].mode} {head[new].oid}\t{new}")
-        elif new:
-            changed.append(f"{staged[path].mode} {repository.put('blob', after)}\t{new}")
-    if changed:
-        repository.run("update-index", "-z", "--index-info", stdin=nul(changed))
+    repository, changes = history.repository, dict[str, GitFile | None]()
+    head, staged = repository.tree(repository.head(), history.inside), repository.staged(history.inside)
+    for path, _, data in _read(repository, [(path, entry.oid) for path, entry in staged.items()]):
+        new, after = past.renamed(path), cleaned(history.own(path), data, past.found)
+        if new != path or after != data:
+            changes[path] = None
+            if new:
+                changes[new] = head.get(new) or GitFile(staged[path].mode, repository.put("blob", after))
+    repository.stage(changes)
     repository.ask("update-index", "--clear-resolve-undo")
 
 
@@ -255,7 +287,7 @@ def search(history: History, found: DeletionPlan) -> InHistory:
         if kind == "tree":
             holds = any(b" " + name + b"\0" in data for name in names)
         else:
-            holds = bool(matcher) and any(deletion.in_bytes(data, 1, matcher))
+            holds = bool(matcher) and any(deletion.in_bytes(data, matcher))
         if holds:
             told[oid] = kind
     own, others = _described(history, told) if told else ([], [])
@@ -279,17 +311,12 @@ def objects(repository: Repository) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _read(repository: Repository, versions: list[tuple[str, str]]) -> Iterator[tuple[str, str, bytes]]:
-    """Versions of files with their bytes; what is too large to be read aside."""
+    """Versions of files, each a path and a name of git's, with their bytes; what is too large to be read aside."""
     for start in range(0, len(versions), 200):
         some = versions[start : start + 200]
-        out = repository.run("cat-file", "--batch", stdin="".join(f"{oid}\n" for _, oid in some).encode(), timeout=LONG)
-        at = 0
-        for path, oid in some:
-            end = out.index(b"\n", at)
-            size = int(out[at:end].split(b" ")[-1])
-            if size <= LARGEST:
-                yield path, oid, out[end + 1 : end + 1 + size]
-            at = end + size + 2
+        for (path, name), data in zip(some, repository.contents(name for _, name in some), strict=True):
+            if data is not None and len(data) <= LARGEST:
+                yield path, name, data
 
 
 def _described(history: History, told: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -311,3 +338,8 @@ def _described(history: History, told: dict[str, str]) -> tuple[list[str], list[
             mine = not inside or f"{path}/".startswith(f"{inside}/") or f"{inside}/".startswith(f"{path}/")
             (own if mine else others).append(f"{kind} {oid[:12]}, {one_line(path) or 'the top folder'}")
     return own, others
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8", errors="surrogateescape") as given:
+        rewrite(json.load(given))
