@@ -292,7 +292,7 @@ def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path
     printed = filemem("hook", "claude-code", "--store", str(store), "--user", "mara")
     (hook,) = json.loads(printed.stdout)["hooks"]["SessionEnd"][0]["hooks"]
     program, *words = shlex.split(hook["command"])
-    assert words == ["import", "claude-code", "-", "--store", str(store), "--user", "mara", "--new-user"] and program
+    assert words == ["import", "claude-code", "-", "--store", str(store), "--user", "mara", "--new"] and program
     said = json.dumps({"session_id": "s-1", "transcript_path": str(file), "hook_event_name": "SessionEnd"})
     read, write = os.pipe()
     env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}

@@ -159,7 +159,7 @@ def test_citations_are_numbers_with_dated_sources_below(store: Path, server: Scr
     assert f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3 [?]`." in session(
         store
     )
-    marked = run(store, server, "-m", "Which oolong tea?", "--user", "ben", "--new-user").stdout
+    marked = run(store, server, "-m", "Which oolong tea?", "--user", "ben", "--new").stdout
     assert marked == f"Oolong ({FACT}:1 [?]), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3` [?].\n"
 
 

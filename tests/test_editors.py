@@ -16,7 +16,7 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.cli import cli
-from filemem.cli.editing import _command
+from filemem.cli.keep import _command
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.history import set_up

@@ -16,8 +16,8 @@ import click
 from filemem import index
 from filemem.chat import requests
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
-from filemem.cli.common import split_line
-from filemem.cli.editing import edited
+from filemem.cli.context import split_line
+from filemem.cli.keep import edited, remembered
 from filemem.cli.screen import (
     Wrapper,
     colours,
@@ -34,7 +34,7 @@ from filemem.cli.screen import (
     tell,
     wrapped,
 )
-from filemem.cli.telling import BackgroundReading, remembered, standing
+from filemem.cli.telling import BackgroundReading, standing
 from filemem.errors import FilememError, NotFound, in_words
 from filemem.files import config, safe, transcript
 from filemem.files.folder import Folder
@@ -377,7 +377,7 @@ class Chat:
     def _remember(self, text: str) -> None:
         if not text:
             raise FilememError("say what, as in: /remember Prefers oolong tea.")
-        self._say("\n".join(remembered(self._talk.user, text)))
+        self._say("\n".join(remembered(self._talk.user, text, self._talk.now())))
 
     def _forget(self, what: str) -> None:
         user = self._talk.user

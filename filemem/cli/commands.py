@@ -9,53 +9,99 @@ from typing import Any
 
 import click
 
-from filemem.cli.options import with_shared_options
+from filemem.cli.context import with_shared_options
 from filemem.errors import FilememError, in_words
-from filemem.text.plain import escape_controls, nearest
+from filemem.text.plain import escape_controls, nearest, one_line
 
-# Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest.
-COMMANDS = {
-    "init": ("setup", "Create a store."),
-    "chat": ("talk", "Talk with an assistant that remembers."),
-    "remember": ("remembering", "Keep one fact."),
-    "consolidate": ("remembering", "Make memories of what was said."),
-    "review": ("remembering", "Decide what is remembered, proposal by proposal."),
-    "search": ("searching", "Find the passages that best answer a question."),
-    "grep": ("recall", "Find the lines that match a regular expression."),
-    "open": ("recall", "Read a memory by line."),
-    "list": ("recall", "List memories, newest first."),
-    "timeline": ("overviews", "Show what happened when, oldest first."),
-    "edit": ("editing", "Open a memory in your editor."),
-    "forget": ("forgetting", "Delete a memory for good, and all that tells of it."),
-    "check": ("setup", "List every problem in the files, with its remedy."),
-    "import": ("imports", "Take in conversations and notes from elsewhere."),
-    "hook": ("clients", "Print what has another program's sessions taken in as they end."),
-    "mcp": ("clients", "Serve the memories to an agent that speaks MCP, or tell a client of it."),
-    "call": ("searching", "Call one of the four tools as an agent does."),
-    "users": ("users", "List the users of the store."),
-    "schema": ("editing", "Print the JSON Schema of the settings or of a memory."),
-    "status": ("jobs", "Show how the memories stand: sizes, what fades, how retention is spread."),
-    "report": ("overviews", "Write a page to read: profile, facts by topic, timeline, what fades and why."),
-    "restore": ("jobs", "Bring memories back from the archive."),
-    "sweep": ("jobs", "Archive what has faded."),
-    "compact": ("jobs", "Summarise old conversations, and archive them."),
-    "maintain": ("jobs", "Consolidate, compact, sweep, index: for cron, systemd or a git hook."),
-    "log": ("history", "Show the diary that git keeps of the memories."),
-    "undo": ("history", "Take back what one commit did."),
-    "serve": ("serving", "Give any chat client a memory, as an OpenAI-compatible endpoint."),
-    "sync": ("history", "Share the memories with your other machines by git."),
+# Each command's module is imported when it is asked for, so that `filemem grep` does not pay for the rest. By groups of the help.
+GROUPS = {
+    "Every day": {
+        "chat": ("talk", "Talk with an assistant that remembers."),
+        "remember": ("keep", "Keep one fact."),
+        "search": ("find", "Find the passages that best answer a question."),
+        "open": ("recall", "Read a memory by line."),
+        "edit": ("keep", "Open a memory in your editor."),
+        "forget": ("forget", "Delete for good what you name, and what tells of it."),
+    },
+    "Talk": {
+        "consolidate": ("jobs", "Have the model make memories of what was said."),
+        "review": ("keep", "Decide what is remembered, proposal by proposal."),
+    },
+    "Find": {
+        "grep": ("recall", "Find the lines that match a regular expression."),
+        "list": ("recall", "List memories, newest first."),
+        "timeline": ("find", "Show what happened when, oldest first."),
+        "report": ("find", "Write one page to read, with what fades and why."),
+        "call": ("find", "Call one of the four tools as an agent does."),
+    },
+    "Care": {
+        "status": ("jobs", "Show counts, sizes and what fades; or one memory's state."),
+        "check": ("jobs", "List every problem in the files, with its remedy."),
+        "maintain": ("jobs", "Do all that follows, and consolidate: for cron."),
+        "compact": ("jobs", "Summarise old conversations, and archive them."),
+        "sweep": ("jobs", "Archive what has faded."),
+        "restore": ("jobs", "Bring memories back from the archive."),
+    },
+    "History": {
+        "log": ("history", "Show the diary that git keeps of the memories."),
+        "undo": ("history", "Take back what one commit did."),
+        "sync": ("history", "Share the memories with your other machines by git."),
+    },
+    "Set up": {
+        "init": ("setup", "Create a store."),
+        "users": ("setup", "List the users of the store."),
+        "import": ("setup", "Import conversations and notes from elsewhere."),
+        "mcp": ("serving", "Serve an agent that speaks MCP, or tell a client of it."),
+        "serve": ("serving", "Give any chat client a memory: an OpenAI endpoint."),
+    },
+}
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
+MEANT = {  # what people type, and what they mean by it
+    "add": "remember",
+    "ask": "chat",
+    "backup": "sync",
+    "cat": "open",
+    "config": "init, whose filemem.yaml has every setting",
+    "delete": "forget",
+    "diff": "log",
+    "export": "report",
+    "find": "search",
+    "get": "open",
+    "graph": "report",
+    "help": "--help",
+    "history": "log",
+    "hook": "mcp install claude-code --sessions",
+    "lessons": "list 'lessons/**'",
+    "ls": "list",
+    "new": "init",
+    "note": "remember",
+    "prompt": "chat --prompt",
+    "remove": "forget",
+    "rm": "forget",
+    "save": "remember",
+    "settings": "init, whose filemem.yaml has every setting",
+    "show": "open",
+    "start": "chat",
+    "talk": "chat",
+    "view": "open",
+    "why": "status PATH",
 }
 
 
 @functools.cache
-def _command(name: str) -> click.Command:
-    """The command of that name, with the options that every command takes."""
-    module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
-    return with_shared_options(getattr(module, f"{name}_command"))
+def _command(name: str) -> click.Command | None:
+    """The command of that name, with the options that every command takes; what is not ours may be an installed package's."""
+    if name in COMMANDS:
+        module = importlib.import_module(f"filemem.cli.{COMMANDS[name][0]}")
+        return with_shared_options(getattr(module, f"{name}_command"))
+    from importlib import metadata  # noqa: PLC0415  slow to load, and needed for other people's commands only
+
+    found = next(iter(metadata.entry_points(group="filemem.commands", name=name)), None)
+    return with_shared_options(found.load()) if found else None
 
 
 class _Commands(click.Group):
-    """A group that knows its commands' names and imports one when it runs."""
+    """A group that knows its commands' names and imports one when it runs; what is no command is said in a chat."""
 
     def invoke(self, ctx: click.Context) -> Any:
         return super().invoke(ctx) or 0  # a command that has no exit code to tell has succeeded
@@ -64,31 +110,36 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return _command(name) if name in COMMANDS else None
+        return _command(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            near = nearest(args[0], COMMANDS, 1, 0.6)
-            sentence = f"{error.message.rstrip('.')}{f', but {near[0]} is near' if near else ''}."
-            raise click.UsageError(sentence, error.ctx) from None
+        word, rest = args[0], args[1:]
+        if (found := _command(word)) or word[:1] == "-":
+            return (word, found, rest) if found else super().resolve_command(ctx, args)
+        said = f"there is no command {one_line(word, 40)}"
+        if word in MEANT:
+            raise click.UsageError(f"{said}; use filemem {MEANT[word]}", ctx)
+        if near := nearest(word, COMMANDS, 1, 0.75):
+            raise click.UsageError(f"{said}, but {near[0]} is near", ctx)
+        if rest and rest[0][:1] != "-":
+            raise click.UsageError(f"{said}; put what you want to say in quotes, or use filemem chat", ctx)
+        return "chat", _command("chat"), args
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write("\n")
+        for heading, group in GROUPS.items():
+            formatter.write(f"{heading}:\n")
+            with formatter.indentation():
+                formatter.write_dl([(name.ljust(11), text) for name, (_, text) in group.items()])
+        formatter.write("Everywhere: --store FOLDER, --user NAME, --today DATE, --trust, -h; --version.\n")
 
 
-@click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with: filemem chat. Completion for your shell: _FILEMEM_COMPLETE=bash_source filemem (or zsh, fish).",
-)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="filemem")
 def cli() -> None:
-    """Long-term memory for LLM agents that is just a folder of dated Markdown and YAML files."""
+    """Long-term memory for LLM agents: a folder of dated Markdown and YAML files."""
 
 
 with_shared_options(cli)

@@ -1,80 +1,80 @@
 """Commands on what git remembers: log, undo, sync."""
 
 import shutil
+from collections.abc import Iterator
 
 import click
 
-from filemem.cli.common import complete_path, now, the_user
-from filemem.cli.options import json_option
-from filemem.cli.screen import colours, put, say, say_aside, say_working, tell, wrapped
+from filemem.cli.context import Context, command, complete_path, json_option
+from filemem.cli.screen import Line, Output, Safe, Row, colours, say_aside, say_working, wrapped
 from filemem.history import History
 from filemem.history.past import Commit, log, undo
 from filemem.history.sync import sync
 from filemem.text.plain import counted, one_line
 
 
-@click.command("log")
-@click.argument("path", required=False, shell_complete=complete_path)
-@click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words.")
-@click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show.")
-@json_option
-def log_command(path: str | None, about: str, limit: int | None) -> int:
+@command(
+    "log",
+    click.argument("path", required=False, shell_complete=complete_path),
+    click.option("--about", metavar="WORDS", default="", help="Only commits that added, took out or name these words."),
+    click.option("--limit", "-n", type=click.IntRange(1), help="Most commits to show."),
+    json_option,
+)
+def log_command(call: Context, path: str | None, about: str, limit: int | None) -> Output:
     """Show the diary that git keeps: who changed the memories, when and why; of one file or folder where PATH is given.
 
     Example: filemem log --about oolong
 
     Exit code 1 where nothing was found.
     """
-    history = History(the_user())
-    found = log(history, path or "", about, limit or 0)
+    found = log(History(call.the_user()), path or "", about, limit or 0)
     for commit in found:
-        tell({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, _line(commit), how=put)
+        yield Row({**commit._asdict(), "author": commit.author._asdict(), "who": commit.who}, [_line(commit)])
     if not found:
         say_aside("there is no such commit.")
     return 0 if found else 1
 
 
-def _line(commit: Commit, before: str = "") -> str:
+def _line(commit: Commit, before: str = "") -> Safe:
     """A commit in one line behind some words; on a terminal its further lines begin under its subject."""
     name, when = commit.commit[:8], f"  {commit.at:%Y-%m-%d %H:%M}  "
     text = f"{one_line(commit.subject)}  ({one_line(commit.who)})"
     if not colours():
-        return before + name + when + text
+        return Safe(before + name + when + text)
     lead = len(before + name + when)
     lines = wrapped(text, shutil.get_terminal_size().columns - lead).replace("\n", "\n" + " " * lead)
-    return before + click.style(name, fg="yellow") + when + lines
+    return Safe(before + click.style(name, fg="yellow") + when + lines)
 
 
-@click.command("undo")
-@click.argument("commit", required=False)
-def undo_command(commit: str | None) -> None:
+@command("undo", click.argument("commit", required=False))
+def undo_command(call: Context, commit: str | None) -> Iterator[Line]:
     """Take back what COMMIT did, or else filemem's last commit; what was done since stays.
 
     Where the same lines have changed since, nothing is undone, and it says what is in the way.
 
     Example: filemem undo
     """
-    done = undo(History(the_user()), commit or "", now())
-    put(_line(done.commit, "Undid "))
-    say(*done.said)
+    done = undo(History(call.the_user()), commit or "", call.now)
+    yield _line(done.commit, "Undid ")
+    yield from done.said
 
 
-@click.command("sync")
-@click.argument("remote", required=False)
-def sync_command(remote: str | None) -> None:
+@command("sync", click.argument("remote", required=False))
+def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
     """Bring these memories together with those of your other machines: fetch, merge, push, to and from a git REMOTE.
 
     Nothing is ever forced. Where two machines changed one line, both versions stay in the file, and it is named.
 
     Example: filemem sync origin
     """
-    history = History(the_user())
+    history = History(call.the_user())
     say_working("Fetching, merging and sending")
-    done = sync(history, remote, now())
-    say(*done.notes)
-    for path in done.doubled:
-        say(f"{path} was changed on both machines in the same lines; both versions are in it.")
+    done = sync(history, remote, call.now)
+    yield from done.notes
+    yield from (
+        f"{path} was changed on both machines in the same lines; it now holds both versions." for path in done.doubled
+    )
     if done.fetched or done.pushed:
-        say(f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}.")
+        yield f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}."
     else:
-        say("Everything is the same here and there.")
+        yield "Both sides are the same already."

@@ -1,14 +1,22 @@
-"""Commands that read files as they are: grep, open, list."""
+"""Commands that read files as they are: grep, open, list. They load no index, unless it is large."""
 
 import contextlib
-import datetime as dt
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from filemem.cli.common import complete_path, reader, split_line
-from filemem.cli.options import as_of_option, json_option, path_option, speaker_option
-from filemem.cli.screen import colours, for_script, say_answer, say_dim, say_json, tell
+from filemem.cli.context import (
+    Context,
+    as_of_option,
+    command,
+    complete_path,
+    json_option,
+    path_option,
+    speaker_option,
+    split_line,
+)
+from filemem.cli.screen import Line, Output, Row, answer, colours, say_dim
 from filemem.errors import FilememError
 from filemem.files import episode, globs
 from filemem.files.folder import Folder, Stat
@@ -21,15 +29,17 @@ from filemem.tools import answers
 WORTH_LOADING = 3_000_000  # bytes of index, of some five thousand sessions; fewer files are read in the time it loads
 
 
-@click.command("grep")
-@click.argument("pattern")
-@path_option
-@speaker_option
-@click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over.")
-@json_option
-@as_of_option
-def grep_command(pattern: str, path: str | None, speaker: str | None, context: int, offset: int) -> int:
+@command(
+    "grep",
+    click.argument("pattern"),
+    path_option,
+    speaker_option,
+    click.option("--context", "-C", type=click.IntRange(0, 20), default=0, help="Lines to show around each match."),
+    click.option("--offset", type=click.IntRange(0), default=0, help="Matches to pass over."),
+    json_option,
+    as_of_option,
+)
+def grep_command(call: Context, pattern: str, offset: int, **asked: Any) -> Output:
     r"""Find the lines that match a regular expression.
 
     Newest file first, archived files last. Case counts only where PATTERN holds a capital letter. \b marks the edge of a word.
@@ -38,28 +48,28 @@ def grep_command(pattern: str, path: str | None, speaker: str | None, context: i
 
     Exit code 1 where nothing was found.
     """
-    user = reader()
-    page = 10**9 if for_script() or not colours() else 200
+    user = call.reader()
+    page = 10**9 if call.json or not colours() else 200
     where, said_by = _listed(user), None
-    if speaker:
+    if asked["speaker"]:
         from filemem import index  # noqa: PLC0415  as below
         from filemem.search import filters  # noqa: PLC0415  who speaks at all, which a grep for words need not know
 
         where = index.of(user).corpus()
-        said_by = filters.said_by(where, speaker)
-    found = grep(user, where, pattern, path=path, said_by=said_by, context=context, offset=offset, page=page)
-    if for_script():
+        said_by = filters.said_by(where, asked["speaker"])
+    how = {"path": asked["path"], "context": asked["context"], "offset": offset}
+    found = grep(user, where, pattern, said_by=said_by, page=page, **how)
+    if call.json:
         for line in found.lines:
             if line.matches:
-                say_json({"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)})
+                facts = {"path": line.path, "line": line.line, "text": line.text, "archived": is_archived(line.path)}
+                yield Row(facts, [])
         if found.next_offset:
-            more = f"{found.total - found.next_offset:,} more lines match; --offset {found.next_offset} shows the next."
-            say_dim(more)
-        return 0 if found.total else 1
-    asked: dict[str, Any] = {"pattern": pattern, **({"path": path} if path else {})}
-    asked |= {"speaker": speaker} if speaker else {}
-    asked |= {"context": context} if context else {}
-    say_answer(user, answers.grepped(user, found, asked, whole=True))
+            left = found.total - found.next_offset
+            say_dim(f"{left:,} more lines match; --offset {found.next_offset} shows the next.")
+    else:
+        given = {"pattern": pattern, **{key: value for key, value in asked.items() if value}}
+        yield from answer(user, answers.grepped(user, found, given, whole=True))
     return 0 if found.total else 1
 
 
@@ -75,49 +85,53 @@ def _listed(folder: Folder) -> Listed:
     return index.of(folder).corpus()
 
 
-@click.command("open")
-@click.argument("path", shell_complete=complete_path)
-@click.option("--lines", type=click.IntRange(1), help="How many lines to show.")
-@as_of_option
-def open_command(path: str, lines: int | None) -> None:
+@command(
+    "open",
+    click.argument("path", shell_complete=complete_path),
+    click.option("--lines", type=click.IntRange(1), help="How many lines to show."),
+    as_of_option,
+)
+def open_command(call: Context, path: str, lines: int | None) -> Iterator[Line]:
     """Read a memory by line.
 
     PATH:LINE reads from that line on.
 
     Example: filemem open profile.md
     """
-    user = reader()
+    user = call.reader()
     name, line = split_line(user, path)
     where = user.locate(name)
-    say_answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
+    yield from answer(user, answers.page(user, where, line or 1, lines or 10**9, 10**9, moved_from=name, whole=True))
 
 
-@click.command("list")
-@click.argument("glob", required=False, shell_complete=complete_path)
-@click.option("--sessions", is_flag=True, help="Conversations only, with what came of each and what is left to do.")
-@click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list.")
-@json_option
-@as_of_option
-def list_command(glob: str | None, sessions: bool, limit: int | None) -> int:
+@command(
+    "list",
+    click.argument("glob", required=False, shell_complete=complete_path),
+    click.option("--sessions", is_flag=True, help="Conversations only, with what came of each and what is left to do."),
+    click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to list."),
+    json_option,
+    as_of_option,
+)
+def list_command(call: Context, glob: str | None, sessions: bool, limit: int | None) -> Output:
     """List memories, newest first.
 
     Archived ones come last; GLOB names the files to list.
 
     Example: filemem list "facts/**"
     """
-    user = reader()
+    user = call.reader()
     wanted = globs.matcher(glob) if glob else None
     stats = [stat for stat in user.files() if wanted is None or wanted(stat.path)]
     stats = [stat for stat in stats if kind_of(stat.path) == "sessions" or not sessions]
     stats.sort(key=newest_first)
     for stat in stats[:limit]:
         row = _row(user, stat)
-        told = row.get(episode.KEY, {}) if sessions else {}
-        more = [("wanted", told.get("intent")), ("outcome", told.get("outcome"))]
-        more += [(key, text) for key in episode.LISTS[:2] for text in told.get(key, [])]
-        more += [("tags", ", ".join(told.get("tags", [])))]
+        summed = row.get(episode.KEY, {}) if sessions else {}
+        more = [("wanted", summed.get("intent")), ("outcome", summed.get("outcome"))]
+        more += [(key, text) for key in episode.LISTS[:2] for text in summed.get(key, [])]
+        more += [("tags", ", ".join(summed.get("tags", [])))]
         lines = [f"  {key}: {one_line(text, 160)}" for key, text in more if text]
-        tell(row, f"{stat.path}  {one_line(row['title'], 80)}", *lines)
+        yield Row(row, [f"{stat.path}  {one_line(row['title'], 80)}", *lines])
     return 0 if stats else 1
 
 
@@ -131,13 +145,6 @@ def _row(folder: Folder, stat: Stat) -> dict[str, Any]:
         summed = memory.episode.as_json()
     except FilememError as error:
         title, summed = str(error), {}
-    date: dt.date | None = when.date if when else None
-    return {
-        "path": stat.path,
-        "kind": kind_of(stat.path),
-        "date": date,
-        "size": stat.size,
-        "archived": is_archived(stat.path),
-        "title": title,
-        **({episode.KEY: summed} if summed else {}),
-    }
+    about = {"path": stat.path, "kind": kind_of(stat.path), "date": when.date if when else None, "size": stat.size}
+    about |= {"archived": is_archived(stat.path), "title": title}
+    return about | ({episode.KEY: summed} if summed else {})

@@ -8,12 +8,11 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import click
 
-from filemem.cli.options import chosen
 from filemem.files.folder import Folder
 from filemem.text.plain import escape_controls, json_visible
 
@@ -23,7 +22,7 @@ def put(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(text, err=err, nl=nl)
 
 
-def confirmed(question: str, *, default: bool = False, err: bool = False) -> bool:
+def confirmed(question: str, default: bool = False, err: bool = False) -> bool:
     """Ask for a yes; an interrupt ends the command."""
     return click.confirm(question, default=default, err=err)
 
@@ -91,23 +90,58 @@ def say_working(what: str) -> None:
         say_dim(f"{what} …")
 
 
-def say_answer(folder: Folder, answer: str) -> None:
-    """Print a tool's answer; on a terminal the headings stand out and lead to their files."""
-    if not colours():
-        say(answer)
-        return
-    for line in answer.split("\n"):
+class Safe(str):
+    """A line that is safe to print as it is, colours and all."""
+
+
+class Row(NamedTuple):
+    """One thing to tell: facts for a script, lines for a person."""
+
+    facts: dict[str, Any]
+    lines: Iterable[str]
+
+
+Line = str | Row
+"""What a command tells: a line for a person only, or facts with the lines that say them."""
+Output = Generator[Line, None, int | None]
+"""All that a command tells, and its exit code in the end."""
+
+
+def show(told: Iterator[Line], *, as_json: bool) -> int:
+    """Print what a command tells, as it comes: lines, or JSON; returns what the command returns in the end, 0 for None."""
+    while True:
+        try:
+            one = next(told)
+        except StopIteration as end:
+            return end.value or 0
+        if as_json:
+            if not isinstance(one, str) and one.facts:
+                put(json_visible(json.dumps(one.facts, ensure_ascii=False, default=str)))
+            continue
+        for line in (one,) if isinstance(one, str) else one.lines:
+            put(line if isinstance(line, Safe) else escape_controls(line))
+
+
+def answer(folder: Folder, text: str) -> Output:
+    """The lines of a tool's answer; on a terminal the headings stand out and lead to their files."""
+    for line in text.split("\n"):
         path = line.split("  ")[0]
-        if line[:1].isspace() or "/" not in path or " " in path:
-            say(line)
+        if not colours() or line[:1].isspace() or "/" not in path or " " in path:
+            yield line
         else:
             shown = click.style(escape_controls(path), fg="magenta", bold=True)
-            put(linked(folder, path, shown) + escape_controls(line[len(path) :]))
+            yield Safe(linked(folder, path, shown) + escape_controls(line[len(path) :]))
+    return 0
+
+
+def say_answer(folder: Folder, text: str) -> None:
+    """Print a tool's answer."""
+    show(answer(folder, text), as_json=False)
 
 
 def for_script() -> bool:
     """Is what this command prints for a script, as JSON?"""
-    return bool(chosen("json"))
+    return bool(getattr(click.get_current_context().obj, "json", False))
 
 
 def say_json(value: Any) -> None:

@@ -1,16 +1,158 @@
-"""Commands that serve: serve, and its keys."""
+"""Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
 
 import click
 
-from filemem.cli.common import now, the_store, ticking
-from filemem.cli.options import chosen, model_option
-from filemem.cli.screen import put, say, say_dim
+from filemem.cli.context import Context, model_option, pass_call
+from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, NotFound
+from filemem.files import safe
+from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
+from filemem.mcp import clients, greeting
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
+
+HOOKS = "~/.claude/settings.json"  # where Claude Code's hooks are set
+MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
+_write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
+
+
+def program() -> str:
+    """Where this program lies, for another one to call it."""
+    return shutil.which(sys.argv[0]) or shutil.which("filemem") or os.path.abspath(sys.argv[0])
+
+
+@click.group("mcp", invoke_without_command=True)
+@click.option(
+    "--http", is_flag=True, help="Serve over HTTP those who have a token, rather than one client over a pipe."
+)
+@click.option("--host", default=keys.LOOPBACK[0], show_default=True, help="With --http: the address to listen at.")
+@click.option("--port", default=8365, show_default=True, type=click.IntRange(0, 65535), help="With --http; 0: any.")
+@click.option(
+    "--connector", is_flag=True, help="Offer search and fetch, as ChatGPT wants them, instead of the four tools."
+)
+@_write_option
+@pass_call
+def mcp_command(call: Context, http: bool, host: str, port: int, connector: bool, write: bool) -> None:
+    """Serve the memories to an agent that speaks MCP, the Model Context Protocol.
+
+    Your client starts this itself, once filemem mcp install has told it so. It gets the four tools, the memories as resources
+    and the profile as a prompt; with --write also those that write. Over HTTP a token tells the user: filemem mcp token.
+
+    Example: filemem mcp install claude-code
+    """
+    if click.get_current_context().invoked_subcommand:
+        return
+    if not _installed():
+        raise FilememError(MISSING)
+    store = call.open_store()
+    user = None if http else call.the_user(must_exist=False).name
+    if http and not keys.MCP.of(store.root):
+        raise FilememError(f"nobody has a token for {store.root} yet; make one with: filemem mcp token --user NAME")
+    if not http and sys.stdin.isatty():
+        say_dim("This waits for a client's JSON on standard input; to set one up: filemem mcp install CLIENT.")
+    if user:
+        wire = os.fdopen(os.dup(0), "rb")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nothing started from here may read what is meant for the server
+        greeted = greeting.greet(user, wire, sys.stdout.buffer)
+    from filemem.mcp import server, transports  # noqa: PLC0415  an extra brings what they need, in a second
+
+    built = server.MemoryServer(store, user, call.clock, write=write, connector=connector).build()
+    if http:
+        if host not in keys.LOOPBACK:
+            say_dim(keys.EXPOSED)
+        transports.over_http(
+            built, store.root, call.user, host, port, lambda at: put(f"Serving at {at}; Ctrl-C ends.", err=True)
+        )
+    else:
+        transports.over_stdio(built, wire, *greeted)
+
+
+def _installed() -> bool:
+    """Is what the extra brings there? Versions of mcp before 2 have no mcp_types."""
+    return all(importlib.util.find_spec(name) for name in ("mcp_types", "uvicorn"))
+
+
+@mcp_command.command("token")
+@click.option("--revoke", is_flag=True, help="Take the user's token away.")
+@pass_call
+def token_command(call: Context, revoke: bool) -> None:
+    """Make a user's token for filemem mcp --http, and print it, this once: only a hash of it is kept.
+
+    Example: filemem mcp token --user mara
+    """
+    user = call.the_user()
+    had = keys.MCP.remove(user.store, user.name)
+    if revoke:
+        say(f"{user.name} had {'a' if had else 'no'} token{'; it is no longer valid' if had else ''}.")
+        return
+    say_dim(f"The token of {user.name}, shown only now{'; the earlier one is no longer valid' if had else ''}:")
+    say(keys.MCP.add(user.store, user.name, call.now))
+
+
+def _print_hook(client: str, user: Folder) -> None:
+    """What to put into Claude Code's settings, so that each session is imported when it ends."""
+    if client != "claude-code":
+        raise FilememError(
+            f"{client} says nothing when a session ends; list its sessions under imports: in filemem.yaml."
+        )
+    call = [program(), "import", client, "-", "--store", user.store, "--user", user.name, "--new"]
+    hook = {"type": "command", "command": shlex.join(call), "timeout": 60}
+    say_dim(f"Put this into {HOOKS}; beside other hooks, add the entry to the list SessionEnd.")
+    say(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2, ensure_ascii=False))
+
+
+@mcp_command.command("install")
+@click.argument("client", type=click.Choice(list(clients.CLIENTS)))
+@click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the entry.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--sessions", is_flag=True, help="Print what has Claude Code's sessions imported as they end.")
+@_write_option
+@pass_call
+def install_command(
+    call: Context, client: str, name: str, only_print: bool, yes: bool, sessions: bool, write: bool
+) -> None:
+    """Tell a client of this server: show the entry, ask, and write it into the client's settings.
+
+    What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints. What is
+    imported with --sessions becomes facts with the next filemem maintain or consolidate.
+
+    Example: filemem mcp install claude-code
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
+        raise FilememError("--name takes up to forty letters, digits, - and _.")
+    user, kind = call.the_user(must_exist=False), clients.CLIENTS[client]
+    if sessions:
+        _print_hook(client, user)
+        return
+    where = clients.place(kind)
+    command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
+    say(clients.entry(kind, name, command).rstrip("\n"))
+    if not _installed():
+        say_dim(f"{MISSING}.")
+    if only_print or not (yes or (sys.stdin.isatty() and sys.stdout.isatty())):
+        say_dim(f"This belongs into {where}; --yes writes it there.")
+        return
+    before = safe.read(os.path.realpath(where)).decode() if os.path.exists(where) else ""
+    after = clients.settings(kind, name, command, before)
+    if after == before:
+        say_dim(f"{where} has it already.")
+    elif yes or confirmed(f"Write this into {where}?"):
+        clients.write(kind, before, after)
+        say_dim(f"Written; what was there stays. {kind.then}")
+    else:
+        say_dim("Nothing was written.")
 
 
 @click.group("serve", invoke_without_command=True)
@@ -22,33 +164,33 @@ from filemem.serve import keys
     "--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask (CORS); none by default."
 )
 @model_option
-@click.pass_context
-def serve_command(ctx: click.Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
+@pass_call
+def serve_command(call: Context, host: str, port: int, origins: tuple[str, ...], model: str | None) -> None:
     """Give any chat client a memory: an OpenAI-compatible endpoint at http://HOST:PORT/v1.
 
     Each user has a key (`filemem serve keys add NAME`). With --user, and on this machine only, that user needs none.
 
     Example: filemem serve --user mara
     """
-    if ctx.invoked_subcommand:
+    if click.get_current_context().invoked_subcommand:
         return
-    store = the_store()
-    open_to = _open_to(store, host)
+    store = call.open_store()
+    open_to = _open_to(call, store, host)
     try:
         from filemem.serve import app, running  # noqa: PLC0415  only this command needs what the extra installs
         from filemem.serve.chats import Chats  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise FilememError(f"{error.name} is not installed; pip install 'filemem[serve]' installs it.") from None
-    asked, clock = the_model(store.folder(open_to or "anyone"), model), ticking()
+    asked = the_model(call, store.folder(open_to or "anyone"), model)
 
     def one_more() -> Model:
         return asked.apart() if isinstance(asked, OpenAIModel) else OfflineModel()
 
     def chats(user: str) -> Chats:
-        return Chats(store.folder(user), one_more, clock)
+        return Chats(store.folder(user), one_more, call.clock)
 
     def log(line: str) -> None:
-        say_dim(f"{clock():%H:%M:%S} {line}")
+        say_dim(f"{call.clock():%H:%M:%S} {line}")
 
     with running.bound(host, port) as (listening, where):
         for note in [keys.EXPOSED] * (host not in keys.LOOPBACK) + [NOTICE] * isinstance(asked, OfflineModel):
@@ -58,9 +200,9 @@ def serve_command(ctx: click.Context, host: str, port: int, origins: tuple[str, 
         running.run(app.Service(store, chats, asked.name, log, open_to, origins).app(), listening)
 
 
-def _open_to(store: StoreFolder, host: str) -> str:
+def _open_to(call: Context, store: StoreFolder, host: str) -> str:
     """The user who needs no key, empty where everybody does; raises FilememError where nobody could ask anything."""
-    name = store.folder(chosen("user")).name if chosen("user") else ""
+    name = store.folder(call.user).name if call.user else ""
     if name and host not in keys.LOOPBACK:
         raise FilememError(
             f"--user needs no key, so it is for this machine alone, not for {host}; leave one of them out."
@@ -80,31 +222,34 @@ def keys_group() -> None:
 @keys_group.command("add")
 @click.argument("name")
 @click.option("--program", "programs", multiple=True, metavar="TEXT", help="A prompt that begins so is a program's.")
-def add_command(name: str, programs: tuple[str, ...]) -> None:
+@pass_call
+def add_command(call: Context, name: str, programs: tuple[str, ...]) -> None:
     """Make a key for a user, and print it once.
 
     A prompt that a program writes, such as one for a chat's title, is passed on without being kept or searched with.
 
     Example: filemem serve keys add mara
     """
-    store = the_store()
+    store = call.open_store()
     user = store.folder(name).name
-    put(keys.CHAT.add(store.root, user, now(), [text for text in programs if text.strip()]))
+    put(keys.CHAT.add(store.root, user, call.now, [text for text in programs if text.strip()]))
     say_dim(f"This is {user}'s key for {store.root}; it is shown only now.")
 
 
 @keys_group.command("list")
-def list_command() -> None:
+@pass_call
+def list_command(call: Context) -> None:
     """Show who has a key, and since when."""
-    for one in sorted(keys.CHAT.of(the_store().root).values(), key=lambda one: (one["user"], one["made"])):
+    for one in sorted(keys.CHAT.of(call.open_store().root).values(), key=lambda one: (one["user"], one["made"])):
         say(f"{one['user']}  since {one['made']}")
 
 
 @keys_group.command("remove")
 @click.argument("name")
-def remove_command(name: str) -> None:
+@pass_call
+def remove_command(call: Context, name: str) -> None:
     """Take all keys of a user away; the next request with one is refused."""
-    gone = keys.CHAT.remove(the_store().root, name)
+    gone = keys.CHAT.remove(call.open_store().root, name)
     if not gone:
         raise NotFound(f"{name} has no key here; filemem serve keys list shows who has.")
     say(f"Took {gone} key{'s' * (gone != 1)} of {name} away.")

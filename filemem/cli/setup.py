@@ -1,73 +1,72 @@
-"""Commands that set up and put right: init, remember, edit, check, users."""
+"""Commands that set up: init, users, import."""
 
 import json
 import os
 import shlex
+import sys
+from collections.abc import Iterator
 from importlib import resources
 
 import click
 
-from filemem.cli.all_users import for_each, many, order
-from filemem.cli.common import now, the_store, the_trust, the_user
-from filemem.cli.options import chosen, json_option, many_options, store_path
-from filemem.cli.screen import for_script, say, tell
-from filemem.errors import FilememError, Problem
-from filemem.files import config, safe, trust
+from filemem.cli.context import Context, command, dry_option, json_option, json_option_that, new_option
+from filemem.cli.screen import Line, Output, Row, progress, say_aside, say_dim
+from filemem.errors import FilememError
+from filemem.files import config, safe
 from filemem.files.store import StoreFolder
 from filemem.history import set_up
+from filemem.importers import find_parser, import_file
+from filemem.jobs.telling import committed_imports, import_json, taken_in
 from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
+LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
+NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
+NEXT_OF_NOTES = "Next: filemem search already finds it; filemem chat answers from it."
 
 
-@click.command("init")
-@click.argument("folder", required=False, type=click.Path())
-@click.option(
-    "--git", "with_git", is_flag=True, help="Keep the memories in git, a repository of their own or the one here."
+@command(
+    "init",
+    click.argument("folder", required=False, type=click.Path()),
+    click.option(
+        "--git", "with_git", is_flag=True, help="Keep the memories in git, in their own repository or the one here."
+    ),
 )
-def init_command(folder: str | None, with_git: bool) -> None:
+def init_command(call: Context, folder: str | None, with_git: bool) -> Iterator[Line]:
     """Create a store.
 
-    It lies in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
+    It is made in FOLDER, else where --store or FILEMEM_STORE say, else in ./memory_store, and begins with a file of all
     settings, commented out.
 
     With --git, in a store that exists too, a commit follows each conversation and job; only memories are ever committed.
 
     Example: filemem init ~/memories --git
     """
-    root = StoreFolder(folder or chosen("store") or os.environ.get("FILEMEM_STORE") or "memory_store").root
-    _create(root, as_well=with_git)
-    store = StoreFolder(root, the_trust())
+    root = StoreFolder(folder or call.store or os.environ.get("FILEMEM_STORE") or "memory_store").root
+    settings = os.path.join(root, config.NAME)
+    if os.path.lexists(root) and not os.path.isdir(root):
+        raise FilememError(f"{root} is not a folder; name another place.")
+    if not os.path.lexists(settings):
+        safe.make_folder(root)
+        safe.create(settings, _settings().encode())
+        yield f"Created {settings}."
+        call.store = None
+        if StoreFolder(call.folder_of_store()).root != root:
+            yield f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE."
+        yield "Next: filemem chat, or filemem remember 'Prefers oolong tea.'"
+    elif not with_git:
+        yield f"{root} is a store already; nothing was changed."
+    store = StoreFolder(root, call.answers)
     for home in _homes(store) if with_git else ():
-        say(*set_up(home, (store.users() or ["me"])[0], now(), the_trust()))
+        yield from set_up(home, (store.users() or ["me"])[0], call.now, call.answers)
 
 
 def _homes(store: StoreFolder) -> list[str]:
     """The folders to set up for git: users' own repositories; the store where it is one, or no user's is."""
-    own = [root for root in (store.folder(name).root for name in store.users()) if _is_repository(root)]
-    return [*own, *([store.root] if not own or _is_repository(store.root) else [])]
-
-
-def _is_repository(folder: str) -> bool:
-    return os.path.lexists(os.path.join(folder, ".git"))
-
-
-def _create(root: str, *, as_well: bool) -> None:
-    """Create the store at `root`; one that exists is left alone, with a word about it unless it is created `as_well`."""
-    settings = os.path.join(root, config.NAME)
-    if os.path.lexists(settings):
-        if not as_well:
-            say(f"{root} is a store already; nothing was changed.")
-        return
-    if os.path.lexists(root) and not os.path.isdir(root):
-        raise FilememError(f"{root} is no folder; name another place.")
-    safe.make_folder(root)
-    safe.create(settings, _settings().encode())
-    say(f"Created {settings}.")
-    if StoreFolder(store_path(None)).root != root:
-        say(f"Name it with --store {shlex.quote(root)} or FILEMEM_STORE.")
-    say("Next: filemem chat, or filemem remember 'Prefers oolong tea.'")
+    folders = [store.folder(name).root for name in store.users()]
+    own = [folder for folder in folders if os.path.lexists(os.path.join(folder, ".git"))]
+    return [*own, *([store.root] if not own or os.path.lexists(os.path.join(store.root, ".git")) else [])]
 
 
 def _settings() -> str:
@@ -80,39 +79,78 @@ def _settings() -> str:
     return "".join(parts)
 
 
-@click.command("check")
-@many_options
-@json_option
-def check_command() -> int:
-    """List every problem in the files, with its remedy.
+@command("users", json_option)
+def users_command(call: Context) -> Iterator[Line]:
+    """List the users of the store, each with the number of their memories.
 
-    Checks one user, or all of them where --user is not given and there are several. Exit code 1 where there is a problem.
-
-    Example: filemem check
+    Example: filemem users
     """
-    store = the_store()
-    named = not many() and (chosen("user") or os.environ.get("FILEMEM_USER"))
-    names = [the_user().name] if named else store.users()
-    found = [*_settings_problems(store), *(safe.lock_problems(store.root) if os.path.isdir(store.root) else [])]
-    for problem in found:
-        tell({"user": "", **problem._asdict()}, str(problem))
-    failed, counts = for_each(order("check", {}), "checking", dict.fromkeys(names, ""), brief=False)
-    problems = len(found) + counts["problems"]
-    if not for_script():
-        say(f"{counted(counts['files'], 'file')} of {counted(len(names), 'user')}: {counted(problems, 'problem')}.")
-    return 1 if failed or problems else 0
+    store = call.open_store()
+    names = store.users()
+    if not names:
+        yield f"There is nobody in {store.root} yet; start with: filemem chat"
+    for name in names:
+        count = sum(1 for _ in store.folder(name).files())
+        yield Row({"user": name, "memories": count}, [f"{name}  {counted(count, 'memory', 'memories')}"])
 
 
-def _settings_problems(store: StoreFolder) -> list[Problem]:
-    """What is wrong with the store's settings file."""
-    path = os.path.join(store.root, config.NAME)
-    data = safe.read(path, config.LARGEST) if os.path.lexists(path) else b""
-    lines = data.decode(errors="replace").split("\n")
-    found = []
+@command(
+    "import",
+    click.argument("format_", metavar="FORMAT"),
+    click.argument("file", type=click.Path(exists=True, allow_dash=True)),
+    dry_option,
+    click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too."),
+    json_option_that("The whole report as one JSON object."),
+    new_option,
+)
+def import_command(call: Context, format_: str, file: str, dry_run: bool, with_secrets: bool) -> Output:
+    """Import conversations and notes from elsewhere.
+
+    A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
+    conversations.json), openai-jsonl (messages by line), claude-code or codex (a session of theirs or their folder of them),
+    agents-sessions (the SQLite file of the OpenAI Agents SDK), markdown (a folder of notes), or one that an installed package
+    adds. FILE may be - where a hook of Claude Code calls, which says on standard input which session has ended. Secrets are
+    left out, which the report says, unless --with-secrets is given. Exit code 1 where there was nothing to import.
+
+    Example: filemem import chatgpt conversations.json
+    """
+    find_parser(format_)
+    store = call.open_store()
+    user = None if format_ == "locomo" else call.the_user(must_exist=False) if dry_run else call.writer()
+    file = _ended_session() if file == "-" else file
+    call.unsettled()
+    with progress("importing") as show:
+        name = user.name if user else None
+        report = import_file(store, format_, file, user=name, seen=show, dry_run=dry_run, with_secrets=with_secrets)
+    yield Row(import_json(report), taken_in(report, dry=dry_run))
+    turns = sum(entry.turns for entry in (*report.added, *report.updated))
+    if (report.added or report.updated) and not dry_run and not call.json:
+        say_dim(NEXT if turns else NEXT_OF_NOTES)
+    for note in () if dry_run else committed_imports(store, report, format_, file, call.now):
+        say_aside(note)
+    return 0 if report.added or report.updated or report.unchanged else 1
+
+
+def _ended_session() -> str:
+    """The session that a hook of Claude Code names on standard input; what follows is done by a process of its own.
+
+    Claude Code gives all hooks of a session's end a second and a half (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends
+    then what they started.
+    """
     try:
-        for key in config.withheld(store.root, trust=store.trust):
-            at = config.line_of("\n".join(lines), key)
-            found.append(Problem(config.NAME, at, f"{key} is not used, as you have not agreed to it", trust.REMEDY))
-    except config.ConfigError as error:
-        found = found or [Problem(config.NAME, *error.fault)]
-    return found
+        said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
+        path = said["transcript_path"]
+        if not isinstance(path, str) or not os.path.isfile(path):
+            raise FilememError("the hook names no session that is a file; name the session's file instead of -.")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise FilememError(
+            "- is for a hook of Claude Code, which names the session as JSON (transcript_path); name a file instead."
+        ) from None
+    sys.stdout.flush()
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    return path

@@ -13,9 +13,8 @@ from filemem import index
 from filemem.chat import core_memory
 from filemem.chat.conversation import Conversation
 from filemem.cli.chat import Chat, resumed, unanswered
-from filemem.cli.common import a_user, clock, now, settled, the_store, the_user, welcome
-from filemem.cli.options import json_option_that, model_option, new_user_option
-from filemem.cli.screen import for_script, say, say_aside, say_json
+from filemem.cli.context import Context, json_option_that, model_option, new_option, pass_call
+from filemem.cli.screen import say, say_aside, say_json
 from filemem.errors import FilememError
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
@@ -26,12 +25,12 @@ from filemem.text import tokens
 from filemem.text.plain import one_line
 
 
-def the_model(folder: Folder, name: str | None) -> Model:
+def the_model(call: Context, folder: Folder, name: str | None) -> Model:
     """The model of this call: the one named, else none.
 
     None, too, where the store names an endpoint that the person has not agreed to: no other was meant.
     """
-    held = settled(the_store())
+    held = call.unsettled()
     settings = config.of(folder)
     return (chosen_model(settings, name) if "base_url" not in held else None) or OfflineModel()
 
@@ -61,8 +60,10 @@ def the_model(folder: Folder, name: str | None) -> Model:
 )
 @click.option("-v", "--verbose", is_flag=True, help="Show each tool call.")
 @json_option_that("One JSON event a line: text, call, notice, answer, error.")
-@new_user_option
+@new_option
+@pass_call
 def chat_command(
+    call: Context,
     text: str | None,
     message: str | None,
     model: str | None,
@@ -82,17 +83,17 @@ def chat_command(
     if off and log:
         raise FilememError("--log keeps what is said, --off-the-record does not; take one of them.")
     if prompt:
-        user = the_user(must_exist=False)
-        _print_prompt(Conversation(user, the_model(user, model), now, resumed(user, resume)), message or "")
+        user = call.the_user(must_exist=False)
+        shown = Conversation(user, the_model(call, user, model), lambda: call.now, resumed(user, resume))
+        _print_prompt(call, shown, message or "")
         return 0
-    user = a_user()
-    going_on = resumed(user, resume) or (None if off else unanswered(user, clock().date()))
-    welcome(user)
-    conversation = Conversation(user, the_model(user, model), clock, going_on)
+    user = call.writer() if resume is None else call.the_user()
+    going_on = resumed(user, resume) or (None if off else unanswered(user, call.clock().date()))
+    conversation = Conversation(user, the_model(call, user, model), call.clock, going_on)
     if off:
         conversation.go_off_the_record()
     _settle_wishes(conversation)
-    talk = Chat(conversation, lambda name: the_model(user, name), verbose=verbose)
+    talk = Chat(conversation, lambda name: the_model(call, user, name), verbose=verbose)
     with _logged(conversation, log), _recorded(conversation):
         if message is None and sys.stdin.isatty():
             return talk.run()
@@ -101,12 +102,12 @@ def chat_command(
         return talk.once(message or "")
 
 
-def _print_prompt(talk: Conversation, message: str) -> None:
+def _print_prompt(call: Context, talk: Conversation, message: str) -> None:
     """Print every word that the model would see, or if the person said `message`."""
     seen = talk.view(message)
     messages = seen.messages()
     sections = [*seen.system, *seen.beside]
-    if for_script():
+    if call.json:
         sizes = {part.name: tokens.count(part.text) for part in sections}
         say_json({"tokens": sizes, "messages": messages, "tools": talk.offered})
         return
@@ -144,7 +145,7 @@ def _settle_wishes(talk: Conversation) -> None:
     folder = talk.user
     if talk.model.name == OfflineModel.name or not folder.exists():
         return
-    said = core_memory.wishes(folder, index.of(folder).corpus(), clock().date())
+    said = core_memory.wishes(folder, index.of(folder).corpus(), talk.now().date())
     where = trust.wishes(folder.root)
     if said and folder.trust.kept(where, trust.WISHES) is None:
         asks = "\n  ".join(f"- {one_line(wish, 100)}" for wish in said)
@@ -157,7 +158,7 @@ def _settle_wishes(talk: Conversation) -> None:
 def _recorded(talk: Conversation) -> Iterator[None]:
     """Commit the conversation when it ends, where the memories are kept in git."""
     kept = talk.transcript
-    with job(talk.user, "chat", clock(), alone=False) as run:
+    with job(talk.user, "chat", talk.now(), alone=False) as run:
         try:
             yield
         finally:

@@ -4,31 +4,20 @@ import datetime as dt
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from filemem import index
 from filemem.chat.conversation import Conversation
-from filemem.cli.common import clock
 from filemem.cli.screen import aside, say_aside, say_dim, tell
 from filemem.errors import Busy, FilememError
 from filemem.files import config
-from filemem.files.folder import Folder
-from filemem.jobs import telling
 from filemem.jobs.telling import as_json, consolidated, lines, waiting
 from filemem.models import OpenAIModel
-from filemem.remembering import remembering, sessions
+from filemem.remembering import sessions
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.supersession import PROPOSE
 from filemem.text.plain import counted
 
 WORTH_READING = 2_000  # tokens that wait, from which on a chat has them read; what is less waits for maintain
-
-
-def remembered(folder: Folder, text: str, **how: Any) -> list[str]:
-    """Keep one fact; lines that say what was decided."""
-    done, note = telling.remembered(folder, text, clock(), **how)
-    say_aside(note)
-    return [*remembering.said(done.decision), *done.notes]
 
 
 class BackgroundReading:
@@ -44,7 +33,7 @@ class BackgroundReading:
         if not isinstance(talk.model, OpenAIModel) or not config.of(talk.user).consolidate:
             return
         if sessions.waiting(talk.user, talk.transcript.path)[1] >= WORTH_READING:
-            threading.Thread(target=self._read, args=(talk.model.apart(), clock()), daemon=True).start()
+            threading.Thread(target=self._read, args=(talk.model.apart(), talk.now()), daemon=True).start()
 
     def show(self) -> None:
         """Show what was done since the last time."""

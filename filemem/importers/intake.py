@@ -28,7 +28,8 @@ from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, escape_controls, one_line
 from filemem.text.redaction import Redaction, kinds, redact
 
-FORMATS = {
+Parser = Callable[[str, tzinfo | None, Seen], Iterable[ImportedConversation | ImportedNote | Skipped]]
+FORMATS: dict[str, Parser] = {
     "locomo": locomo.parse,
     "chatgpt": chatgpt.parse,
     "claude": claude.parse,
@@ -46,6 +47,21 @@ LONGEST_TITLE = 200  # characters of a title
 _LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_SUCH_NAME = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST)
+
+
+def find_parser(format: str) -> Parser:
+    """The parser of a format: ours, else one that an installed package adds under the entry point filemem.importers.
+
+    Raises NotFound, with the formats that there are.
+    """
+    if format in FORMATS:
+        return FORMATS[format]
+    from importlib import metadata  # noqa: PLC0415  slow to load, and needed for other people's formats only
+
+    for found in metadata.entry_points(group="filemem.importers", name=format):
+        parser: Parser = found.load()
+        return parser
+    raise NotFound(f"there is no format {one_line(format, 40)}; take one of {', '.join(FORMATS)}.")
 
 
 class ImportedMemory(NamedTuple):
@@ -78,7 +94,7 @@ def import_file(
 ) -> ImportReport:
     """Take into `store` what the export at `path` holds and the store does not; a second run changes nothing.
 
-    `format` is a key of FORMATS. `user` gets what names no user of its own (only LoCoMo names them); times are written
+    `format` is what `find_parser` knows. `user` gets what names no user of its own (only LoCoMo names them); times are written
     in `zone` (None: this machine's); `seen` hears how much of how much has been read. Secrets are taken out, and reported,
     unless `with_secrets` or the user's settings keep them. Raises NotFound, Refused or FilememError where `path` is no such
     export. What was taken before an error stays; the next run goes on from there.
@@ -119,8 +135,10 @@ def _configured(folder: Folder, skipped: list[Skipped]) -> Iterator[tuple[str, s
     changed, which a folder has not. Raises ConfigError for an entry without sense."""
     for entry in config.of(folder).imports:
         format, path = next((key, entry[key]) for key in entry if key != "user")
-        if format not in FORMATS:
-            raise ConfigError(f"{config.NAME}: imports names {one_line(format)}; known are {', '.join(FORMATS)}.")
+        try:
+            find_parser(format)
+        except NotFound as error:
+            raise ConfigError(f"{config.NAME}: imports: {error}") from None
         if "user" not in entry and len(StoreFolder(folder.store).users()) > 1:
             raise ConfigError(
                 f"{config.NAME}: the store has several users; say in imports whose {format} is: `user: NAME`."

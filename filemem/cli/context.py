@@ -1,0 +1,324 @@
+"""`Context`, which every command gets: what its call was told, and the store, user and moment that this means.
+
+And the options that several commands take. It imports little: `--help` and `grep` must be quick."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import getpass
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from filemem.cli import screen
+from filemem.cli.screen import Line, say_dim
+from filemem.errors import FilememError
+from filemem.files import safe, trust
+from filemem.files.folder import Folder
+from filemem.files.store import StoreFolder, mistyped
+from filemem.files.trust import REMEDY, Trust
+from filemem.text.plain import escape_controls, first_few, one_line
+
+_PLAIN_SETTINGS = re.compile(rb"(?:(?:#[\t -~\x80-\xff]*|[a-z_]+: [\w./-]+)?\r?\n)*")
+"""Settings that are no broken YAML, for sure; reading YAML takes a third of click's time to import."""
+
+
+class Context:
+    """One call: the values of the options that every command may have, and what is made of them."""
+
+    store: str | None = None
+    user: str | None = None
+    today: dt.datetime | None = None
+    as_of: dt.datetime | None = None
+    scheduler: str | None = None
+    trust = json = new = all_users = False
+
+    def folder_of_store(self) -> str:
+        """Where the store is: as named, FILEMEM_STORE, ./memory_store where there is one, else the platform's data folder."""
+        if named := self.store or os.environ.get("FILEMEM_STORE"):
+            return named
+        return "memory_store" if os.path.isdir("memory_store") else data_folder()
+
+    @functools.cached_property
+    def answers(self) -> Trust:
+        """What the person has agreed to; on a terminal they are asked."""
+        somebody = sys.stdin.isatty() and sys.stderr.isatty()
+
+        def ask(question: str) -> bool:
+            screen.put(escape_controls(question), err=True)
+            return screen.confirmed("Trust it from now on?", err=True)
+
+        return Trust(ask if somebody else None, given=self.trust)
+
+    def open_store(self) -> StoreFolder:
+        """The store of this call; raises FilememError where its place is taken by a file."""
+        store = StoreFolder(self.folder_of_store(), self.answers)
+        if os.path.lexists(store.root) and not os.path.isdir(store.root):
+            raise FilememError(f"{store.root} is not a folder; name the store's folder with --store or FILEMEM_STORE.")
+        return store
+
+    def the_user(self, *, must_exist: bool = True) -> Folder:
+        """The user of this call: as named, FILEMEM_USER, the only one there is, else the login name; as of the day of --as-of."""
+        store = self.open_store()
+        name = self.user or os.environ.get("FILEMEM_USER")
+        if not name:
+            names = store.users()
+            name = names[0] if len(names) == 1 else _login()
+            if len(names) > 1 and name not in names:
+                raise FilememError(f"{store.root} has {len(names)} users; name one with --user: {first_few(names, 8)}.")
+        user = store.folder(name)
+        if must_exist and not user.exists():
+            names = store.users()
+            known = f"its users are {first_few(names, 8)}" if names else "it has no users yet; start with: filemem chat"
+            raise FilememError(f"there is no user {user.name} in {store.root}; {known}.")
+        return user if self.as_of is None else self._past(user, self.as_of)
+
+    def _past(self, user: Folder, at: dt.datetime) -> Folder:
+        """The user as of a moment, with a word about the commit."""
+        from filemem.history.past import as_of  # noqa: PLC0415  loads what runs git
+
+        past = as_of(user, at if at.time() != dt.time() else at.date())
+        say_dim(f"As of {past.at:%Y-%m-%d %H:%M}, commit {past.commit[:8]}: {past.subject}")
+        return past
+
+    def reader(self) -> Folder:
+        """The user of a call that reads and needs no settings; says on standard error where these are broken."""
+        user = self.the_user()
+        settings = os.path.join(user.store, "filemem.yaml")
+        with contextlib.suppress(FilememError, OSError):  # what cannot be read is said below
+            if not os.path.lexists(settings) or _PLAIN_SETTINGS.fullmatch(safe.read(settings)):
+                return user
+        try:
+            from filemem.files import config  # noqa: PLC0415  loads YAML
+
+            config.of(user)
+        except FilememError as error:
+            screen.put(f"filemem: {escape_controls(str(error))}", err=True)
+        return user
+
+    def writer(self) -> Folder:
+        """The user of this call, who may be new, as the store may: that is asked about on a terminal, else it takes --new.
+
+        Raises FilememError where it was not agreed to, or where a new name is a slip away from another's.
+        """
+        user = self.the_user(must_exist=False)
+        if user.exists():
+            return user
+        near = "" if self.new else mistyped(user.name, self.open_store().users())
+        if near:
+            raise FilememError(
+                f"there is no user {user.name} in {user.store}, but {near}; "
+                f"use --user {near}, or add --new to begin anew as {user.name}."
+            )
+        said = f"New user {user.name} in {user.store}."
+        if not os.path.isdir(user.store):
+            self._agree_to_store(user.store)
+            said = f"New store {user.store}, with {user.name} as its first user."
+        user.trust.keep(trust.wishes(user.root), trust.WISHES, trusted=True)
+        say_dim(said)
+        return user
+
+    def _agree_to_store(self, root: str) -> None:
+        """Raise FilememError unless the person wants a new store there."""
+        if self.new or (
+            sys.stdin.isatty() and sys.stderr.isatty() and screen.confirmed(f"Begin a new store in {root}?", True, True)
+        ):
+            return
+        raise FilememError(f"there is no store {one_line(root)}; make it with filemem init, or add --new.")
+
+    def unsettled(self) -> dict[str, Any]:
+        """The store's settings that only the person may decide and that do not count, after they were asked on a terminal."""
+        from filemem.files import config  # noqa: PLC0415  loads YAML
+
+        store = self.open_store()
+        held = config.withheld(store.root, trust=store.trust)
+        if not held and not (store.trust.given and config.asked(store.root)):
+            return {}
+        where = config.place(store.root)
+        asks = [f"{key}: {config.spelt(value)} ({config.PERSONS[key]})" for key, value in held.items()]
+        question = "\n  ".join([f"{one_line(where)} was not agreed to on this machine, and says:", *asks])
+        if store.trust.settle(where, config.asked(store.root), question):
+            config.read_again()
+            return {}
+        told = f"Not trusted, so not used: {one_line(where)} says {'; '.join(asks)}; {REMEDY}."
+        screen.put(escape_controls(told), err=True)
+        return held
+
+    @functools.cached_property
+    def now(self) -> dt.datetime:
+        """The moment of this command: the clock is read once."""
+        return self.clock()
+
+    def clock(self) -> dt.datetime:
+        """The person's local time now, or what --today says, or --as-of: what was believed then is asked as it was then."""
+        return (self.today or self.as_of or dt.datetime.now()).astimezone()
+
+    def many(self) -> bool:
+        """Is this command for all users? Raises FilememError where its options contradict each other."""
+        if self.all_users and self.user:
+            raise FilememError("--user and --all-users exclude each other; give one of them.")
+        if self.scheduler and not self.all_users:
+            raise FilememError("--scheduler is for many users; add --all-users.")
+        return self.all_users
+
+
+def data_folder() -> str:
+    """The store of a person who names none."""
+    home = os.path.expanduser("~")
+    share = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    if sys.platform == "darwin":
+        share = os.path.join(home, "Library", "Application Support")
+    return os.path.join(share, "filemem", "memory_store")
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "me"
+
+
+def split_line(folder: Folder, given: str) -> tuple[str, int | None]:
+    """A memory's path and line from what a person typed: `PATH`, `PATH:LINE`, or the file's place on disk."""
+    path, colon, line = given.rpartition(":")
+    if not colon or not line.isascii() or not line.isdigit():
+        path, line = given, ""
+    for place in (os.path.abspath(path), os.path.realpath(path)):
+        if place.startswith(folder.root + os.sep) and os.path.lexists(place):
+            path = os.path.relpath(place, folder.root).replace(os.sep, "/")
+    return path, int(line) if line else None
+
+
+# -- options -----------------------------------------------------------------------------------------------------
+
+
+class Day(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """A day as people write it, or a day and time: `2026-11-20T09:30`, `2026-05`, `Oct 7`, `last week`, 上周五."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
+        with contextlib.suppress(ValueError):
+            return dt.datetime.fromisoformat(value)
+        from filemem.text.dates import parse_bound  # noqa: PLC0415  rarely needed, and slow to load
+
+        context = ctx.ensure_object(Context) if ctx else Context()
+        try:
+            return dt.datetime.combine(parse_bound(value, context.now.date(), end=True), dt.time())
+        except ValueError as error:
+            self.fail(str(error).rstrip("."), param, ctx)
+
+
+def _shared(*names: str, **how: Any) -> Callable[[Any], Any]:
+    """An option that no command gets as an argument: the Context has its value."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value is not None and not str(value).strip():  # a script's unset variable, which must not mean the default
+            raise click.UsageError(f"--{param.name} is empty; give it a value, or leave it out.")
+        if value is not None:
+            setattr(ctx.ensure_object(Context), str(param.name), value)
+
+    how = {"default": None, **how}
+    return click.option(*names, expose_value=False, callback=keep, **how)
+
+
+class _StoreOption(click.Option):
+    """--store, whose help names the store that is meant where it is left out."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        here = Context().folder_of_store()
+        self.help = f"The store [FILEMEM_STORE, else ./memory_store, else {data_folder()}; here {here}]."
+        return super().get_help_record(ctx)
+
+
+def _completing(ctx: click.Context) -> tuple[StoreFolder, str]:
+    """The store of a call that is being typed, and the name of its user."""
+    context = ctx.ensure_object(Context)
+    store = StoreFolder(context.folder_of_store())
+    names = store.users()
+    return store, context.user or os.environ.get("FILEMEM_USER") or (names[0] if len(names) == 1 else _login())
+
+
+def _users(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The users whose names begin so."""
+    return [name for name in _completing(ctx)[0].users() if name.startswith(incomplete)]
+
+
+def complete_path(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The paths of memories that begin so."""
+    store, name = _completing(ctx)
+    return [path for path in store.folder(name).paths() if path.startswith(incomplete)]
+
+
+_EVERYWHERE = (
+    _shared("--store", cls=_StoreOption, metavar="FOLDER", help="The store."),
+    _shared("--user", metavar="NAME", help="Whose memories [FILEMEM_USER, else the only user].", shell_complete=_users),
+    _shared("--today", type=Day(), is_eager=True, metavar="DATE", help="The day, or day and time, taken as now."),
+    _shared("--trust", is_flag=True, help="Trust the store's settings and git repository from now on."),
+)
+
+
+def with_shared_options(command: click.Command) -> click.Command:
+    """The command, and those of its group, with --store, --user, --today and --trust; of one before and one after a command's
+    name the later one counts."""
+    for option in _EVERYWHERE:
+        option(command)
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        with_shared_options(inner)
+    return command
+
+
+pass_call = click.make_pass_decorator(Context, ensure=True)
+
+
+def command(name: str, *parameters: Callable[[Any], Any]) -> Callable[[Callable[..., Iterator[Line]]], click.Command]:
+    """A command: a function of its Context and parameters that yields what there is to tell, and returns the exit code or None.
+
+    One printer shows that to a person, or as JSON with --json.
+    """
+
+    def made(function: Callable[..., Any]) -> click.Command:
+        @pass_call
+        @functools.wraps(function)
+        def run(call: Context, *given: Any, **options: Any) -> int:
+            return screen.show(function(call, *given, **options), as_json=call.json)
+
+        built: Any = run
+        for parameter in reversed(parameters):
+            built = parameter(built)
+        return click.command(name)(built)
+
+    return made
+
+
+def json_option_that(does: str) -> Callable[[Any], Any]:
+    """--json, with a help that says what it does."""
+    return _shared("--json", is_flag=True, help=does)
+
+
+json_option = json_option_that("One JSON object a line.")
+as_of_option = _shared(
+    "--as-of", type=Day(), metavar="DATE", help="What was believed at the end of that day, from git."
+)
+new_option = _shared("--new", is_flag=True, help="Begin a new store or user, however close the name is to another's.")
+model_option = click.option(
+    "--model", metavar="NAME", help="The model to ask [FILEMEM_MODEL, else model in filemem.yaml]."
+)
+path_option = click.option("--path", metavar="GLOB", help="Only these files, e.g. 'facts/**', 'archive/**'.")
+speaker_option = click.option("--speaker", metavar="NAME", help="Only what this person said.")
+after_option = click.option("--after", metavar="DATE", help="Only from this day on: 2026-05-08, 2026-05, 'last week'.")
+before_option = click.option("--before", metavar="DATE", help="Only up to this day.")
+dry_option = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+_ALL_USERS = _shared("--all-users", is_flag=True, help="Every user of the store.")
+_SCHEDULER = _shared("--scheduler", metavar="URL", help="All users on this Dask cluster, such as tcp://10.0.0.5:8786.")
+
+
+def many_options(command: Any) -> Any:
+    """--all-users, and where a job goes for them: --scheduler."""
+    return _ALL_USERS(_SCHEDULER(command))

@@ -1,0 +1,173 @@
+"""Commands that find and look over: search; call, which does what an agent does; timeline and report."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from filemem import index
+from filemem.cli.context import (
+    Context,
+    after_option,
+    as_of_option,
+    before_option,
+    command,
+    complete_path,
+    json_option,
+    path_option,
+    speaker_option,
+)
+from filemem.cli.screen import Line, Output, Safe, Row, answer, dim, progress
+from filemem.errors import FilememError
+from filemem.files import archive, globs, safe
+from filemem.overview import report
+from filemem.overview import timeline as times
+from filemem.search import search_files
+from filemem.search.hits import Hit
+from filemem.text.dates import parse_bound
+from filemem.text.plain import escape_controls, one_line
+from filemem.tools import answers
+from filemem.tools.toolbox import Toolbox
+
+_BEGINNING = 2_000  # bytes, in which a report says whose it is
+
+
+@command(
+    "search",
+    click.argument("query", nargs=-1, required=True),
+    click.option("--limit", "-n", type=click.IntRange(1, 200), help="Most passages to show."),
+    path_option,
+    speaker_option,
+    after_option,
+    before_option,
+    click.option("--explain", is_flag=True, help="Show what made each passage's score."),
+    json_option,
+    as_of_option,
+)
+def search_command(call: Context, query: tuple[str, ...], explain: bool, **filters: Any) -> Output:
+    """Find the passages that best answer QUERY, words or a whole question.
+
+    --as-of DATE asks what was believed on a day, --today DATE what was true on it by what is known now.
+
+    Example: filemem search "what tea does Mara like?"
+
+    Exit code 1 where nothing was found.
+    """
+    user, text = call.reader(), " ".join(query)
+    with progress("indexing") as show:
+        index.of(user).corpus(show)
+    anchor = call.today.date() if call.today else None
+    found = search_files(index.of(user), text, today=call.now.date(), anchor=anchor, **filters)
+    if call.json:
+        for hit in found.hits:
+            yield Row({**_plain(hit), "file": f"{user.root}/{hit.path}"}, [])
+        return 0 if found.hits else 1
+    given = {key: value for key, value in filters.items() if value is not None}
+    yield from answer(user, answers.searched(found, {"query": text, **given}))
+    if explain:
+        yield f"\n{found.certainty:.0%} certain"
+        yield from map(_explained, sorted(found.hits, key=lambda hit: -hit.score))
+    return 0 if found.hits else 1
+
+
+def _plain(hit: Hit) -> dict[str, Any]:
+    """A hit as a JSON object: what it says, where, how well it matches."""
+    left_out = ("when", "excerpt", "cut", "before", "title", "newer", "sources", "parts")
+    shown = {key: value for key, value in hit._asdict().items() if key not in left_out}
+    more = {"title": hit.title, "sources": hit.sources, "superseded_by": hit.newer, "parts": hit.parts}
+    return shown | {key: value for key, value in more.items() if value}
+
+
+def _explained(hit: Hit) -> str:
+    """What made a hit's score: its words' values and its features, the largest first; then what it holds of the question."""
+    factor = hit.parts.get("times", 1.0)
+    parts = [(name, value) for name, value in hit.parts.items() if name != "times"]
+    parts.sort(key=lambda part: -abs(part[1]))
+    summed = "  ".join(f"{name} {value:+.2f}" for name, value in parts if abs(value) >= 0.005)
+    times = f"  all times {factor:.2f}" if factor != 1.0 else ""
+    words = [("has", hit.has), ("near", hit.near), ("lacks", hit.lacks)]
+    holds = "; ".join(f"{name} {', '.join(found)}" for name, found in words if found)
+    return f"{hit.score:6.2f}  {hit.path}:{hit.line}\n        {summed}{times}\n        {hit.strength:.0%}: {holds}"
+
+
+@command("call", click.argument("tool"), click.argument("arguments", default="{}"))
+def call_command(call: Context, tool: str, arguments: str) -> Output:
+    """Call one of the four tools as an agent does.
+
+    ARGUMENTS are JSON; what is printed is exactly what an agent would see. Exit code 1 where that is an error.
+
+    Example: filemem call search_files '{"query": "What tea does Mara like?"}'
+    """
+    said = Toolbox(call.the_user(), lambda: call.now).call(tool, arguments)
+    yield Safe(said)
+    return 1 if said.startswith("Error: ") else 0
+
+
+@command(
+    "timeline",
+    click.argument("glob", default="facts/**", shell_complete=complete_path),
+    after_option,
+    before_option,
+    json_option,
+    as_of_option,
+)
+def timeline_command(call: Context, glob: str, after: str | None, before: str | None) -> Output:
+    """Show what happened when, oldest first.
+
+    Each fact is listed on the day that it is about, else on its own date; what has ended says when. GLOB names other memories,
+    such as 'sessions/**' or '**'; archived ones are shown, too. Exit code 1 where there is nothing.
+
+    Example: filemem timeline --after 2026-05
+    """
+    user, wanted, today = call.reader(), globs.matcher(glob), call.now.date()
+    try:
+        days = [parse_bound(given, today, end) if given else None for given, end in ((after, False), (before, True))]
+    except ValueError as error:
+        raise FilememError(str(error)) from None
+    bounds = {key: day for key, day in zip(("after", "before"), days, strict=True) if day}
+    events = times.timeline(user, lambda path: wanted(archive.live(path)), **bounds)
+    for one in events:
+        ended = f" (until {one.until})" if one.until else " (archived)" if one.archived else ""
+        where = dim(escape_controls(f"{one.path}:{one.line}"))
+        said = f"{one.day():10}  {escape_controls(one_line(one.text, 160))}{ended}  {where}"
+        yield Row(one.as_json(), [Safe(said)])
+    return 0 if events else 1
+
+
+@command(
+    "report",
+    click.option("--output", "-o", required=True, metavar="FILE", type=click.Path(), help="The page to write."),
+    click.option("--force", "-f", is_flag=True, help="Overwrite a file that is not a report."),
+)
+def report_command(call: Context, output: str, force: bool) -> Iterator[Line]:
+    """Write a page to read: the profile, what holds by topic, what happened when, what fades and what was archived, and why.
+
+    It is one HTML file that needs no network and no script. An earlier report is overwritten; another file is only with -f.
+
+    Example: filemem report -o report.html
+    """
+    user = call.the_user()
+    where = os.path.join(os.path.realpath(os.path.dirname(output) or "."), os.path.basename(output))
+    if os.path.isdir(where):
+        raise FilememError(f"{one_line(output)} is a folder; name a file.")
+    if os.path.dirname(where).startswith(os.path.realpath(user.above) + os.sep):
+        raise FilememError(f"{one_line(output)} is among the memories, and would become one; name a place outside.")
+    if not os.path.isdir(os.path.dirname(where)):
+        raise FilememError(f"the folder of {one_line(output)} does not exist; make it first.")
+    _spare(where, force=force)
+    with progress("looking") as show:
+        text, memories = report.page(user, call.now, show)
+    _spare(where, force=force)
+    safe.write(where, text.encode())
+    yield f"Wrote {output}: {memories:,} memories."
+
+
+def _spare(where: str, *, force: bool) -> None:
+    """Raise FilememError where writing would overwrite anything but a report."""
+    if force or not os.path.lexists(where):
+        return
+    if os.path.islink(where) or not report.is_our_page(safe.read(where, _BEGINNING).decode(errors="replace")):
+        raise FilememError(
+            f"{one_line(where)} is not a report of filemem's; name another file, or overwrite it with -f."
+        )
