@@ -289,7 +289,7 @@ def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path
     """As Claude Code runs it: by a shell, with the session on standard input; at once done, and the work goes on."""
     file = claude_code(tmp_path / "projects") / "-home-mara/s-1.jsonl"
     store = tmp_path / "st ore"
-    printed = filemem("hook", "claude-code", "--store", str(store), "--user", "mara")
+    printed = filemem("mcp", "install", "claude-code", "--sessions", "--store", str(store), "--user", "mara")
     (hook,) = json.loads(printed.stdout)["hooks"]["SessionEnd"][0]["hooks"]
     program, *words = shlex.split(hook["command"])
     assert words == ["import", "claude-code", "-", "--store", str(store), "--user", "mara", "--new"] and program
@@ -313,7 +313,7 @@ def test_a_hook_that_names_no_session_is_told_so(tmp_path: Path, said: str) -> N
 
 def test_an_import_says_what_to_do_next(tmp_path: Path) -> None:
     def run(format: str, folder: str, *words: str) -> Result:
-        call = ["import", format, str(tmp_path / folder), "--user", "mara", "--store", str(tmp_path / "store")]
+        call = ["import", format, str(tmp_path / folder), "--user", "mara", "--store", str(tmp_path)]
         return CliRunner().invoke(cli, [*call, *words], standalone_mode=False)
 
     claude_code(tmp_path / "projects")

@@ -167,7 +167,7 @@ def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
     env = {**os.environ, "VISUAL": "", "EDITOR": str(script), "NO_COLOR": "1"}
     with Terminal([sys.executable, "-c", code, "edit", "profile.md"], env, str(tmp_path)) as term:
         for _ in range(2):
-            term.expect("profile.md:3: pinned is 'maybe'; pinned is true or false.\nOpen it again at line 3? [Y/n]: ")
+            term.expect("profile.md:3: pinned is 'maybe'; pinned is true or false.\nFix line 3 now? [Y/n]: ")
             term.type("\r")
         assert term.end() == 0
     file = f"{tmp_path}/memory_store/mara/profile.md"

@@ -32,6 +32,7 @@ TODAY = ("--today", "2026-11-20")
 def here(tmp_path: Path) -> Iterator[Path]:
     lines = [json.dumps(talk, ensure_ascii=False) for talk in TALKS]
     (tmp_path / "talks.jsonl").write_text("\n".join([*lines, "no JSON"]), encoding="utf-8")
+    (tmp_path / "memory_store").mkdir()
     before = Path.cwd()
     os.chdir(tmp_path)
     yield tmp_path

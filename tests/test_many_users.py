@@ -113,25 +113,6 @@ def test_what_only_looks_writes_nothing_for_all_users_either(store: Path) -> Non
     assert not (store / ".filemem").exists()
 
 
-def test_a_folder_of_exports_has_one_for_each_user(tmp_path: Path) -> None:
-    """A dot in a name belongs to it; whose export has nothing to take in has failed; two of one user are refused."""
-    (tmp_path / "exports").mkdir()
-    for name in ("ann", "j.doe", "j.roe"):
-        line = {"messages": [{"role": "user", "content": f"I am {name}."}], "created": "2026-11-19T09:30:00"}
-        (tmp_path / f"exports/{name}.jsonl").write_text(json.dumps(line) + "\n")
-    (tmp_path / "exports/eve.jsonl").write_text("no JSON")
-    (tmp_path / "store").mkdir()
-    words = ["import", "openai-jsonl", str(tmp_path / "exports"), "--all-users"]
-    told = run(tmp_path / "store", *words, code=1)
-    assert set(by_user(told)) == {"ann", "j.doe", "j.roe", "eve"}
-    assert [line["user"] for line in told if "broken JSON" in str(line.get("error"))] == ["eve"]
-    for name in ("ann", "j.doe", "j.roe"):
-        folder = Store(tmp_path / "store").user(name).folder
-        assert [f"I am {name}." in folder.memory(path).text for path in folder.paths()] == [True]
-    (tmp_path / "exports/ann.json").write_text("[]")
-    run(tmp_path / "store", *words, code=2)
-
-
 @pytest.mark.parametrize("words", [["sweep", "--user", "ann", "--all-users"], ["check", "--scheduler", "tcp://x"]])
 def test_what_is_for_many_users_is_refused_for_one(store: Path, words: list[str]) -> None:
     run(store, *words, code=2)

@@ -435,7 +435,7 @@ def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_pa
     link = tmp_path / "link.html"
     link.symlink_to(where)
     for name in (where, link):
-        assert "is no report of filemem's; name another file, or overwrite it with -f" in refused(
+        assert "is not a report of filemem's; name another file, or overwrite it with -f" in refused(
             run(mara, "report", "-o", str(name))
         )
     assert where.read_text() == "<!doctype html><p>Mine."
@@ -446,7 +446,7 @@ def test_nothing_but_a_report_is_overwritten_without_a_word(mara: Folder, tmp_pa
 def test_a_report_never_becomes_a_memory(mara: Folder, tmp_path: Path) -> None:
     before = mara.paths()
     for place in ("report.html", "facts/report.html", ".filemem/report.html"):
-        assert "lies among the memories" in refused(run(mara, "report", "-f", "-o", os.path.join(mara.root, place)))
+        assert "is among the memories" in refused(run(mara, "report", "-f", "-o", os.path.join(mara.root, place)))
     assert "is a folder" in refused(run(mara, "report", "-o", str(tmp_path)))
     assert "does not exist" in refused(run(mara, "report", "-o", str(tmp_path / "no/report.html")))
     assert mara.paths() == before

@@ -138,7 +138,7 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
 
 
 def test_an_editor_that_changes_nothing_asks_again(user: Folder) -> None:
-    assert f"{ASK}e\nThe text is as it was.\n{ASK}q\n" in review(user, "e\nq\n", VISUAL="true")
+    assert f"{ASK}e\nThe text is unchanged.\n{ASK}q\n" in review(user, "e\nq\n", VISUAL="true")
     assert kept(user) == {}
 
 

@@ -93,7 +93,7 @@ def test_a_file_that_shrank_to_next_to_nothing_is_whole_again(user: Folder, left
 
 def test_what_the_person_let_go_is_not_offered_again(user: Folder) -> None:
     talk = spoilt(user)
-    assert filemem(user, "restore", "--let-go", talk.path) == f"6 turns of {talk.path} let go.\n"
+    assert filemem(user, "restore", "--let-go", talk.path) == f"6 turns of {talk.path} will not be offered again.\n"
     assert problems(user) == []
     assert texts(talk) == [f"turn {number}\nits second line" for number in range(3)]
 

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem.cli import cli
 from filemem.files import config, memory
 from filemem.files.config import Config, ConfigError
 from filemem.files.memory import Memory
@@ -187,12 +185,6 @@ def test_the_sample_store_satisfies_the_schema() -> None:
         assert holds(schema("memory"), plain), path
         seen += bool(front)
     assert seen > 10
-
-
-@pytest.mark.parametrize("name", ["settings", "memory"])
-def test_the_command_prints_it_as_it_is(name: str) -> None:
-    result = CliRunner().invoke(cli, ["schema", name])
-    assert result.output == (SCHEMAS / f"{name}.schema.json").read_text()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ TOLD = f"My wifi password is {SECRET} and the router is upstairs."
 
 
 def run(folder: Path, *args: str) -> Result:
+    (folder / "store").mkdir(exist_ok=True)
     places = ["--store", str(folder / "store"), "--user", "ann"]
     return CliRunner().invoke(cli, [*args, *places], standalone_mode=False)
 

@@ -18,7 +18,7 @@ from filemem.cli.context import (
     path_option,
     speaker_option,
 )
-from filemem.cli.screen import Line, Output, Safe, Row, answer, dim, progress
+from filemem.cli.screen import Line, Output, Row, Safe, answer, dim, progress
 from filemem.errors import FilememError
 from filemem.files import archive, globs, safe
 from filemem.overview import report

@@ -65,7 +65,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
         yield "Nothing was deleted." if found.left and not found.every else "Nothing was found."
         yield from map(str, found.left)
         return 1 if cut_off is None else cut_off
-    yield from (f"In git: {line}" for line in past[:SHOWN])
+    yield from (f"Git says it: {line}" for line in past[:SHOWN])
     for item in found.items:
         yield Row({"event": "plan", **item._asdict()}, [])
     yield from deletion.planned(found)
@@ -149,12 +149,14 @@ def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
         deletion.clear_records(folder, found)
         held = purge.search(history, found)
         failed = failed or bool(held.own)
-        said += [f"Still in git: {line}" for line in held.own[:SHOWN]]
-        said += [f"Still in git in {len(held.own) - SHOWN} more places."] * (len(held.own) > SHOWN)
+        said += [f"Git still says it: {line}" for line in held.own[:SHOWN]]
+        said += [f"Git still says it in {len(held.own) - SHOWN} more places."] * (len(held.own) > SHOWN)
         if held.others:
-            said.append(f"Git has it from elsewhere too, not from this user: {held.others[0]}.")
+            said.append(f"Git has it from elsewhere too, which is none of this user's: {held.others[0]}.")
         if not held.own and found.matcher:
-            said.append(f"Git no longer has it for this user: {held.searched:,} objects and every file were read.")
+            said.append(
+                f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
+            )
     elif not (job.purge and owned):
         said = purge.remembers(history, found, everything=job.all)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)

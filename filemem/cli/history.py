@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from filemem.cli.context import Context, command, complete_path, json_option
-from filemem.cli.screen import Line, Output, Safe, Row, colours, say_aside, say_working, wrapped
+from filemem.cli.screen import Line, Output, Row, Safe, colours, say_aside, say_working, wrapped
 from filemem.history import History
 from filemem.history.past import Commit, log, undo
 from filemem.history.sync import sync
@@ -77,4 +77,4 @@ def sync_command(call: Context, remote: str | None) -> Iterator[Line]:
     if done.fetched or done.pushed:
         yield f"Brought in {counted(done.fetched, 'commit')}, sent {done.pushed}."
     else:
-        yield "Both sides are the same already."
+        yield "Everything is the same here and there."

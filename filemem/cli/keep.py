@@ -18,7 +18,7 @@ from filemem.cli.context import (
     new_option,
     split_line,
 )
-from filemem.cli.screen import Line, Output, Safe, Row, choose, confirmed, dim, say_aside
+from filemem.cli.screen import Line, Output, Row, Safe, choose, confirmed, dim, say_aside
 from filemem.errors import FilememError, Problem
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
@@ -172,7 +172,7 @@ def edit_command(call: Context, path: str) -> Output:
         yield from map(str, problems)
         line = problems[0].line
         asks = sys.stdin.isatty() and sys.stdout.isatty()
-        if not asks or not confirmed(f"Open it again at line {line} to fix this?", default=True):
+        if not asks or not confirmed(f"Fix line {line} now?", default=True):
             return 1
     return 0
 

@@ -115,9 +115,11 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     Example: filemem import chatgpt conversations.json
     """
     find_parser(format_)
-    store = call.open_store()
+    store, hook = call.open_store(), file == "-"
+    file = _ended_session() if hook else file
     user = None if format_ == "locomo" else call.the_user(must_exist=False) if dry_run else call.writer()
-    file = _ended_session() if file == "-" else file
+    if hook:
+        _go_on_alone()
     call.unsettled()
     with progress("importing") as show:
         name = user.name if user else None
@@ -132,11 +134,7 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
 
 
 def _ended_session() -> str:
-    """The session that a hook of Claude Code names on standard input; what follows is done by a process of its own.
-
-    Claude Code gives all hooks of a session's end a second and a half (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends
-    then what they started.
-    """
+    """The session that a hook of Claude Code names on standard input."""
     try:
         said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
         path = said["transcript_path"]
@@ -146,6 +144,15 @@ def _ended_session() -> str:
         raise FilememError(
             "- is for a hook of Claude Code, which names the session as JSON (transcript_path); name a file instead."
         ) from None
+    return path
+
+
+def _go_on_alone() -> None:
+    """Leave what follows to a process of its own.
+
+    Claude Code gives all hooks of a session's end a second and a half (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends
+    then what they started.
+    """
     sys.stdout.flush()
     if os.fork():
         os._exit(0)
@@ -153,4 +160,3 @@ def _ended_session() -> str:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
-    return path
