@@ -313,9 +313,10 @@ def test_a_hook_that_names_no_session_is_told_so(tmp_path: Path, said: str) -> N
 
 def test_an_import_says_what_to_do_next(tmp_path: Path) -> None:
     def run(format: str, folder: str, *words: str) -> Result:
-        call = ["import", format, str(tmp_path / folder), "--user", "mara", "--store", str(tmp_path)]
+        call = ["import", format, str(tmp_path / folder), "--user", "mara", "--store", str(tmp_path / "store")]
         return CliRunner().invoke(cli, [*call, *words], standalone_mode=False)
 
+    (tmp_path / "store").mkdir()
     claude_code(tmp_path / "projects")
     assert "Next:" not in run("claude-code", "projects", "--dry-run").stderr
     assert "Next: filemem consolidate" in run("claude-code", "projects").stderr

@@ -190,7 +190,7 @@ class _Intake:
         if os.path.isdir(path) and os.path.commonpath([path, root]) in (path, root):
             raise Refused(f"{one_line(path)} holds the store or lies in it; import from a folder of its own.")
         written = datetime.fromtimestamp(int(os.stat(path).st_mtime), UTC).astimezone(zone)
-        for item in FORMATS[format](path, zone, seen):
+        for item in find_parser(format)(path, zone, seen):
             if isinstance(item, Skipped):
                 self.report.skipped.append(Skipped(one_line(item.what), one_line(item.why)))
                 continue
