@@ -378,7 +378,6 @@ def assert_one_line(done: subprocess.CompletedProcess[str]) -> None:
         "filemem chat -m hi --user ..",
         "filemem remember ' '",
         "filemem chat --resume -m hi --user new",
-        "filemem import chatgpt memory_store/mara/profile.md",
     ],
 )
 def test_a_mistake_is_one_line_on_standard_error_with_exit_code_2(home: Path, line: str) -> None:
