@@ -43,6 +43,7 @@ from filemem.history.past import undo
 from filemem.history.sync import sync
 from filemem.importers import import_file
 from filemem.jobs import maintenance
+from filemem.jobs.running import delete, forget
 from filemem.remembering.remembering import remember
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -92,9 +93,9 @@ def _imported(user: Folder) -> None:
 def _forgotten(user: Folder) -> None:
     left = deletion.unfinished(user)
     if left:
-        deletion.carry_out(user, left, AT)
-        deletion.end(user)
-    deletion.apply(user, deletion.plan(user, "Hannah"), AT)
+        delete(user, left, AT)
+        deletion.end(user, left)
+    forget(user, deletion.plan(user, "Hannah"), AT)
 
 
 def _undone(user: Folder) -> None:

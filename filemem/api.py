@@ -23,7 +23,7 @@ from filemem.history import past
 from filemem.importers import intake
 from filemem.jobs import maintenance, telling
 from filemem.jobs.maintenance import JobDone
-from filemem.jobs.running import job
+from filemem.jobs.running import forget, job
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.search import Hit, search_files
@@ -187,7 +187,7 @@ class User:
         found = deletion.plan(self.folder, path, about=about)
         if not found:
             raise NotFound(f"nothing holds all the words of {path or about!r}.")
-        done = deletion.apply(self.folder, found, _local(None))
+        done = forget(self.folder, found, _local(None))
         return [*done.deleted, *done.redacted]
 
     # -- the rest ------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from filemem.chat.conversation import Conversation, Event, Notice, Text, Thought
 from filemem.chat.recalling import ALONE
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
+from filemem.jobs.running import forget
 from filemem.models import ModelError, OpenAIModel
 from filemem.text import tokens
 
@@ -635,5 +636,5 @@ def test_forgetting_anything_deletes_running_summaries(tmp_path: Path, server: S
     folder = Path(tmp_path, "ann", ".filemem", "running")
     assert list(folder.iterdir())
     user = Store(tmp_path).user("ann").folder
-    deletion.apply(user, deletion.plan(user, about="tuba"), NOW)
+    forget(user, deletion.plan(user, about="tuba"), NOW)
     assert not folder.exists()

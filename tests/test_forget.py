@@ -25,6 +25,7 @@ from filemem.files.store import StoreFolder
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.importers import import_file
+from filemem.jobs.running import forget
 from filemem.overview.check import problems
 
 PROJECT = Path(__file__).parents[1]
@@ -352,7 +353,7 @@ def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: Folder, tmp
     found = deletion.plan(mara, "facts/2026/a.md")
     assert [item.path for item in found.items] == ["facts/2026/a.md"]
     assert "profile.md is named" in found.notes[0]
-    deletion.apply(mara, found, START)
+    forget(mara, found, START)
     assert secret.read_text() == "- **x**: outside\n"
 
 
@@ -371,7 +372,7 @@ def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder,
         shutil.rmtree(mara.store)
         shutil.copytree(saved, mara.store)
         found = deletion.plan(mara, path)
-        process = fork.Process(target=deletion.apply, args=(mara, found, START))
+        process = fork.Process(target=forget, args=(mara, found, START))
         process.start()
         process.join(dice.random() * 0.06)
         cut_off += process.exitcode is None
@@ -389,7 +390,7 @@ def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None
     Path(mara.root, path).write_text("Another text, just saved.\n")
     talk = Path(mara.root, TALK)
     talk.write_text("A line on top.\n" + talk.read_text())
-    done = deletion.apply(mara, found, START)
+    done = forget(mara, found, START)
     assert mara.read(path) == b"Another text, just saved.\n"
     assert "just been changed" in done.stayed[0]
     assert WORD not in talk.read_text()

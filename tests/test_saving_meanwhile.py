@@ -29,6 +29,7 @@ from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.importers import import_file
+from filemem.jobs.running import forget
 from filemem.remembering import consolidation
 
 fork = multiprocessing.get_context("fork")
@@ -190,7 +191,7 @@ def test_while_turns_are_forgotten(mara: Folder) -> None:
         path = paths[number % FILES]
         line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
         found = deletion.plan(mara, f"{path}:{line}" if line else path)
-        deletion.apply(mara, found, AT)
+        forget(mara, found, AT)
 
     done, _ = run(mara, paths, job)
     assert done > 0

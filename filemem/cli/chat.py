@@ -43,6 +43,7 @@ from filemem.files.safe import Place
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.forgetting.deletion import TextMatcher
+from filemem.jobs.running import forget
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel, in_chinese
 from filemem.text import tokens
@@ -391,7 +392,7 @@ class Chat:
         if not sys.stdin.isatty() or not confirmed("Delete all this for good?"):
             self._say("Nothing was deleted.")
             return
-        done = deletion.apply(user, found, self._talk.now())
+        done = forget(user, found, self._talk.now())
         path = self._talk.transcript.path
         self._talk.transcript.path = found.names.get(path) or path
         self._say("\n".join(deletion.report(done, user.name)))

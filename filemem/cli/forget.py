@@ -15,6 +15,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import deletion, purge
 from filemem.forgetting.deletion import DeletionItem, DeletionJob, DeletionPlan, TextMatcher
 from filemem.history import History
+from filemem.jobs.running import delete
 from filemem.text.plain import one_line
 
 Plan = Generator[Line, None, DeletionPlan]
@@ -141,7 +142,7 @@ def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool 
 def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
     found, owned = job.plan, job.all and os.path.lexists(os.path.join(folder.root, ".git"))
-    done = (deletion.remove_user if job.all else deletion.carry_out)(folder, job, call.now)
+    done = delete(folder, job, call.now)
     history, said, failed = History(folder), list[str](), bool(done.stayed)
     if job.purge and not owned and history.home:
         say_working("Rewriting the history")
@@ -162,7 +163,7 @@ def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.elsewhere(folder, found.matcher)
     said += [f"Outside this user's folder, and untouched, the words are in: {', '.join(others)}."] * bool(others)
-    (deletion.end_user if job.all else deletion.end)(folder)
+    deletion.end(folder, job)
     lines = deletion.report(done, folder.name) if not job.all else [f"Deleted {done.deleted[0]}."]
     yield Row({"event": "done", **done._asdict()}, lines)
     for line in [*said, "Backups, where there are any, have it too."]:

@@ -1,4 +1,4 @@
-"""Deletion on request: `plan` finds what goes, `apply` deletes it, `search` tells where the words still stand.
+"""Deletion on request: `plan` finds what goes, `carry_out` deletes it, `search` tells where the words still stand.
 
 A memory goes with the turns that it names as its source, and with all that cites what goes: facts, lines of summaries and of
 the profile, answers. Of a conversation, a summary, the profile or a note only the lines in question go; the others keep
@@ -7,7 +7,6 @@ where git never looks. Each step may be taken twice, so one that is cut off is f
 """
 
 import contextlib
-import datetime as dt
 import itertools
 import json
 import os
@@ -19,14 +18,13 @@ from typing import Any, NamedTuple
 
 from filemem import index as indexes
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.files import archive, journal, safe
+from filemem.files import archive, safe
 from filemem.files.archive import Progress, live, no_progress
 from filemem.files.facts import sources
 from filemem.files.folder import BOOKKEEPING, Folder, is_temporary_name
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory, decode, kind_of, slug
 from filemem.files.passages import TURN_HEAD, Passage
 from filemem.files.transcript import ASSISTANT, first_words
-from filemem.history import History
 from filemem.text.plain import UNSEEN, counted, one_line
 
 FORGOTTEN = "[forgotten]"  # in the place of a text
@@ -628,13 +626,6 @@ class DeletionReport(NamedTuple):
     sought: bool
 
 
-def apply(folder: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
-    """Carry the plan out, commit it, and look for what is left. A file that a person has saved since stays, and is named."""
-    done = carry_out(folder, start(folder, DeletionJob(found)), at)
-    end(folder)
-    return done
-
-
 def unfinished(folder: Folder) -> DeletionJob | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
@@ -679,10 +670,21 @@ def from_json(kept: dict[str, Any]) -> DeletionPlan:
     return DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"])
 
 
-def carry_out(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionReport:
-    """Carry a job out in the files, from the start or from where it was cut off, and commit that."""
+class Deleted(NamedTuple):
+    """A job as it was carried out in the files: what is to be said of it, and its commit."""
+
+    report: DeletionReport
+    subject: str
+    paths: list[str]
+
+
+def carry_out(folder: Folder, job: DeletionJob) -> Deleted:
+    """Carry a job out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
+    has saved since stays, and is named. To be called while no other job is at work; see `jobs.running.delete`."""
+    if job.all:
+        return _remove_user(folder, job)
     found = job.plan
-    with archive.job_lock(folder), folder.locked():
+    with folder.locked():
         beside = clear_records(folder, found)
         redacted, stayed = _redact(folder, found)
         touched = _rename(folder, found)
@@ -691,10 +693,6 @@ def carry_out(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionRepo
         for name in CACHES:
             with contextlib.suppress(NotFound, FileNotFoundError):
                 safe.remove(folder.bookkeeping(name))
-    counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
-    subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
-    paths = [*found.whole, *found.lines, *touched]
-    note = History(folder).record(subject, paths, {"Job": "forget"}, at).note
     left = []
     for one in search(folder, found.matcher):
         if one.path.rpartition("/")[2].startswith(safe.TEMPORARY):  # left by a write that was cut off
@@ -702,16 +700,24 @@ def carry_out(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionRepo
                 safe.delete(folder.place / one.path)
         else:
             left.append(one)
-    return DeletionReport(
-        deleted, redacted, beside, stayed + changed, left, note, bool(found.matcher) or not (found.whole or found.lines)
-    )
+    counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
+    subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
+    sought = bool(found.matcher) or not (found.whole or found.lines)
+    report = DeletionReport(deleted, redacted, beside, stayed + changed, left, "", sought)
+    return Deleted(report, subject, [*found.whole, *found.lines, *touched])
 
 
-def end(folder: Folder) -> None:
-    """Forget the job, which has come to its end."""
+def end(folder: Folder, job: DeletionJob) -> None:
+    """Forget the job, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
     with contextlib.suppress(NotFound):
         safe.delete(folder.bookkeeping(MARK))
         safe.sync_folder(folder.bookkeeping())
+    if job.all:
+        with contextlib.suppress(FilememError, OSError):
+            safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
+        if not safe.names_in(folder.place):
+            safe.remove(folder.place)
+        safe.sync_folder(folder.above)
 
 
 def _redact(folder: Folder, found: DeletionPlan) -> tuple[list[str], list[str]]:
@@ -842,12 +848,9 @@ def _nameless(text: str, found: DeletionPlan) -> str:
 # -- a whole user --------------------------------------------------------------------------------------------------
 
 
-def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionReport:
+def _remove_user(folder: Folder, job: DeletionJob) -> Deleted:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
-    history, owned = History(folder), os.path.lexists(os.path.join(folder.root, ".git"))
-    with contextlib.suppress(FilememError):
-        history.require()  # which finds where it lies while that can be told
-    with archive.job_lock(folder), folder.locked():
+    with folder.locked():
         for name in safe.names_in(folder.place):
             if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
                 safe.remove(folder.place / name)
@@ -855,22 +858,9 @@ def remove_user(folder: Folder, job: DeletionJob, at: dt.datetime) -> DeletionRe
             if name != MARK:
                 safe.remove(folder.bookkeeping(name))
         safe.sync_folder(folder.root)
-    note = ""
-    if not (owned and job.purge):
-        paths = [*job.plan.whole, journal.RECALLS]
-        note = history.record("Forget the memories of one user", paths, {"Job": "forget"}, at).note
     gone = f"{one_line(folder.name)}, {counted(len(job.plan.whole), 'memory', 'memories')}"
-    return DeletionReport([gone], [], [], [], [], note, sought=True)
-
-
-def end_user(folder: Folder) -> None:
-    """Delete the journal of a user's deletion, and with it the folder, unless a repository stays there."""
-    end(folder)
-    with contextlib.suppress(FilememError, OSError):
-        safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
-    if not safe.names_in(folder.place):
-        safe.remove(folder.place)
-    safe.sync_folder(folder.above)
+    report = DeletionReport([gone], [], [], [], [], "", sought=True)
+    return Deleted(report, "Forget the memories of one user", [*job.plan.whole])
 
 
 # -- in sentences --------------------------------------------------------------------------------------------------

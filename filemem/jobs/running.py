@@ -2,10 +2,14 @@
 
 import contextlib
 import datetime as dt
+import os
 from collections.abc import Iterable, Iterator
 
-from filemem.files import archive
+from filemem.errors import FilememError
+from filemem.files import archive, journal
 from filemem.files.folder import Folder
+from filemem.forgetting import deletion
+from filemem.forgetting.deletion import DeletionJob, DeletionPlan, DeletionReport
 from filemem.history import History
 
 
@@ -32,3 +36,23 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
     """
     with archive.job_lock(user) if alone else contextlib.nullcontext():
         yield UserJob(user, name, at)
+
+
+def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
+    """Delete what a plan names, and commit that; it is written down before it begins."""
+    wanted = deletion.start(user, DeletionJob(found))
+    done = delete(user, wanted, at)
+    deletion.end(user, wanted)
+    return done
+
+
+def delete(user: Folder, wanted: DeletionJob, at: dt.datetime) -> DeletionReport:
+    """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
+    with job(user, "forget", at) as run:
+        with contextlib.suppress(FilememError):
+            run.history.require()  # which finds where the memories lie while that can be told
+        owned = os.path.lexists(os.path.join(user.root, ".git"))
+        done = deletion.carry_out(user, wanted)
+        gone = owned and wanted.all and wanted.purge
+        note = "" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS])
+    return done.report._replace(note=note)

@@ -16,6 +16,7 @@ from filemem.files.folder import Folder
 from filemem.forgetting import deletion
 from filemem.history import History
 from filemem.jobs import telling
+from filemem.jobs.running import forget
 from filemem.mcp.greeting import called
 from filemem.remembering import remembering
 from filemem.search import filters
@@ -120,7 +121,7 @@ class Writing:
                 raise FilememError("that token is none that waits; call forget with path or about to get one.")
             found = self._plan(path, about)
             if list(deletion.planned(found)) == shown:
-                done = deletion.apply(self._folder, found, at)
+                done = forget(self._folder, found, at)
                 past = ["git's history keeps it; filemem forget --purge-history rewrites that."]
                 return "\n".join(
                     [*deletion.report(done, self._folder.name), *(past if History(self._folder).home else [])]

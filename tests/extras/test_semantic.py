@@ -27,6 +27,7 @@ from filemem.files.folder import Folder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.jobs.maintenance import maintain
+from filemem.jobs.running import forget
 from filemem.search import Found, search_files
 
 TODAY = dt.date(2026, 11, 20)
@@ -257,7 +258,7 @@ def test_what_is_forgotten_leaves_no_vector(store: Path) -> None:
     folder = user(store)
     found(folder)
     assert list((store / "nadia/.filemem/vectors").iterdir())
-    deletion.apply(folder, deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"), dt.datetime(2026, 11, 20))
+    forget(folder, deletion.plan(folder, "sessions/2026/2026-03-02-talk.md:2"), dt.datetime(2026, 11, 20))
     assert not (store / "nadia/.filemem/vectors").exists()
     assert found(folder)[0] == "We took the Škoda home on Saturday."
 
