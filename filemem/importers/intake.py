@@ -231,7 +231,7 @@ class _Person:
             if known is None:
                 return f"{said.id}-{number}"
             alike = all(one == other for one, other in zip(known.parts, ids, strict=False))
-            if alike and (day in known.path or not known.path or len(known.parts) > OPENING):
+            if alike and (day in known.path or not known.path or min(len(known.parts), len(ids)) > OPENING):
                 return f"{said.id}-{number}"
         raise AssertionError("there is always a next number")
 

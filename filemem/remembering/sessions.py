@@ -64,8 +64,8 @@ class Session(NamedTuple):
 
     @property
     def imported(self) -> bool:
-        """Does it come from another program, or from notes?"""
-        return "origin" in self.memory.front
+        """Does it come from another program's export, or from notes? What a program adds itself is the person's talk with it."""
+        return not str(self.memory.front.get("origin", "added:")).startswith("added:")
 
     @property
     def waiting(self) -> list[int]:
