@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from programs import COLD, clean, filemem
 
 from filemem import ConfigError, FilememError, Store
-from filemem.cli import cli
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
@@ -261,16 +259,6 @@ def test_in_a_store_of_several_an_entry_says_whose_it_is(tmp_path: Path) -> None
     assert maintenance.maintain(user, Store(tmp_path).user("x")._at(None), None, dry=True)[0].facts["imported"] == []
 
 
-@pytest.mark.parametrize(
-    "wrong", ["~/x", "[x]", "[{a: 1}]", "[{user: x}]", "[{a: x, b: y}]", "{claude-code: x}", "[{a: ''}]"]
-)
-def test_a_list_that_is_none_is_named_by_its_line(tmp_path: Path, wrong: str) -> None:
-    with pytest.raises(ConfigError, match=r"filemem\.yaml:2: imports is a list"):
-        maintenance.maintain(
-            settings(tmp_path, f"# mine\nimports: {wrong}\n"), Store(tmp_path).user("x")._at(None), None
-        )
-
-
 def test_a_store_that_nobody_trusts_has_nothing_read(tmp_path: Path) -> None:
     """A stranger's settings could name the person's own conversations; these stay where they are."""
     claude_code(tmp_path / "projects")
@@ -309,18 +297,3 @@ def test_the_hook_that_is_printed_takes_a_session_in_when_it_ends(tmp_path: Path
 def test_a_hook_that_names_no_session_is_told_so(tmp_path: Path, said: str) -> None:
     done = filemem("import", "claude-code", "-", "--store", str(tmp_path), "--user", "mara", given=said)
     assert done.returncode == 2 and done.stderr.startswith("filemem: ") and done.stderr.count("\n") <= 2
-
-
-def test_an_import_says_what_to_do_next(tmp_path: Path) -> None:
-    def run(format: str, folder: str, *words: str) -> Result:
-        call = ["import", format, str(tmp_path / folder), "--user", "mara", "--store", str(tmp_path / "store")]
-        return CliRunner().invoke(cli, [*call, *words], standalone_mode=False)
-
-    (tmp_path / "store").mkdir()
-    claude_code(tmp_path / "projects")
-    assert "Next:" not in run("claude-code", "projects", "--dry-run").stderr
-    assert "Next: filemem consolidate" in run("claude-code", "projects").stderr
-    assert "Next:" not in run("claude-code", "projects").stderr
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault/tea.md").write_text("Oolong.\n")
-    assert "Next: filemem search" in run("markdown", "vault").stderr

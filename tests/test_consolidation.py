@@ -103,6 +103,42 @@ def test_an_endpoint_that_fails_leaves_what_it_had_read_and_the_rest_waits(
     assert "no more" in done[-1].error and 0 < sessions.waiting(user)[0] < 6
 
 
+def test_an_answer_that_is_cut_off_is_asked_for_again_in_halves(user: Folder) -> None:
+    """By conversations, then by turns; each turn is read once, and what one turn's answer had said whole is kept."""
+
+    class Short(Reader):
+        def ask(self, messages: Any, tools: Any, on_text: Any) -> Any:
+            return super().ask(messages, tools, on_text)._replace(finish="length")
+
+    talk(user, MAY, "I live in Ghent.", "I keep bees.", speakers=["nora"])
+    talk(user, JUNE, "I like tea.")
+    reader = Short(echo=True)
+    assert [one.claim.text for one in remembered(user, JULY, reader)] == [
+        "I live in Ghent.",
+        "I keep bees.",
+        "I like tea.",
+    ]
+    assert len(reader.told) == 5 and sessions.waiting(user) == (0, 0)
+
+
+def test_a_session_of_work_alone_that_a_program_adds_is_read_as_a_lesson_and_an_episode(tmp_path: Path) -> None:
+    """Each call with its answer, shortened, is a turn; a mere opening of another day is a session of its own."""
+    user = Store(tmp_path).user("nora")
+    hello = [{"role": "user", "content": "Hello!"}, {"role": "assistant", "content": "Hi."}]
+    user.add_conversation([*hello, {"role": "user", "content": "I sold the boat."}], at=MAY)
+    assert user.add_conversation(hello, at=JUNE) != user.add_conversation(hello, at=JULY)
+    call = {"id": "1", "type": "function", "function": {"name": "shell", "arguments": "make test"}}
+    answer = {"role": "tool", "tool_call_id": "1", "content": "error: FOO_DIR is missing\n" + "x" * 5_000}
+    path = user.add_conversation([{"role": "assistant", "content": None, "tool_calls": [call]}, answer], at=JULY)
+    [turn] = user.open_file(path).passages
+    assert turn.text.startswith("shell make test: error: FOO_DIR is missing") and len(turn.text) < 400
+    lesson = {"text": "make test needs FOO_DIR.", "lines": ["4:7"], "quote": "FOO_DIR is missing", "kind": "lesson"}
+    reader = Reader(lambda told: lesson, conversations=[{"number": 4, "title": "tests that fail"}])
+    [one] = user.consolidate(reader, at=JULY)
+    assert one.action == "ADD" and one.path.startswith("lessons/")
+    assert user.open_file(path).front["episode"]["title"] == "tests that fail"
+
+
 # -- form --------------------------------------------------------------------------------------------------------------
 
 

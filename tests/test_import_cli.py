@@ -15,15 +15,6 @@ TALKS = [
     {"messages": [{"role": "user", "content": "What is oolong?"}, {"role": "assistant", "content": "A tea."}]},
     {"messages": [{"role": "user", "content": "你好，外婆喝什么茶？"}]},
 ]
-LOCOMO = {
-    "sample_id": "conv-1",
-    "conversation": {
-        "speaker_a": "Ann",
-        "speaker_b": "Ben",
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
-        "session_1": [{"speaker": "Ann", "dia_id": "D1:1", "text": "Hey Ben!"}],
-    },
-}
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith("FILEMEM_"))
 TODAY = ("--today", "2026-11-20")
 
@@ -70,14 +61,6 @@ def test_a_second_run_adds_nothing_and_says_so(here: Path) -> None:
     assert files(here) == before
 
 
-def test_an_updated_export_adds_only_what_is_new(here: Path) -> None:
-    run("openai-jsonl", "talks.jsonl")
-    TALK = {"messages": [{"role": "user", "content": "Something else."}]}
-    with open("talks.jsonl", "a", encoding="utf-8") as file:
-        file.write("\n" + json.dumps(TALK))
-    assert run("openai-jsonl", "talks.jsonl").stdout.endswith("1 added, 0 updated, 2 unchanged, 1 turn taken in.\n")
-
-
 def test_a_dry_run_reports_the_same_and_writes_nothing(here: Path) -> None:
     before = files(here)
     dry = run("openai-jsonl", "talks.jsonl", "--dry-run").stdout
@@ -103,13 +86,6 @@ def test_a_long_report_is_shortened_and_says_so(here: Path) -> None:
     assert lines[10] == "added 5 more; --json lists them all"
     assert lines[21] == "note: 2 more; --json lists them all"
     assert lines[22] == "15 added, 0 updated, 0 unchanged, 15 turns taken in."
-
-
-def test_locomo_makes_a_user_of_each_conversation(here: Path) -> None:
-    Path("locomo.json").write_text(json.dumps([LOCOMO]))
-    assert run("locomo", "locomo.json").stdout == (
-        "added conv-1/sessions/2023/2023-05-08-1356-session-1.md, 1 turn\n1 added, 0 updated, 0 unchanged, 1 turn taken in.\n"
-    )
 
 
 def test_a_file_of_another_format_ends_with_1_and_says_why(here: Path) -> None:

@@ -111,26 +111,6 @@ def test_locomo_makes_five_users_with_every_turn_once_and_a_second_run_changes_n
     assert files(store) == before
 
 
-def test_a_dry_run_reports_the_same_and_writes_nothing(tmp_path: Path, store: Path) -> None:
-    export = talk(tmp_path / "c.json", "One", "Two")
-    planned = run(store, "claude", export, dry_run=True)
-    assert not store.exists()
-    assert run(store, "claude", export) == planned
-    before = files(store)
-    longer = talk(tmp_path / "c.json", "One", "Two", "Three")
-    planned = run(store, "claude", longer, dry_run=True)
-    assert files(store) == before
-    assert run(store, "claude", longer) == planned and len(planned.updated) == 1
-
-
-def test_two_conversations_of_one_minute_and_title_stay_two(tmp_path: Path, store: Path, session: Path) -> None:
-    for id, text in (("c1", "First"), ("c2", "Second")):
-        run(store, "claude", talk(tmp_path / "c.json", text, id=id))
-    run(store, "claude", talk(tmp_path / "c.json", "Second", "More", id="c2"))
-    assert [text for _, _, text in said(session)] == ["First"]
-    assert [text for _, _, text in said(session.with_name(f"{session.stem}-2.md"))] == ["Second", "More"]
-
-
 def test_two_processes_importing_one_export_at_once_take_each_conversation_once(tmp_path: Path, store: Path) -> None:
     records = [json.loads(talk(tmp_path / "c.json", "One", "Two", id=f"c{n}").read_text())[0] for n in range(40)]
     (tmp_path / "c.json").write_text(json.dumps(records))
@@ -175,18 +155,6 @@ def test_a_session_that_was_moved_is_found_and_goes_on_there(
     run(store, "claude", talk(tmp_path / "c.json", "One", "Two", "Three"))
     assert list(memories(store)) == [f"mara/{place}"]
     assert [text for _, _, text in said(target)] == ["One", "Two", "Three"]
-
-
-def test_sessions_whose_names_were_swapped_go_on_each_by_its_own_origin(
-    tmp_path: Path, store: Path, session: Path
-) -> None:
-    run(store, "claude", talk(tmp_path / "c.json", "One"))
-    run(store, "claude", talk(tmp_path / "d.json", "Other", id="c2", title="Other"))
-    other, aside = session.with_name("2026-03-01-1400-other.md"), session.with_name("aside.md")
-    session.rename(aside), other.rename(session), aside.rename(other)
-    run(store, "claude", talk(tmp_path / "c.json", "One", "Two"))
-    assert [text for _, _, text in said(other)] == ["One", "Two"]
-    assert [text for _, _, text in said(session)] == ["Other"]
 
 
 def test_a_deleted_session_stays_deleted(tmp_path: Path, store: Path, session: Path) -> None:
@@ -361,17 +329,6 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(store: Path, vault
     assert files(store) == before
 
 
-def test_two_vaults_with_a_note_of_one_name_stay_apart(store: Path, vault: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "tea.md").write_bytes(b"something else\n")
-    run(store, "markdown", vault)
-    report = run(store, "markdown", other)
-    assert (store / "mara/notes/tea.md").read_bytes() == b"one\ntwo\n"
-    assert (store / "mara/notes/tea-2.md").read_bytes() == b"something else\n"
-    assert "notes/tea-2.md" in report.skipped[0].why
-
-
 def test_names_that_no_store_holds_are_made_safe_and_named(store: Path, vault: Path) -> None:
     (vault / "a\\b\n.md").write_text("odd")
     (vault / os.fsdecode(b"caf\xe9.md")).write_text("latin")
@@ -421,12 +378,6 @@ def test_a_user_name_that_leads_elsewhere_is_skipped_with_the_reason(tmp_path: P
     report = run(store, "locomo", tmp_path / "l.json")
     assert Store(store).users() == ["good"]
     assert len(report.skipped) == 2 and all("cannot be a user's name" in item.why for item in report.skipped)
-
-
-def test_an_export_that_names_nobody_needs_a_user(tmp_path: Path, store: Path) -> None:
-    with pytest.raises(FilememError, match="--user"):
-        import_file(StoreFolder(store), "claude", str(talk(tmp_path / "c.json", "One")))
-    assert not store.exists()
 
 
 @pytest.mark.parametrize("format", FORMATS)

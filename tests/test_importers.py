@@ -1,11 +1,10 @@
-"""Each parser turns an export, whole or damaged, into conversations, notes, and a reason for everything left out."""
+"""Each parser turns an export, whole or damaged, into conversations and notes, and says what it left out and why."""
 
 import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -13,34 +12,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
-from filemem.importers import chatgpt, claude, locomo, markdown
-from filemem.importers import openai_messages as openai
-from filemem.importers.exports import ImportedConversation, ImportedNote, Item, Skipped, moment
+from filemem.files.memory import Memory
+from filemem.files.store import StoreFolder
+from filemem.importers import import_file
+from filemem.importers.exports import moment
 
-LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 ZONE = timezone(timedelta(hours=2))
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PARSERS = [locomo.parse, chatgpt.parse, claude.parse, openai.lines_of_messages]
-Parse = Callable[[str, tzinfo | None, Callable[[int, int], None]], Iterator[Item]]
+JSON_FORMATS = ("locomo", "chatgpt", "claude", "openai-jsonl")
 
 
-def parsed(parse: Parse, path: Path) -> tuple[list[ImportedConversation], list[Skipped]]:
-    """What a parser yields for a file, sorted by shape."""
-    found = list(parse(str(path), ZONE, lambda done, of: None))
-    conversations = [item for item in found if isinstance(item, ImportedConversation)]
-    return conversations, [item for item in found if isinstance(item, Skipped)]
+class Taken:
+    """What an import made: the sessions by their ids, and what was told of the rest."""
+
+    def __init__(self, format: str, path: Path) -> None:
+        self.store = path.parent / f"{path.name}.store"
+        report = import_file(StoreFolder(self.store), format, str(path), user="mara", zone=ZONE)
+        self.left = [f"{one.what}: {one.why}" for one in report.skipped]
+        self.sessions: dict[str, Memory] = {}
+        for one in report.added:
+            memory = Store(self.store).user(one.user).open_file(one.path)
+            self.sessions[str(memory.front.get("origin", one.path)).partition(":")[2]] = memory
+
+    @property
+    def said(self) -> list[list[tuple[str, str]]]:
+        """Speaker and text of each turn of each session."""
+        return [[(turn.speaker, turn.text) for turn in memory.passages] for memory in self.sessions.values()]
 
 
 def written(path: Path, value: Any) -> Path:
     """A file with `value` as JSON."""
     path.write_text(json.dumps(value), encoding="utf-8")
     return path
-
-
-def said(conversation: ImportedConversation) -> list[tuple[str, str]]:
-    """Speaker and text of each turn."""
-    return [(turn.speaker, turn.text) for turn in conversation.turns]
 
 
 # -- LoCoMo ----------------------------------------------------------------------------------------------------------
@@ -51,7 +56,7 @@ def sample(**talk: Any) -> dict[str, Any]:
     return {"sample_id": "conv-1", "conversation": {"speaker_a": "Ana", "speaker_b": "Bo", **talk}}
 
 
-def test_locomo_sessions_come_in_order_of_their_numbers_with_speakers_and_captions(tmp_path: Path) -> None:
+def test_locomo_sessions_are_dated_have_speakers_and_captions_and_those_without_are_named(tmp_path: Path) -> None:
     talk = {
         "session_10_date_time": "12:05 am on 1 January, 2024",
         "session_10": [{"speaker": "Bo", "dia_id": "D10:1", "text": "Happy new year!"}],
@@ -60,42 +65,18 @@ def test_locomo_sessions_come_in_order_of_their_numbers_with_speakers_and_captio
             {"speaker": "Ana", "dia_id": "D2:1", "text": " Look: ", "blip_caption": "a photo\nof a dog"},
             {"speaker": "Bo", "dia_id": "D2:2", "text": "Sweet.\nWhose is it?"},
         ],
+        "session_3_date_time": "99:99 pm on 31 February, 2023",
+        "session_3": [{"speaker": "Ana", "dia_id": "D3:1", "text": "Hi"}],
+        "session_4": [],
     }
-    (second, tenth), skipped = parsed(locomo.parse, written(tmp_path / "l.json", [sample(**talk)]))
-    assert (second.user, second.id, second.started) == ("conv-1", "conv-1/session_2", datetime(2023, 5, 8, 13, 56))
-    assert said(second) == [("Ana", "Look: [image: a photo of a dog]"), ("Bo", "Sweet.\nWhose is it?")]
-    assert [turn.id for turn in second.turns] == ["D2:1", "D2:2"]
-    assert {turn.time for turn in second.turns} == {second.started}
-    assert tenth.started == datetime(2024, 1, 1, 0, 5)
-    assert not skipped
-
-
-def test_locomo_sessions_without_turns_or_date_are_named_with_a_reason(tmp_path: Path) -> None:
-    turn = {"speaker": "Ana", "dia_id": "D1:1", "text": "Hi"}
-    talk = {
-        "session_1": [turn],
-        "session_1_date_time": "99:99 pm on 31 February, 2023",
-        "session_2": [],
-        "session_3_date_time": "1:56 pm on 8 May, 2023",
-    }
-    conversations, skipped = parsed(locomo.parse, written(tmp_path / "l.json", [sample(**talk), {"qa": []}]))
-    assert not conversations
-    assert [item.what for item in skipped] == ["conv-1 session_1", "conv-1", "l.json, element 2"]
-    assert skipped[1].why == "sessions without turns: 2, 3"
-
-
-def test_the_five_locomo_users_have_128_sessions_with_every_turn_once_in_order() -> None:
-    if not LOCOMO_DEV.exists():
-        pytest.skip("the evaluation data are not beside the repository")
-    conversations, _ = parsed(locomo.parse, LOCOMO_DEV)
-    assert len(conversations) == 128
-    assert sorted({str(one.user) for one in conversations}) == ["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"]
-    for entry in json.loads(LOCOMO_DEV.read_text(encoding="utf-8")):
-        talk, mine = entry["conversation"], [one for one in conversations if one.user == entry["sample_id"]]
-        sessions = [talk[f"session_{number}"] for number in range(1, 100) if talk.get(f"session_{number}")]
-        assert [[turn.id for turn in one.turns] for one in mine] == [[raw["dia_id"] for raw in s] for s in sessions]
-        assert all(raw["speaker"] == turn.speaker for one, s in zip(mine, sessions, strict=True)
-                   for turn, raw in zip(one.turns, s, strict=True))  # fmt: skip
+    taken = Taken("locomo", written(tmp_path / "l.json", [sample(**talk), {"qa": []}]))
+    assert taken.said == [
+        [("Ana", "Look: [image: a photo of a dog]"), ("Bo", "Sweet.\nWhose is it?")],
+        [("Bo", "Happy new year!")],
+    ]
+    assert [memory.path[14:30] for memory in taken.sessions.values()] == ["2023-05-08-1356-", "2024-01-01-0005-"]
+    assert [one.partition(":")[0] for one in taken.left] == ["conv-1 session_3", "conv-1", "l.json, element 2"]
+    assert taken.left[1] == "conv-1: sessions without turns: 4"
 
 
 # -- ChatGPT ---------------------------------------------------------------------------------------------------------
@@ -126,25 +107,18 @@ TREE = {
 
 
 def test_chatgpt_follows_the_branch_that_the_person_last_saw(tmp_path: Path) -> None:
-    (one,), skipped = parsed(chatgpt.parse, written(tmp_path / "conversations.json", [chat(TREE, "a2")]))
-    assert said(one) == [("", "Where to?"), ("ChatGPT", "Kyoto."), ("ChatGPT", "In November.")]
-    assert (one.user, one.id, one.title) == (None, "c1", "Trip")
-    assert one.started == NOON and one.started.utcoffset() == timedelta(hours=2)
-    assert [turn.time and f"{turn.time:%H:%M}" for turn in one.turns] == ["14:00", "14:01", "14:02"]
-    assert not skipped and one.left.startswith("1 turns on other branches")
+    taken = Taken("chatgpt", written(tmp_path / "conversations.json", [chat(TREE, "a2")]))
+    assert taken.said == [[("mara", "Where to?"), ("ChatGPT", "Kyoto."), ("ChatGPT", "In November.")]]
+    assert [turn.time for turn in taken.sessions["c1"].passages] == ["14:00", "14:01", "14:02"]
+    assert taken.sessions["c1"].front["title"] == "Trip"
+    assert taken.left == ["Trip: 1 turns on other branches: answers regenerated or questions rewritten"]
 
 
 @pytest.mark.parametrize("current", [None, "gone", 7])
 def test_chatgpt_without_a_current_node_ends_in_the_newest_leaf(tmp_path: Path, current: Any) -> None:
     nodes = {**TREE, "q1": {**TREE["q1"], "children": ["a-old", "a-new"]}, "a2": node("a-new", "assistant", ["?"])}
-    (one,), _ = parsed(chatgpt.parse, written(tmp_path / "conversations.json", [chat(nodes, current)]))
-    assert said(one) == [("", "Where to?"), ("ChatGPT", "Oslo.")]
-
-
-def test_chatgpt_climbs_out_of_a_cycle(tmp_path: Path) -> None:
-    nodes = {"a": node("b", "user", ["one"]), "b": node("a", "assistant", ["two"])}
-    (one,), _ = parsed(chatgpt.parse, written(tmp_path / "conversations.json", [chat(nodes, "b")]))
-    assert said(one) == [("", "one"), ("ChatGPT", "two")]
+    taken = Taken("chatgpt", written(tmp_path / "conversations.json", [chat(nodes, current)]))
+    assert taken.said == [[("mara", "Where to?"), ("ChatGPT", "Oslo.")]]
 
 
 def test_chatgpt_pictures_files_code_and_speech_leave_words_or_marks(tmp_path: Path) -> None:
@@ -164,11 +138,11 @@ def test_chatgpt_pictures_files_code_and_speech_leave_words_or_marks(tmp_path: P
         ),
         "6": {**node("5"), "message": {"author": {"role": "assistant"}, "content": {"content_type": "thoughts"}}},
     }
-    (one,), _ = parsed(chatgpt.parse, written(tmp_path / "conversations.json", [chat(nodes, "6")]))
-    assert said(one) == [
-        ("", "[image: dog.jpg]\nSee this\n[file: plan.pdf]"),
+    [said] = Taken("chatgpt", written(tmp_path / "conversations.json", [chat(nodes, "6")])).said
+    assert said == [
+        ("mara", "[image: dog.jpg]\nSee this\n[file: plan.pdf]"),
         ("ChatGPT", "[image: a red bridge]"),
-        ("", "Hello there"),
+        ("mara", "Hello there"),
         ("ChatGPT", "```python\nprint(1)\n```"),
         ("ChatGPT", "Yes (kyoto.example), no."),
     ]
@@ -179,24 +153,17 @@ def test_an_export_may_be_a_file_a_zip_or_a_folder(tmp_path: Path, names: list[s
     folder = tmp_path / "export"
     (folder / "inner").mkdir(parents=True)
     for number, name in enumerate(names):
-        written(folder / "inner" / name, [chat({"n": node(None, "user", [f"turn {number}"])}, "n")])
+        said = chat({"n": node(None, "user", [f"turn {number}"])}, "n", conversation_id=name)
+        written(folder / "inner" / name, [said])
     (folder / "conversations.json").mkdir()
     written(folder / "inner" / "shared_conversations.json", [{"id": "no conversation"}])
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         for file in (folder / "inner").iterdir():
             archive.write(file, f"some folder/{file.name}")
-    expected = [[("", f"turn {number}")] for number in range(len(names))]
+    expected = [[("mara", f"turn {number}")] for number in range(len(names))]
     for path in (folder, folder / "inner", tmp_path / "export.zip"):
-        conversations, skipped = parsed(chatgpt.parse, path)
-        assert [said(one) for one in conversations] == expected and not skipped
-
-
-def test_progress_rises_to_the_whole(tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    path = written(tmp_path / "c.json", [chat(TREE, "a2")] * 5)
-    assert len(list(chatgpt.parse(str(path), ZONE, lambda done, of: seen.append((done, of))))) == 5
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+        taken = Taken("chatgpt", path)
+        assert taken.said == expected and not taken.left
 
 
 # -- Claude ----------------------------------------------------------------------------------------------------------
@@ -225,26 +192,24 @@ def test_claude_takes_text_blocks_and_the_text_of_attachments(tmp_path: Path) ->
         letter("3", "human", "", **pasted),
         letter("4", "assistant", "", content=[{"type": "tool_result"}]),
     ]
-    (one,), skipped = parsed(claude.parse, written(tmp_path / "conversations.json", [exchange(*messages)]))
-    assert said(one) == [
-        ("", "Which tea?"),
+    taken = Taken("claude", written(tmp_path / "conversations.json", [exchange(*messages)]))
+    assert taken.said == [[
+        ("mara", "Which tea?"),
         ("Claude", "Oolong."),
-        ("", "[file: pasted text]\na long paste\n\n[image: x.png]"),
-    ]
-    assert (one.id, one.title, one.started) == ("u1", "Tea", NOON)
-    assert one.turns[0].time == NOON + timedelta(milliseconds=500)
-    assert not skipped
+        ("mara", "[file: pasted text]\na long paste\n\n[image: x.png]"),
+    ]]  # fmt: skip
+    assert taken.sessions["u1"].front["title"] == "Tea" and not taken.left
 
 
 def test_claude_follows_the_newest_branch_and_counts_the_others(tmp_path: Path) -> None:
     messages = [
-        letter("1", "human", "Which tea?", claude.ROOT),
+        letter("1", "human", "Which tea?", "00000000-0000-4000-8000-000000000000"),
         letter("2", "assistant", "Black.", "1"),
         letter("3", "assistant", "Green.", "1"),
     ]
-    (one,), skipped = parsed(claude.parse, written(tmp_path / "c.json", exchange(*messages)))
-    assert said(one) == [("", "Which tea?"), ("Claude", "Green.")]
-    assert one.left == "1 turns on other branches: answers regenerated or questions rewritten" and not skipped
+    taken = Taken("claude", written(tmp_path / "c.json", exchange(*messages)))
+    assert taken.said == [[("mara", "Which tea?"), ("Claude", "Green.")]]
+    assert taken.left == ["Tea: 1 turns on other branches: answers regenerated or questions rewritten"]
 
 
 def test_claude_keeps_every_message_where_the_tree_is_not_whole(tmp_path: Path) -> None:
@@ -253,16 +218,15 @@ def test_claude_keeps_every_message_where_the_tree_is_not_whole(tmp_path: Path) 
         letter("2", "assistant", "Two", "1"),
         letter("3", "human", "Three"),
     ]
-    (one,), skipped = parsed(claude.parse, written(tmp_path / "c.json", [exchange(*messages)]))
-    assert [turn.text for turn in one.turns] == ["One", "Two", "Three"]
-    assert not skipped
+    [said] = Taken("claude", written(tmp_path / "c.json", [exchange(*messages)])).said
+    assert [text for _, text in said] == ["One", "Two", "Three"]
 
 
 def test_the_two_conversations_json_are_told_apart(tmp_path: Path) -> None:
     path = written(tmp_path / "conversations.json", [exchange(letter("1", "human", "Hi"))])
-    assert "import it as claude" in parsed(chatgpt.parse, path)[1][0].why
+    assert "import it as claude" in Taken("chatgpt", path).left[0]
     path = written(tmp_path / "conversations.json", [chat(TREE, "a2")])
-    assert "import it as chatgpt" in parsed(claude.parse, path)[1][0].why
+    assert "import it as chatgpt" in Taken("claude", path).left[0]
 
 
 # -- JSON lines ------------------------------------------------------------------------------------------------------
@@ -282,33 +246,32 @@ def test_openai_jsonl_reads_a_conversation_a_line_and_names_the_broken_ones(tmp_
         json.dumps({"messages": [{"role": "user", "content": None}]}),
     ]  # fmt: skip
     (tmp_path / "log.jsonl").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
-    (one, empty), skipped = parsed(openai.lines_of_messages, tmp_path / "log.jsonl")
-    assert said(one) == [("mara", "See\n[image: without a name]\n[file: a.pdf]"), ("assistant", "Nice.")]
-    assert (one.id, one.title, one.started) == ("x", "T", NOON)
-    assert one.left.startswith("1 messages without words") and (empty.id, empty.turns) == ("line 6", [])
-    assert [item.what for item in skipped] == ["line 2", "line 4", "line 5"]
+    taken = Taken("openai-jsonl", tmp_path / "log.jsonl")
+    assert taken.said == [[("mara", "See\n[image: without a name]\n[file: a.pdf]"), ("assistant", "Nice.")]]
+    assert taken.sessions["x"].front["date"] == (NOON + timedelta(hours=2)).replace(tzinfo=None)
+    assert [one.partition(":")[0] for one in taken.left] == ["T", "line 2", "line 4", "line 5", "line 6"]
 
 
 def test_openai_jsonl_with_a_message_a_line_is_one_conversation_dated_by_the_file(tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_text('{"role": "user", "content": "Hi"}\n{"role": "assistant", "content": "Hello"}\n', encoding="utf-8")
     os.utime(path, (NOON.timestamp(), NOON.timestamp()))
-    (one,), _ = parsed(openai.lines_of_messages, path)
-    assert said(one) == [("", "Hi"), ("assistant", "Hello")]
-    assert (one.title, one.started, [turn.time for turn in one.turns]) == ("talk", None, [None, None])
+    taken = Taken("openai-jsonl", path)
+    assert taken.said == [[("mara", "Hi"), ("assistant", "Hello")]]
+    assert [one.path for one in taken.sessions.values()] == ["sessions/2026/2026-03-01-1400-talk.md"]
 
 
-def test_openai_jsonl_without_ids_names_conversations_alike_when_they_grow(tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
+def test_openai_jsonl_without_ids_knows_conversations_again_when_they_grow(tmp_path: Path) -> None:
+    path, store = tmp_path / "talk.jsonl", StoreFolder(tmp_path / "store")
 
-    def ids(*openings: list[str]) -> list[str]:
+    def imported(*openings: list[str]) -> tuple[int, int]:
         records = [{"messages": [{"role": "user", "content": text} for text in texts]} for texts in openings]
         path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-        return [one.id for one in parsed(openai.lines_of_messages, path)[0]]
+        report = import_file(store, "openai-jsonl", str(path), user="mara")
+        return len(report.added), len(report.updated)
 
-    before, after = ids(["Hi"], ["Hi"], ["Bye"]), ids(["Hi", "more"], ["Hi"], ["Bye"], ["Hi", "again"])
-    assert after[:3] == before
-    assert len(set(after)) == 4
+    assert imported(["Hi"], ["Hi"], ["Bye"]) == (3, 0)
+    assert imported(["Hi", "more"], ["Hi"], ["Bye"], ["Hi", "again"]) == (1, 1)
 
 
 # -- notes -----------------------------------------------------------------------------------------------------------
@@ -329,23 +292,15 @@ def test_markdown_takes_every_text_file_byte_for_byte_and_names_the_rest(tmp_pat
     (vault / "again.md").symlink_to(vault / "plain")
     (vault / "loop").symlink_to(vault)
     os.mkfifo(vault / "pipe.md")
-    found = list(markdown.parse(str(vault), ZONE, lambda done, of: None))
-    assert [item for item in found if isinstance(item, ImportedNote)] == [
-        ImportedNote("Daily/2026-11-20.md", b"\xef\xbb\xbfTea\r\nno end"),
-        ImportedNote("plain", b"caf\xe9"),
-    ]
-    why = {item.what: item.why for item in found if isinstance(item, Skipped)}
+    taken = Taken("markdown", vault)
+    notes = {str(path.relative_to(taken.store / "mara/notes")): path.read_bytes()
+             for path in (taken.store / "mara/notes").rglob("*") if path.is_file()}  # fmt: skip
+    assert notes == {"Daily/2026-11-20.md": b"\xef\xbb\xbfTea\r\nno end", "plain": b"caf\xe9"}
+    why = dict(one.split(": ", 1) for one in taken.left)
     assert sorted(why) == sorted(
         [".obsidian", "photo.PNG", "blob.md", "plan.md~", "out.md", "again.md", "loop", "pipe.md"]
     )
     assert "out of the folder" in why["out.md"] and "by itself" in why["again.md"] and "plain" in why["pipe.md"]
-
-
-def test_markdown_takes_a_single_file(tmp_path: Path) -> None:
-    (tmp_path / "tea.md").write_text("Oolong.")
-    assert list(markdown.parse(str(tmp_path / "tea.md"), ZONE, lambda done, of: None)) == [
-        ImportedNote("tea.md", b"Oolong.")
-    ]
 
 
 # -- damage and malice -----------------------------------------------------------------------------------------------
@@ -353,11 +308,11 @@ def test_markdown_takes_a_single_file(tmp_path: Path) -> None:
 
 def test_of_an_export_of_several_documents_the_one_that_was_cut_off_is_named(tmp_path: Path) -> None:
     whole = json.dumps([chat(TREE, "a2")])
-    (tmp_path / "conversations-000.json").write_text(whole[:-20])
-    (tmp_path / "conversations-001.json").write_text(whole)
-    conversations, skipped = parsed(chatgpt.parse, tmp_path)
-    assert [one.id for one in conversations] == ["c1"]
-    assert skipped[0].what == "conversations-000.json" and "broken JSON" in skipped[0].why
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export/conversations-000.json").write_text(whole[:-20])
+    (tmp_path / "export/conversations-001.json").write_text(whole)
+    taken = Taken("chatgpt", tmp_path / "export")
+    assert [*taken.sessions] == ["c1"] and taken.left[0].startswith("conversations-000.json: broken JSON")
 
 
 def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -375,14 +330,13 @@ def test_what_is_no_export_is_refused_in_one_sentence(tmp_path: Path) -> None:
         ("torn.zip", FilememError),
     ):
         with pytest.raises(error):
-            parsed(chatgpt.parse, tmp_path / name)
+            Taken("chatgpt", tmp_path / name)
 
 
 def test_a_deeply_nested_element_does_not_end_the_program(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 200_000)
-    for parse in PARSERS[:3]:
-        conversations, skipped = parsed(parse, tmp_path / "deep.json")
-        assert not conversations and len(skipped) == 1
+    for format in JSON_FORMATS[:3]:
+        assert len(Taken(format, tmp_path / "deep.json").left) == 1
 
 
 JSON = st.recursive(
@@ -406,9 +360,8 @@ JSON = st.recursive(
 @given(value=JSON)
 def test_no_json_whatever_its_shape_breaks_a_parser(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
     path = written(tmp_path_factory.mktemp("any") / "any.json", [value])
-    for parse in PARSERS:
-        for one in parsed(parse, path)[0]:
-            assert all(turn.text for turn in one.turns)
+    for format in JSON_FORMATS:
+        assert all(text for said in Taken(format, path).said for _, text in said)
 
 
 @given(value=st.integers() | st.floats() | st.text(max_size=30) | st.booleans() | st.none())
