@@ -17,7 +17,8 @@ from filemem.errors import FilememError, NotFound, Refused
 from filemem.files.memory import Memory
 from filemem.files.passages import turns
 from filemem.files.store import StoreFolder
-from filemem.importers import FORMATS, ImportReport, import_file
+from filemem.importers import ImportReport, import_file
+from filemem.importers.intake import FORMATS
 
 LOCOMO_DEV = Path(__file__).parents[2] / "shared" / "data" / "locomo-dev.json"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
