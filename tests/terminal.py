@@ -21,6 +21,7 @@ from programs import LEADING, Program
 
 PATIENCE = 10.0  # seconds until a text that does not come fails the test
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;;[^\x1b\x07]*(?:\x1b\\|\x07)|\x1b[=>]")
+_TAKEN_BACK = re.compile(r"(?m)^[^\r\n]*(?:\r +\r)")  # a sign of work, gone when the answer began
 
 
 class Terminal:
@@ -53,7 +54,7 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        return _ESCAPE.sub("", self.raw).replace("\r\n", "\n")
+        return _TAKEN_BACK.sub("", _ESCAPE.sub("", self.raw).replace("\r\n", "\n"))
 
     def type(self, text: str) -> None:
         """Send keys; \\r is Enter, \\x03 Ctrl-C, \\x04 Ctrl-D."""

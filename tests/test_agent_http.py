@@ -315,25 +315,85 @@ def test_passages_keep_to_their_budget_and_a_long_message_finds_some(
     assert tokens.count(found) < ALONE + 20
 
 
+CALL = '{"name": "search_files", "arguments": {"query": "oolong"}}'
+GIVEN = '{"query": "oolong"}'
+WRITTEN = [  # a call, or several, in a model's own spelling; the first eleven are those that a trial has seen
+    f"Let me look.\n~~~\n{CALL}\n~~~\n",
+    f"```json\n[{CALL}, {CALL}]\n```",
+    f"```\n{CALL}\n{CALL}\n```",
+    f"I call `{CALL}`",
+    f"<tool_call>{CALL}</tool_call>\n<tool_call>\n{CALL}\n</tool_call>",
+    f"<tool_call>\n{CALL}\n</tool_call>\nOne moment.",
+    f"{CALL} One moment.",
+    '```python\nsearch_files(query="oolong")\n```',
+    "```tool_code\nprint(default_api.search_files(query='oolong'))\n```",
+    f"<function=search_files>{GIVEN}</function>",
+    f"[TOOL_CALLS] [{CALL}]",
+    '{"tool_calls": [' + CALL + "]}",
+    '{"tool": "search_files", "query": "oolong"}',
+    '{"type": "function", "function": {"name": "search_files", "arguments": "{\\"query\\": \\"oolong\\"}"}}',
+    "{'name': 'search_files', 'arguments': {'query': 'oolong', 'limit': None,}}",
+    f"[TOOL_CALLS]search_files[ARGS]{GIVEN}",
+    "<function=search_files>\n<parameter=query>\noolong\n</parameter>\n</function>",
+    '<invoke name="search_files">\n<parameter name="query">oolong</parameter>\n</invoke>',
+    "<tool_call>search_files\n<arg_key>query</arg_key>\n<arg_value>oolong</arg_value>\n</tool_call>",
+    "<search_files><query>oolong</query></search_files>",
+    f"<｜tool▁call▁begin｜>function<｜tool▁sep｜>search_files\n```json\n{GIVEN}\n```<｜tool▁call▁end｜>",
+    f"<|channel|>commentary to=functions.search_files <|constrain|>json<|message|>{GIVEN}<|call|>",
+    '<|python_tag|>search_files.call(query="oolong")',
+    '[search_files(query="oolong"), grep(pattern="tuba")]',
+    f"search_files {GIVEN}",
+    f"functions.search_files:0{GIVEN}",
+]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_call_written_as_text_is_made_and_not_shown(
+    talk: Talk, server: ScriptedServer, written: str, size: int
+) -> None:
+    server.script(say(*(written[at : at + size] for at in range(0, len(written), size))), say("Oolong."), say("Yes."))
+    assert talk.say("Which tea?").endswith("Oolong.")
+    assert roles(server)[-1] == "tool" and any("Likes oolong tea" in text for text in results(server).values())
+    assert not re.search(r"oolong|search_files|tuba|[`~<>{}\[\]]", talk.kept.partition("assistant")[2] + talk.streamed)
+    talk.say("Sure?")
+    assert server.requests[-1].body["tools"] and notices(talk) == []
+
+
 @pytest.mark.parametrize(
-    "written",
+    ("settings", "written"),
     [
-        '{"name": "search_files", "arguments": {"query": "oolong"}}',
-        '<tool_call>\n{"name": "search_files", "arguments": {"query": "oolong"}}\n</tool_call>',
-        '```json\n{"function": "grep", "parameters": {"pattern": "oolong"}}\n```',
-        'Let me look.\n```json\n{"name": "grep", "arguments": {"pattern": "oolong"}}\n```\n',
+        ("", CALL[:-4]),
+        ("", "{'name': 'grep', 'arguments': {oolong}}"),
+        ("tools: false\n", CALL),
+        ("recall: before\n", CALL),
     ],
 )
-def test_a_call_written_as_text_is_no_answer(talk: Talk, server: ScriptedServer, written: str) -> None:
-    server.script(say(written), say("Oolong."))
-    assert talk.say("Which oolong do I like?").endswith("Oolong.")
-    assert PASSAGE[:-1] in system(server)
-    assert "tools" not in server.requests[-1].body
-    assert len(notices(talk)) == 1
-    assert not any(word in talk.kept + talk.streamed for word in ("search_files", "grep", "```"))
+def test_a_written_call_that_cannot_be_made_is_asked_again_once(
+    tmp_path: Path, server: ScriptedServer, settings: str, written: str
+) -> None:
+    talk = Talk(tmp_path, server.base_url, settings)
+    server.script(say(written), say("Oolong."), say(written), say(written))
+    assert talk.say("Which tea do I like?") == "Oolong." == talk.streamed.strip()
+    assert roles(server) == ["system", "user", "assistant", "user"] and "cannot be made" in system(server)
+    assert FACT in talk.say("Which oolong tea?"), "quotes, where it does so again"
+    assert len(server.requests) == 4 and "grep" not in talk.kept + talk.streamed
 
 
-@pytest.mark.parametrize("text", ["So:\n```python\nprint({'a': 1})\n```\nDone.", '{"a": 1} is JSON.', "```\nunclosed"])
+PLAIN = [
+    "The shop is open (until six), the bank is close by.",
+    "See [[Inês]] and `close`; [1] <b>open</b>, a < b, ~~no~~.",
+    '```python\nwith open("tea.txt") as file:\n    file.close()\n```\nDone.',
+    "```js\nel.attachShadow({mode: 'open'})\n```",
+    '{"status": "open"}',
+    "I would grep for it, or open the file {x}.",
+    "x = {",
+]
+
+
+@pytest.mark.parametrize(
+    "text", ["So:\n```python\nprint({'a': 1})\n```\nDone.", '{"a": 1} is JSON.', "```\nunclosed", *PLAIN]
+)
 def test_code_and_json_that_are_no_calls_are_shown(talk: Talk, server: ScriptedServer, text: str) -> None:
     server.script(say(*text))
     assert talk.say("Show me code.") == text and talk.streamed == text

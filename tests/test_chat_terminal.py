@@ -154,13 +154,55 @@ def test_citations_are_numbers_with_dated_sources_below(store: Path, server: Scr
         "Oolong ([1]), 奶奶爱惠明茶[2?]。Not [3?].",
         f"[1] Fri 1 May 2026  {FACT}:1",
         "[2] Mon 1 June 2026  facts/2026-06-01-奶奶.md:1  (the model was not shown this)",
-        "[3] facts/none.md:3  (the model was not shown this)",
+        "[3] facts/none.md:3  (there is no such line)",
     ]
     assert f"Oolong ({FACT}:1), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3 [?]`." in session(
         store
     )
     marked = run(store, server, "-m", "Which oolong tea?", "--user", "ben", "--new").stdout
     assert marked == f"Oolong ({FACT}:1 [?]), 奶奶爱惠明茶facts/2026-06-01-奶奶.md:1 [?]。Not `facts/none.md:3` [?].\n"
+
+
+def test_a_source_is_checked_by_its_line_and_dated_in_the_persons_language(store: Path, server: ScriptedServer) -> None:
+    server.script(say(f"乌龙茶（{FACT}:1，{FACT}:9，profile.md:2）。"))
+    with chat(store, server, columns=200) as term:
+        term.expect("\n> ")
+        term.type("我喜欢什么oolong茶？\r")
+        answer = term.expect("\n> ")
+    assert answer.split("\n")[1:-1] == [
+        "乌龙茶（[1]，[2?]，[3]）。",
+        f"[1] 2026年5月1日 周五  {FACT}:1",
+        f"[2] {FACT}:9  （没有这一行）",
+        "[3] profile.md:2",
+    ]
+
+
+def test_a_sign_of_work_stands_on_a_terminal_until_the_answer_begins(store: Path, server: ScriptedServer) -> None:
+    server.script(hang("Oolong tea "), say("Oolong."))
+    with chat(store, server) as term:
+        term.expect("\n> ")
+        term.type("Which tea?\r")
+        term.expect("Oolong")
+        assert "looking …" in term.raw and "looking …" not in term.screen
+    done = run(store, server, "-m", "Which tea?")
+    assert done.stdout + done.stderr == "Oolong.\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("Remember that I like tea.", "Kept as a fact: “I like tea.”, facts/"),
+        ("Don't keep this: I may resign.", "Off the record: nothing of this is kept.\n"),
+        ("记住：我爱喝茶。", "已记为一条事实：“我爱喝茶。”，facts/"),
+    ],
+)
+def test_what_was_kept_is_said_to_the_model_and_on_the_screen(
+    store: Path, server: ScriptedServer, message: str, line: str
+) -> None:
+    server.script(say("Fine."))
+    done = run(store, server, "-m", message)
+    assert done.stdout == "Fine.\n" and done.stderr.startswith(line)
+    assert line in server.requests[0].body["messages"][-1]["content"].partition("<program>")[2]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +317,8 @@ def test_what_was_typed_can_be_called_back_in_the_next_session(store: Path, serv
     with chat(store, server) as term:
         term.expect("\n> ")
         term.type("Remember the 茶\r")
-        term.expect("Yes.\n> ")
+        term.expect("Yes.")
+        term.expect("\n> ")
         term.type("\x04")
         assert term.end() == 0
     history = store / "memory_store/ann/.filemem/history"
@@ -283,7 +326,8 @@ def test_what_was_typed_can_be_called_back_in_the_next_session(store: Path, serv
     with chat(store, server) as term:
         term.expect("\n> ")
         term.type("\x1b[A!\r")
-        term.expect("Yes.\n> ")
+        term.expect("Yes.")
+        term.expect("\n> ")
     assert said(server) == "Remember the 茶!"
 
 
@@ -409,7 +453,8 @@ def test_no_colour_where_none_is_wanted(store: Path, server: ScriptedServer, env
     with chat(store, server, **env) as term:
         term.expect("\n> ")
         term.type("Tea?\r")
-        term.expect("Yes.\n> ")
+        term.expect("Yes.")
+        term.expect("\n> ")
         term.type("And?\r")
         term.expect("not accepted")
         term.expect("\n> ")
@@ -578,7 +623,8 @@ def test_a_signal_to_end_at_the_prompt_leaves_the_terminal_in_order(store: Path,
     with chat(store, server) as term:
         term.expect("\n> ")
         term.type("Remember the tea\r")
-        term.expect("Yes.\n> ")
+        term.expect("Yes.")
+        term.expect("\n> ")
         assert term.end_by(signal.SIGTERM) == 128 + signal.SIGTERM
         assert "Traceback" not in term.screen
     assert session(store) == "- **ann**: Remember the tea\n- **assistant**: Yes.\n"

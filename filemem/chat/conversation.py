@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from filemem.chat import quoting, recalling, requests
@@ -16,6 +16,7 @@ from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
 from filemem.forgetting import forget_in_chat
+from filemem.grep import reading
 from filemem.models import (
     Model,
     ModelError,
@@ -36,13 +37,18 @@ from filemem.text.redaction import kinds, redact
 from filemem.tools.toolbox import Toolbox
 
 LEAST_SHARE = 0.1  # below which a prompt is not shortened any further
+MOST_CALLS = 32  # written in one reply that are made
 LONGEST_ARGUMENTS = 20_000  # characters of a call that the model is shown again
 LONGEST_KEPT = 200  # characters of a fact that are said again
 UNSEEN = " [?]"  # behind a citation of what the model was not shown
+UNREAD = "<program>\nThe call in that answer cannot be made: {}. Answer in plain words.\n</program>"
 NO_MORE = "<program>\nNo more calls can be made. Answer now, with what has been found.\n</program>"
 _KIND = r"(?:archive/)?(?:facts|sessions|lessons|summaries|blocks)/"
 CITED = re.compile(  # words of a language without spaces may stand right before the path of a kind
     rf"(?:{_KIND}[\w./\-]+?|(?<![\w./\-])(?![\w./\-]*?{_KIND})\w[\w./\-]*)\.(?:md|ya?ml|txt):\d+"
+)
+_SHOWN_AS = re.compile(  # how what a model is shown begins its lines: a file's heading, a line's number, a further line of it
+    r'(?P<path>[^\s<"]\S*\.(?:md|ya?ml|txt))(?=  |$)|<memory path="(?P<whole>[^"]*)">| {0,3}(?P<line>\d+)(?:- |  )|(?P<more> {6})'
 )
 _SENTENCE = re.compile(r".{12,}?[.!?](?=\s)|.{6,}?[。！？]|[^\n]+", re.DOTALL)
 
@@ -97,13 +103,16 @@ class Conversation:
         self.log: Callable[[dict[str, Any]], None] | None = None  # gets every request with its reply
         self._paused: Transcript | None = None  # the transcript, while a message is answered that is not to be kept
         self._done: list[str] = []  # what the program did about the last message
+        self._taken_back = ""  # the turn that asked for it, while a message is answered that takes something back
         self._summary = ""
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
         self._recalled: dict[int, str] = {}  # what a search for the last message found, by the tokens that it may have
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
-        self._shown = ""  # all that the last request showed
+        self._shown: set[str] = (
+            set()
+        )  # the lines that the last request showed, as `path:line`; of a whole file its path
         self._wrote_call = False  # was a call written into the last reply's text?
         self._last = False  # is this the request after which no call can be made?
         self._share = 1.0  # of the window and of the tools' answers; smaller where the model's context holds no more
@@ -136,15 +145,20 @@ class Conversation:
             listen(event)
 
         self._recalled.clear()
-        self._done = self._do(self._turns())
+        self._taken_back = ""
+        self._done, quotes = self._do(self._turns()), self.model.name == OfflineModel.name
         try:
-            answer = self._quoted(hear) if self.model.name == OfflineModel.name else self._answer(hear)
-            self.keep(ASSISTANT, answer)
+            answer = self._quoted(hear) if quotes else self._answer(hear)
+            line = self.keep(ASSISTANT, answer)
+            if self._taken_back:  # which the answer may tell of
+                journal.hold_back(self.user, self._taken_back, [f"{self.transcript.path}:{line}"], self.now())
+            for told in [] if quotes else self._done:
+                listen(Notice(told))
             return answer
         except (ModelError, Stopped, KeyboardInterrupt, SystemExit) as error:
             self._keep_rest("".join(said).rstrip(), error)
-            for line in self._done:
-                listen(Notice(line))
+            for told in self._done:
+                listen(Notice(told))
             raise
         finally:
             self._stands = None
@@ -192,11 +206,12 @@ class Conversation:
             places = forget_in_chat.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
             if not places:
                 return [offline.NOTHING_SAID[chinese]]
+            self._taken_back = f"{self.transcript.path}:{turns[-1].line}"
             told = [f"- {place}" for place in places]
             said_here = [place for place in places if place.startswith(self.transcript.path)] or places[:1]
             how = [offline.DELETE[chinese].format(place) for place in said_here]
             return ["\n".join([offline.TAKEN_BACK[chinese], *told, *how])]
-        return []
+        return [offline.UNRECORDED[chinese]] if self._paused and self.model.name != OfflineModel.name else []
 
     def _remember(self, words: str, line: int, *, chinese: bool) -> str:
         """Keep one fact in the person's words, unless nothing of this is kept; a sentence on it."""
@@ -316,20 +331,21 @@ class Conversation:
         """Ask the model until it stops calling tools, at most `steps` times; the open files are re-read every time."""
         worked: list[prompt.Message] = []
         spoken: list[str] = []
+        asked_again = False
         self._stands = core_memory(self.user, self.now().date())
         for _ in range(config.of(self.user).steps):
             reply = self._fitting(worked, listen, with_tools=True)
             if reply.text.strip():
                 spoken.append(reply.text.strip())
-            if self._wrote_call and self.offered:
-                self._give_up_tools("writes its calls into its answer", listen)
-                continue
-            if not reply.calls:
+            if not reply.calls and (not self._wrote_call or asked_again):
                 break
             if reply.text:
                 listen(Text("\n\n"))
             worked.append(_assistant(reply))
             worked += [self._run(call, listen) for call in reply.calls]
+            if not reply.calls:
+                asked_again = True
+                worked.append({"role": "user", "content": UNREAD.format(self._why_unread)})
         else:
             last = self._last_word(worked, listen)
             if not last:  # what was said before the calls answers nothing
@@ -342,9 +358,16 @@ class Conversation:
             return self._quoted(listen)
         return self._marked(answer)
 
+    @property
+    def _why_unread(self) -> str:
+        return "it could not be read" if self.offered else "there are no tools"
+
     def _last_word(self, worked: list[prompt.Message], listen: Listener) -> str:
         """What the model says when its steps are used up; empty where it does not answer even then."""
-        worked.append({"role": "user", "content": NO_MORE})
+        said = (
+            worked.pop()["content"] + "\n\n" if worked[-1]["role"] == "user" else ""
+        )  # no two turns of one role in a row
+        worked.append({"role": "user", "content": f"{said}{NO_MORE}"})
         try:
             reply = self._fitting(worked, listen, with_tools=False)
         except ModelError as error:
@@ -363,7 +386,7 @@ class Conversation:
         self._last = not with_tools
         while True:
             messages = self.view().messages() + worked
-            self._shown = "\n".join(str(message.get("content") or "") for message in messages)
+            self._shown = shown_lines(str(message.get("content") or "") for message in messages)
             try:
                 return self._ask(messages, listen, self.offered)
             except ToolsRefused:
@@ -391,7 +414,9 @@ class Conversation:
         else:
             reply = self._request(messages, [] if self._last else tools, screen.feed)
         text, self._wrote_call = screen.end(), screen.found
-        return reply._replace(text=text, calls=() if self._last else reply.calls)
+        written = [call._replace(id=f"written_{len(messages)}_{n}") for n, call in enumerate(screen.calls[:MOST_CALLS])]
+        calls = reply.calls or tuple(written if tools else ())
+        return reply._replace(text=text, calls=() if self._last else calls)
 
     def _request(
         self, messages: list[prompt.Message], tools: list[dict[str, Any]], on_text: Callable[[str], None]
@@ -422,7 +447,7 @@ class Conversation:
 
     def _marked(self, answer: str) -> str:
         """The answer with a mark behind each citation of what the model was not shown; the others count as recalled."""
-        seen = {place: self.was_shown(place.rpartition(":")[0]) for place in cited(answer)}
+        seen = {place: self.was_shown(place) for place in cited(answer)}
         for path in dict.fromkeys(place.rpartition(":")[0] for place, shown in seen.items() if shown and self.kept):
             try:
                 journal.note_recall(self.user, self.user.locate(path), journal.CITED, self.now())
@@ -430,9 +455,37 @@ class Conversation:
                 continue
         return CITED.sub(lambda match: match[0] + ("" if seen[match[0]] else UNSEEN), answer)
 
-    def was_shown(self, path: str) -> bool:
-        """Did the model see this path before it answered?"""
-        return path in self._shown
+    def was_shown(self, place: str) -> bool:
+        """Did the model see this line, `path:line`, before it answered, and is it there?"""
+        path, _, line = place.rpartition(":")
+        return self.exists(place) and (place in self._shown or path in self._shown) and int(line) > 0
+
+    def exists(self, place: str) -> bool:
+        """Is there such a line, `path:line`?"""
+        path, _, line = place.rpartition(":")
+        try:
+            return int(line) <= reading.count(self.user, self.user.locate(path))
+        except FilememError:
+            return False
+
+
+def shown_lines(texts: Iterable[str]) -> set[str]:
+    """The lines that some texts for a model show, as `path:line`, and the paths of files that stand there whole."""
+    found = set[str]()
+    for text in texts:
+        found.update(match[0] for match in CITED.finditer(text) if not text.startswith(UNSEEN, match.end()))
+        path, number = "", 0
+        for line in text.split("\n"):
+            shown = _SHOWN_AS.match(line)
+            if not shown:
+                continue
+            if shown["line"] or shown["more"]:
+                number = int(shown["line"] or number + 1)
+                found.add(f"{path}:{number}")
+            else:
+                path, number = shown["path"] or "", 0
+                found.add(shown["whole"] or path)
+    return found - {"", *(one for one in found if one.startswith(":"))}
 
 
 def cited(answer: str) -> list[str]:
@@ -474,6 +527,8 @@ def call_line(event: ToolCalled) -> str:
 
 def _assistant(reply: Reply) -> prompt.Message:
     """A reply that called tools, as the API wants it back."""
+    if not reply.calls:
+        return {"role": "assistant", "content": reply.text or "…"}
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _sound(call.arguments)}}
         for call in reply.calls

@@ -8,7 +8,7 @@ from filemem import index
 from filemem.chat import recalling
 from filemem.errors import FilememError
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.memory import PROFILE, SOURCE_MARK, kind_of
+from filemem.files.memory import PROFILE, SOURCE_MARK, FileDate, kind_of
 from filemem.files.transcript import ASSISTANT
 from filemem.models.offline import FOUND, NEAREST, NOTHING, SAID, UNRECORDED, in_chinese
 from filemem.search import PARTIAL, STRONG, Found, Hit, search_files
@@ -86,18 +86,20 @@ def _quote(hit: Hit, *, chinese: bool) -> str:
     lines = (SOURCE_MARK.sub("", line).rstrip() for line in _ITEM.sub("", shown).split("\n"))
     first, *rest = [answers.line_text(line, hit.date, hit.path, hit.line) for line in lines]
     who = f"{hit.speaker or hit.title}: " if hit.speaker or hit.title else ""
-    where = ", ".join(filter(None, (_day(hit, chinese=chinese), f"{hit.path}:{hit.line}")))
+    when = (
+        FileDate(hit.date, False, "")
+        if hit.date and not (hit.when and hit.when.month and hit.date == hit.when.date)
+        else hit.when
+    )
+    where = ", ".join(filter(None, (day_of(when, chinese=chinese) if when else "", f"{hit.path}:{hit.line}")))
     note = f"  ({hit.note})" if hit.note else ""
     return "\n".join(["", f"- {who}{first}", *(f"  {line}" for line in rest), f"  {where}{note}"])
 
 
-def _day(hit: Hit, *, chinese: bool) -> str:
-    """A passage's day as a person writes it; empty where it has none."""
-    day = hit.date or (hit.when.date if hit.when else None)
-    if day is None:
-        return ""
-    month = hit.when is not None and hit.when.month and hit.date in (None, hit.when.date)
+def day_of(when: FileDate, *, chinese: bool) -> str:
+    """A file's day, or its month where that is all it has, as a person writes it."""
+    day = when.date
     if chinese:
         named = f"{day.year}年{day.month}月"
-        return named if month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
-    return f"{day:%B %Y}" if month else f"{day:%a} {day.day} {day:%B %Y}"
+        return named if when.month else f"{named}{day.day}日 周{_WEEKDAYS[day.weekday()]}"
+    return f"{day:%B %Y}" if when.month else f"{day:%a} {day.day} {day:%B %Y}"

@@ -16,11 +16,13 @@ import click
 from filemem import index
 from filemem.chat import requests
 from filemem.chat.conversation import CITED, UNSEEN, Conversation, Event, Notice, Text, Thought, ToolCalled, call_line
+from filemem.chat.quoting import day_of
 from filemem.cli.context import split_line
 from filemem.cli.keep import edited, remembered
 from filemem.cli.screen import (
     Wrapper,
     colours,
+    columns,
     confirmed,
     dim,
     for_script,
@@ -70,6 +72,9 @@ HELP = """\
 
 Ctrl-C stops an answer. Tab completes a command or a path."""
 EVENTS = {Text: "text", Thought: "thought", ToolCalled: "call", Notice: "notice"}  # as a script has them
+WORKING = ("looking …", "在查 …")
+UNSHOWN = ("(the model was not shown this)", "（模型没有看到这一行）")
+NOT_THERE = ("(there is no such line)", "（没有这一行）")
 LAST_TURNS = 4  # that a resumed session shows
 LAST_WORDS = 300  # characters shown of each
 LONGEST_CITED = 300  # characters
@@ -106,7 +111,7 @@ class Sources:
         return _QUOTED.sub(self._number, text)
 
     def _number(self, cited: re.Match[str]) -> str:
-        known = self._known(cited[1].rpartition(":")[0])
+        known = self._known(cited[1])
         if not self._numbered:
             return cited[0] + ("" if known else UNSEEN)
         mark = "" if known else "?"
@@ -133,6 +138,8 @@ class Chat:
         self._verbose = verbose
         self._behind = BackgroundReading(talk)
         self._calls: list[ToolCalled] = []  # not told of yet
+        self._chinese = False  # is the answer to a message in Chinese?
+        self._at_work = ""  # what a terminal says until the answer begins
         self._sources = Sources(talk.was_shown, numbered=sys.stdout.isatty())
         self._commands: dict[str, Callable[[str], None]] = {
             "/help": lambda _: self._say(HELP),
@@ -251,9 +258,14 @@ class Chat:
         tell({"event": "error", "text": sentence}, shown, how=lambda line: put(line, err=True))
 
     def _answer(self, message: str) -> None:
+        self._chinese = in_chinese(message)
         with progress("reading the memories") as show:
             index.of(self._talk.user).progress = show
-            answer = self._talk.say(message, self._hear)
+            self._sign(WORKING[self._chinese] if self._talk.model.name != OfflineModel.name else "")
+            try:
+                answer = self._talk.say(message, self._hear)
+            finally:
+                self._sign("")
         if requests.unrecorded(message) or requests.to_forget(message):
             _drop_typed(1 + requests.to_forget(message))
         self._line_end()
@@ -262,6 +274,13 @@ class Chat:
 
     # -- showing -------------------------------------------------------------------------------------------------
 
+    def _sign(self, text: str) -> None:
+        """Say on a terminal that the answer is being worked at, or with "" no more."""
+        if (text or self._at_work) and sys.stdout.isatty() and not for_script():
+            put(dim(text) if text else f"\r{' ' * columns(self._at_work)}\r", nl=False)
+            sys.stdout.flush()
+            self._at_work = text
+
     def _hear(self, event: Event) -> None:
         """Show one event as it comes."""
         if isinstance(event, Thought) and (for_script() or not sys.stdout.isatty()):
@@ -269,6 +288,8 @@ class Chat:
         if for_script():
             say_json({"event": EVENTS[type(event)], **event._asdict()})
             return
+        if not isinstance(event, ToolCalled) or self._verbose:
+            self._sign("")
         match event:
             case Text(text):
                 self._stream(text, thinking=False)
@@ -315,8 +336,7 @@ class Chat:
             (int(found[1].replace(",", "")) for call in calls if (found := _OF_FILES.search(call.brief))), default=0
         )
         opened = len({call.arguments for call in calls if call.name == "open"})
-        turns = self._talk.transcript.turns()
-        chinese = in_chinese(next((turn.text for turn in reversed(turns) if turn.speaker != transcript.ASSISTANT), ""))
+        chinese = self._chinese
         files = f"{searched:,} file{'s' * (searched != 1)}"
         said = [f"查了{searched:,}个文件" if chinese else f"searched {files}"] if searched else []
         said += [f"打开了{opened}个" if chinese else f"opened {opened}"] if opened else []
@@ -325,11 +345,10 @@ class Chat:
     def _list_sources(self) -> None:
         """The memories that the answer cites, by their numbers."""
         for number, place in self._sources.taken():
-            path = place.rpartition(":")[0]
-            when = when_of(path)
-            day = f"{when.date:%a} {when.date.day} {when.date:%B %Y}  " if when else ""
-            unseen = "" if self._talk.was_shown(path) else "  (the model was not shown this)"
-            _aside(f"[{number}] {day}{place}{unseen}")
+            there, when = self._talk.exists(place), when_of(place.rpartition(":")[0])
+            day = f"{day_of(when, chinese=self._chinese)}  " if when and there else ""
+            doubt = () if self._talk.was_shown(place) else UNSHOWN if there else NOT_THERE
+            _aside(f"[{number}] {day}{place}{'  ' if doubt else ''}{doubt[self._chinese] if doubt else ''}")
 
     def _line_end(self) -> None:
         if self._cites and (rest := self._sources.end()):

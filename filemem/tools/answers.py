@@ -258,6 +258,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
     again = {} if alone else _told_again(folder, found)
     folded = {place for others in again.values() for place in others}
     path, spent, matched, skipped, days, cut = "", 0, 0, False, None, None
+    kept_back = journal.pending_deletions(folder)
     for shown in found.lines:
         full = spent > GREP_TOKENS
         if (shown.path, shown.line) in folded:
@@ -279,7 +280,7 @@ def _lines_within(folder: Folder, found: GrepPage, *, whole: bool) -> tuple[list
         kept = kept if len(shown.text) - len(kept) > LEAST_CUT else shown.text
         cut = cut or (shown if kept != shown.text else None)
         text = days.shown(kept, shown.line) if days else line_text(kept, None, path, shown.line)
-        if others := again.get((shown.path, shown.line)):
+        if others := [one for one in again.get((shown.path, shown.line), ()) if not kept_back.hides(*one)]:
             text += f" [also {', '.join(f'{other}:{line}' for other, line in others)}]"
         out.append(f"{shown.line:>4}{'  ' if shown.matches else '- '}{text}")
         spent += sum(tokens.count(entry) for entry in out[before:]) if not whole else 0
