@@ -49,7 +49,7 @@ _UNREADABLE = re.compile(rf"""(?s)(?=.*["'](?:{_ANY})["'])(?=.*\b(?:arguments|pa
 _Call = tuple[str, Any]
 
 
-class _Unit(NamedTuple):
+class _Piece(NamedTuple):
     """A piece of a reply up to `end`; `calls` are None where it is no call, and empty where it is one that cannot be read."""
 
     end: int
@@ -133,7 +133,7 @@ class CallFilter:
             self._show(text)
 
 
-def _unit(text: str, *, begins_line: bool, end: bool) -> _Unit | None:
+def _unit(text: str, *, begins_line: bool, end: bool) -> _Piece | None:
     """What a text begins with: wrapping and what stands in it; None where more must come to tell."""
     if _SPECIAL.match(text):
         return _special(text) if end else None
@@ -152,23 +152,23 @@ def _unit(text: str, *, begins_line: bool, end: bool) -> _Unit | None:
     if named := _WITH_JSON.match(text, at):
         value, stop = _decoded(text, named.end())
         if stop is None:
-            return _Unit(len(text), []) if end else None
+            return _Piece(len(text), []) if end else None
         known = isinstance(value, dict) and bool(value) and value.keys() <= _KEYS[named["name"]].keys()
-        return _Unit(stop, [(named["name"], value)] if known else list(_calls(value)) or None)
+        return _Piece(stop, [(named["name"], value)] if known else list(_calls(value)) or None)
     if not end and _MAY_HAVE_JSON.match(text, at):
         return None
-    return _Unit(at or _RUN.match(text).end())  # type: ignore[union-attr]
+    return _Piece(at or _RUN.match(text).end())  # type: ignore[union-attr]
 
 
-def _special(text: str) -> _Unit:
+def _special(text: str) -> _Piece:
     """The rest of a reply, from a token on that is none of the answer's."""
     inside = CallFilter(lambda _: None)
     inside.feed(_SPECIAL.sub("\n", text))
     inside.end()
-    return _Unit(len(text), [(call.name, call.arguments) for call in inside.calls] if inside.found else None)
+    return _Piece(len(text), [(call.name, call.arguments) for call in inside.calls] if inside.found else None)
 
 
-def _element(text: str, tag: re.Match[str], *, end: bool) -> _Unit | None:
+def _element(text: str, tag: re.Match[str], *, end: bool) -> _Piece | None:
     """A tag that names a tool, up to its end, and the arguments in it: JSON, attributes, or further tags."""
     closing = re.compile(rf"</{tag['tag']}\s*>").search(text, tag.end())
     if not closing and not tag[0].endswith("/>") and not end:
@@ -184,25 +184,25 @@ def _element(text: str, tag: re.Match[str], *, end: bool) -> _Unit | None:
         if spelt:
             said = (spelt[1] or spelt[2] or "").strip()
             given[key] = int(said) if schema["type"] == "integer" and said.isdecimal() else said
-    return _Unit(stop, list(_calls(given)) or [(name, given)] if given else None)
+    return _Piece(stop, list(_calls(given)) or [(name, given)] if given else None)
 
 
-def _object(text: str, at: int, *, end: bool) -> _Unit | None:
+def _object(text: str, at: int, *, end: bool) -> _Piece | None:
     """A mapping in braces, which may be a call."""
     value, stop = _decoded(text, at)
     if stop is None:
-        return _Unit(len(text), [] if _UNREADABLE.match(text) else None) if end else None
+        return _Piece(len(text), [] if _UNREADABLE.match(text) else None) if end else None
     calls = list(_calls(value))
-    return _Unit(stop, calls or ([] if value is None and _UNREADABLE.match(text[at:stop]) else None))
+    return _Piece(stop, calls or ([] if value is None and _UNREADABLE.match(text[at:stop]) else None))
 
 
-def _code(text: str, code: re.Match[str], *, end: bool) -> _Unit | None:
+def _code(text: str, code: re.Match[str], *, end: bool) -> _Piece | None:
     """A call as in a program, which is all that stands on its line."""
     stop = _balanced(text, code.end())
     if stop is None or (stop == len(text) and not end):
-        return _Unit(len(text), []) if end else None
+        return _Piece(len(text), []) if end else None
     if not _CODE_ENDS.match(text, stop):
-        return _Unit(code.end())
+        return _Piece(code.end())
     keys, given = _KEYS[code["name"]], {}
     try:
         call = ast.parse(f"_{text[code.end() : stop]}", mode="eval").body
@@ -210,8 +210,8 @@ def _code(text: str, code: re.Match[str], *, end: bool) -> _Unit | None:
         given = dict(zip(keys, map(ast.literal_eval, call.args), strict=False))
         given |= {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError, AssertionError, RecursionError, MemoryError):
-        return _Unit(stop, [])
-    return _Unit(stop, [(code["name"], given)] if given else None)
+        return _Piece(stop, [])
+    return _Piece(stop, [(code["name"], given)] if given else None)
 
 
 def _calls(value: Any) -> Iterator[_Call]:
