@@ -49,7 +49,7 @@ _UNREADABLE = re.compile(rf"""(?s)(?=.*["'](?:{_ANY})["'])(?=.*\b(?:arguments|pa
 _Call = tuple[str, Any]
 
 
-class _Piece(NamedTuple):
+class _Stretch(NamedTuple):
     """A piece of a reply up to `end`; `calls` are None where it is no call, and empty where it is one that cannot be read."""
 
     end: int
@@ -133,7 +133,7 @@ class CallFilter:
             self._show(text)
 
 
-def _unit(text: str, *, begins_line: bool, end: bool) -> _Piece | None:
+def _unit(text: str, *, begins_line: bool, end: bool) -> _Stretch | None:
     """What a text begins with: wrapping and what stands in it; None where more must come to tell."""
     if _SPECIAL.match(text):
         return _special(text) if end else None
@@ -152,23 +152,23 @@ def _unit(text: str, *, begins_line: bool, end: bool) -> _Piece | None:
     if named := _WITH_JSON.match(text, at):
         value, stop = _decoded(text, named.end())
         if stop is None:
-            return _Piece(len(text), []) if end else None
+            return _Stretch(len(text), []) if end else None
         known = isinstance(value, dict) and bool(value) and value.keys() <= _KEYS[named["name"]].keys()
-        return _Piece(stop, [(named["name"], value)] if known else list(_calls(value)) or None)
+        return _Stretch(stop, [(named["name"], value)] if known else list(_calls(value)) or None)
     if not end and _MAY_HAVE_JSON.match(text, at):
         return None
-    return _Piece(at or _RUN.match(text).end())  # type: ignore[union-attr]
+    return _Stretch(at or _RUN.match(text).end())  # type: ignore[union-attr]
 
 
-def _special(text: str) -> _Piece:
+def _special(text: str) -> _Stretch:
     """The rest of a reply, from a token on that is none of the answer's."""
     inside = CallFilter(lambda _: None)
     inside.feed(_SPECIAL.sub("\n", text))
     inside.end()
-    return _Piece(len(text), [(call.name, call.arguments) for call in inside.calls] if inside.found else None)
+    return _Stretch(len(text), [(call.name, call.arguments) for call in inside.calls] if inside.found else None)
 
 
-def _element(text: str, tag: re.Match[str], *, end: bool) -> _Piece | None:
+def _element(text: str, tag: re.Match[str], *, end: bool) -> _Stretch | None:
     """A tag that names a tool, up to its end, and the arguments in it: JSON, attributes, or further tags."""
     closing = re.compile(rf"</{tag['tag']}\s*>").search(text, tag.end())
     if not closing and not tag[0].endswith("/>") and not end:
@@ -184,25 +184,25 @@ def _element(text: str, tag: re.Match[str], *, end: bool) -> _Piece | None:
         if spelt:
             said = (spelt[1] or spelt[2] or "").strip()
             given[key] = int(said) if schema["type"] == "integer" and said.isdecimal() else said
-    return _Piece(stop, list(_calls(given)) or [(name, given)] if given else None)
+    return _Stretch(stop, list(_calls(given)) or [(name, given)] if given else None)
 
 
-def _object(text: str, at: int, *, end: bool) -> _Piece | None:
+def _object(text: str, at: int, *, end: bool) -> _Stretch | None:
     """A mapping in braces, which may be a call."""
     value, stop = _decoded(text, at)
     if stop is None:
-        return _Piece(len(text), [] if _UNREADABLE.match(text) else None) if end else None
+        return _Stretch(len(text), [] if _UNREADABLE.match(text) else None) if end else None
     calls = list(_calls(value))
-    return _Piece(stop, calls or ([] if value is None and _UNREADABLE.match(text[at:stop]) else None))
+    return _Stretch(stop, calls or ([] if value is None and _UNREADABLE.match(text[at:stop]) else None))
 
 
-def _code(text: str, code: re.Match[str], *, end: bool) -> _Piece | None:
+def _code(text: str, code: re.Match[str], *, end: bool) -> _Stretch | None:
     """A call as in a program, which is all that stands on its line."""
     stop = _balanced(text, code.end())
     if stop is None or (stop == len(text) and not end):
-        return _Piece(len(text), []) if end else None
+        return _Stretch(len(text), []) if end else None
     if not _CODE_ENDS.match(text, stop):
-        return _Piece(code.end())
+        return _Stretch(code.end())
     keys, given = _KEYS[code["name"]], {}
     try:
         call = ast.parse(f"_{text[code.end() : stop]}", mode="eval").body
@@ -210,8 +210,8 @@ def _code(text: str, code: re.Match[str], *, end: bool) -> _Piece | None:
         given = dict(zip(keys, map(ast.literal_eval, call.args), strict=False))
         given |= {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError, AssertionError, RecursionError, MemoryError):
-        return _Piece(stop, [])
-    return _Piece(stop, [(code["name"], given)] if given else None)
+        return _Stretch(stop, [])
+    return _Stretch(stop, [(code["name"], given)] if given else None)
 
 
 def _calls(value: Any) -> Iterator[_Call]:
