@@ -17,7 +17,7 @@ from benchmarks.answers.data import Question, Session
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "shared" / "data"
-USER = "ann"  # as in `generate`
+USER = "ann"
 APART = 37  # days from one copy of the conversations to the next
 
 

@@ -1,19 +1,16 @@
 """How fast searching, grepping, indexing and starting are, beside other tools on the same files, as ratios of medians.
 
-    python benchmarks/speed.py [--data FOLDER] [--files 1000 10000] [--folder FOLDER] [--starts 31]
+    python benchmarks/speed.py [--data FOLDER] [--folder FOLDER] [--starts 31]
 
-First on real text, where the data sets are there: LoCoMo's conversations as one user, once, ten and forty times over (with
-other dates and shuffled names), and LifeBench's year of phone records. Then on generated stores of so many files. With
---starts, only whole commands on the sample store, so many times each.
+On the data sets that are there: LoCoMo's conversations as one user, once, ten and forty times over (with other dates and
+shuffled names), and LifeBench's year of phone records. With --starts, only whole commands on the sample store, so often each.
 
-It prints one table of each, in milliseconds, in brackets how many times as long filemem takes as its peer: under 1 it is
-faster. With 1,000 and 10,000 files it takes a few minutes; 100,000 files make 180 MB of text. Each row repeats filemem and
-its peer in turn, so that a busy machine slows both; searches, all in this process, are timed by the processor's clock. FTS5
-is given Chinese as pairs of characters, as it cuts none itself; cutting them is not counted.
+It prints a table, in milliseconds, in brackets how many times as long filemem takes as its peer: under 1 it is faster. Each row
+repeats filemem and its peer in turn, so that a busy machine slows both; searches, all in this process, are timed by the
+processor's clock. FTS5 is given Chinese as pairs of characters, as it cuts none itself; cutting them is not counted.
 """
 
 import argparse
-import contextlib
 import datetime as dt
 import itertools
 import math
@@ -31,12 +28,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import generate
 import real
 
 from benchmarks.table import grid
 from filemem.files.folder import Folder
-from filemem.grep import grep
 from filemem.index import Index
 from filemem.search import search_files
 
@@ -132,23 +127,9 @@ def measured(program: str, *arguments: str) -> tuple[str, float]:
 
 def turns(root: str) -> Iterator[str]:
     """Every line of a turn under `root`."""
-    for stat in Folder(root, generate.USER).files():
+    for stat in Folder(root, real.USER).files():
         with open(os.path.join(root, stat.path), encoding="utf-8") as file:
             yield from (line for line in file if line.startswith("- **"))
-
-
-def _first_turn(root: str) -> str:
-    """The first line of a turn in the oldest file."""
-    with open(os.path.join(root, min(Folder(root, generate.USER).paths())), encoding="utf-8") as file:
-        return next(line for line in file if line.startswith("- **"))
-
-
-def questions(seed: int = 2) -> list[str]:
-    """Questions of three to six words each, from frequent to rare."""
-    chance = random.Random(seed)
-    words = generate.vocabulary(random.Random(1))
-    weights = list(itertools.accumulate(1 / (rank + 200) for rank in range(len(words))))
-    return [" ".join(chance.choices(words, cum_weights=weights, k=chance.randint(3, 6))) for _ in range(2 * QUERIES)]
 
 
 def pairs(text: str) -> str:
@@ -184,7 +165,7 @@ def indexing(root: str, scratch: str) -> Fts5:
     took, processor = map(float, built.split())
     TABLE.row("first index", "FTS5 bulk insert", took, fts5.seconds)
     TABLE.row("the same, time of all processors", "FTS5 bulk insert", processor, fts5.processor)
-    text = sum(stat.size for stat in Folder(root, generate.USER).files())
+    text = sum(stat.size for stat in Folder(root, real.USER).files())
     where = os.path.join(root, ".filemem", "index")
     disk = sum(os.path.getsize(os.path.join(where, name)) for name in os.listdir(where))
     TABLE.cell("disk for the index, MB", "the text", f"{disk / 1e6:,.1f} ({disk / text:.2f})")
@@ -194,7 +175,7 @@ def indexing(root: str, scratch: str) -> Fts5:
 
 def searching(root: str, fts5: Fts5, asked: list[str]) -> float:
     """Warm searches: the first half of the questions is asked before, the others once; the median seconds of processor of one."""
-    index, clock, beside = Index(Folder(root, generate.USER)), time.process_time, "FTS5 query, words ORed"
+    index, clock, beside = Index(Folder(root, real.USER)), time.process_time, "FTS5 query, words ORed"
     before, asked = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     for question in before:
         search_files(index, question, today=TODAY)
@@ -225,34 +206,25 @@ def starting(root: str, question: str) -> None:
 
 
 def grepping(root: str) -> None:
-    """A selective pattern: as a whole process, and warm in process."""
+    """A selective pattern, as a whole process."""
     rg = shutil.which("rg") or ""
     if not rg:
         TABLE.cell("grep", "rg -S", "not installed")
         return
     store, user = os.path.split(root)
-    pattern = " ".join(_first_turn(root).split()[5:8])  # of which two are rare
-    words = ["grep", pattern, "--store", store, "--user", user]
-    cold = [sys.executable, "-c", _GREP, *words]
+    pattern = " ".join(next(turns(root)).split()[5:8])
 
     def run(*command: str) -> None:
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
-    def theirs() -> None:
-        run(rg, "-S", pattern, root)
-
-    TABLE.row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*cold), theirs))
-    TABLE.cell("memory at the peak of grep, MB", "", f"{measured(_GREP, *words)[1]:,.0f}")
-    folder = Folder(root, user)
-    index = Index(folder)
-    for _ in range(3):
-        index.corpus()
-    TABLE.row("the same warm, in process", "rg -S", *in_turn(lambda: grep(folder, index.corpus(), pattern), theirs))
+    ours = [sys.executable, "-c", _GREP, "grep", re.escape(pattern), "--store", store, "--user", user]
+    theirs = [rg, "-S", "-F", pattern, root]
+    TABLE.row("grep, selective, whole process", "rg -S", *in_turn(lambda: run(*ours), lambda: run(*theirs)))
 
 
 def editing(root: str) -> None:
     """The next question after one file was edited."""
-    folder = Folder(root, generate.USER)
+    folder = Folder(root, real.USER)
     path = os.path.join(root, sorted(folder.paths())[-1])
     watched = Index(folder)
     for _ in range(3):
@@ -272,22 +244,6 @@ def editing(root: str) -> None:
     TABLE.row("the same in a process that has asked before", beside, again, walk)
 
 
-def measure(files: int, folder: str) -> float:
-    """Measure a generated store of so many files; the median seconds of a warm search."""
-    TABLE.column(f"{files:,} generated files")
-    store = os.path.join(folder, f"store-{files}")
-    if not os.path.isdir(store):
-        generate.write(store, files)
-    root = os.path.join(store, generate.USER)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        fts5 = indexing(root, scratch)
-        took = searching(root, fts5, questions())
-        grepping(root)
-        editing(root)
-        fts5.database.close()
-    return took
-
-
 def measure_real(name: str, found: list[real.Person], copies: int, folder: str) -> None:
     """Measure a store of real conversations, so many times over."""
     sessions = real.as_one(found, copies)
@@ -299,6 +255,7 @@ def measure_real(name: str, found: list[real.Person], copies: int, folder: str) 
         fts5 = indexing(root, scratch)
         searching(root, fts5, random.Random(2).sample(asked, min(4 * QUERIES, len(asked))))
         starting(root, asked[0])
+        grepping(root)
         editing(root)
         fts5.database.close()
 
@@ -338,23 +295,15 @@ def main() -> None:
     """Read the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=real.DATA, help="where the data sets are")
-    parser.add_argument("--files", type=int, nargs="*", default=[1_000, 10_000], help="sizes of the generated stores")
-    parser.add_argument("--folder", help="where stores are made and kept; a temporary one otherwise")
+    parser.add_argument("--folder", help="where stores are made")
     parser.add_argument("--starts", type=int, metavar="RUNS", help="only whole commands, so many times each")
     given = parser.parse_args()
     if given.starts:
         commands(given.starts)
         return
-    with contextlib.ExitStack() as stack:
-        folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory())
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         real_text(given.data, folder)
-        TABLE.print()
-        took = [measure(files, folder) for files in given.files]
-        TABLE.print()
-    if len(took) > 1:
-        print(
-            f"\nA search takes {took[-1] / took[0]:.1f} × as long in {given.files[-1]:,} files as in {given.files[0]:,}."
-        )
+    TABLE.print()
 
 
 if __name__ == "__main__":
