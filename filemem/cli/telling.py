@@ -42,9 +42,8 @@ class BackgroundReading:
 
     def _read(self, model: OpenAIModel, at: dt.datetime) -> None:
         user, current = self._talk.user.apart(), self._talk.transcript.path
-        paths = [path for path in sessions.in_order(user) if path != current]
         try:
-            for done, note in consolidated(user, at, model, paths):
+            for done, note in consolidated(user, at, model, besides=current):
                 self._done.put(_shown(done, note))
         except Busy:
             return  # another job is at it

@@ -143,7 +143,7 @@ def _consolidate(
     if dry or model is None:
         waits = " It waits for a model." if model is None and cost.conversations else ""
         return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")
-    done = list(consolidation.run(folder, at, model, None, progress))
+    done = list(consolidation.run(folder, at, model, progress))
     notes = [note for one in done for note in (*one.notes, *filter(None, [one.error]))]
     made = [one for each in done for one in each.decisions]
     paths = [path for one in done for path in one.paths]

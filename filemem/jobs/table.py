@@ -130,7 +130,7 @@ def _consolidate(work: Work) -> list[Told]:
         said = cost.text + waits + (" Nothing was written." if work.dry else "")
         return [Told({"event": "cost", **cost._asdict()}, [said])]
     review = bool(work.options.get("review"))
-    found = list(consolidated(work.folder, work.at, work.model, None, work.show, review=review))
+    found = list(consolidated(work.folder, work.at, work.model, work.show, review=review))
     decided = [one for done, _ in found for one in done.decisions]
     failed = [done.error for done, _ in found if done.error]
     if failed and not decided:

@@ -98,13 +98,13 @@ def run(
     folder: Folder,
     at: dt.datetime,
     model: Model | None,
-    paths: Iterable[str] | None = None,
     progress: archive.Progress = archive.no_progress,
     *,
     review: bool = False,
+    besides: str = "",
 ) -> Iterator[Applied]:
-    """Finish what a killed run has left, then have the model read all that waits (in `paths`, if given), request by request,
-    in the order of the days; yields what was done. `progress` counts turns.
+    """Finish what a killed run has left, then have the model read all that waits, request by request, in the order of the
+    days; yields what was done. `progress` counts turns; `besides` is a session left out.
 
     Without a model nothing is read. With `review`, or where the store's settings say so, what is planned is only proposed.
     Where the model fails, the last that is yielded says so; what was read before stands.
@@ -115,7 +115,7 @@ def run(
     kept = profile.revise(folder, log, at.date())
     if kept.changed:
         yield Applied([], [PROFILE], kept.notes)
-    waiting = list(batches(sessions.unread(folder, log, paths))) if model else []
+    waiting = list(batches(sessions.unread(folder, log, besides))) if model else []
     if not waiting or model is None:
         return
     review = review or config.of(folder).review
@@ -254,7 +254,8 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
     if told_again:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)
     for wish in found.forget:
-        told = [source for path in wish.memories for source in _sources(folder, path)]
+        memories = (archive.read(folder, path) for path in wish.memories)
+        told = [source for one in memories if one for source in facts.sources(one)]
         journal.hold_back(folder, wish.asked, [*wish.turns, *wish.memories, *told], at)
         what = ", ".join(wish.memories or wish.turns)
         notes.append(
@@ -271,12 +272,6 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         )
     log.add(entries)
     return Applied(done, list(dict.fromkeys(paths)), notes)
-
-
-def _sources(folder: Folder, path: str) -> list[str]:
-    """The turns that a memory names as its source; nothing where it is gone."""
-    memory = archive.read(folder, path)
-    return facts.sources(memory) if memory else []
 
 
 def _write(folder: Folder, one: Decision, at: dt.datetime, notes: list[str]) -> Applied:

@@ -32,10 +32,6 @@ class ProfileSync(NamedTuple):
     notes: list[str]
 
 
-UNCHANGED = ProfileSync(False, [])
-Own = Callable[[Sequence[str], str], bool]
-
-
 def line(text: str, paths: Iterable[str]) -> str:
     """The profile's line about some memories: the words, and the mark."""
     said = " ".join(text.split())
@@ -71,37 +67,45 @@ def _is_of(title: str, names: tuple[str, str]) -> bool:
 class _Page:
     """The profile's lines, changed one by one."""
 
-    def __init__(self, text: str, own: Own) -> None:
+    def __init__(self, text: str, log: ConsolidationLog) -> None:
         self.lines = text.split("\n")
         self.tail = "\r" if text.count("\r\n") * 2 > text.count("\n") else ""
-        self.own = own
+        self.log = log
         self.notes: list[str] = []
+
+    def own(self, paths: Sequence[str], said: str) -> bool:
+        """Did the program write a line with these paths so?"""
+        return digest(said) in self.log.lines.get(" ".join(paths), ())
 
     def insert(self, said: str, section: str) -> None:
         """Put a line behind the last item of its section, which is made where there is none."""
         names, tail = SECTIONS[section], self.tail
-        heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
+        heads = self._heads()
         start = next((n for n, title in heads if _is_of(title, names)), None)
-        if start is None:
-            title = names[terms.is_chinese(said.partition("<!--")[0])]
-            later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
-            place = next((n for n, title in heads if any(_is_of(title, other) for other in later)), None)
-            if place is not None:
-                self.lines[place:place] = [f"## {title}{tail}", tail, said + tail, tail]
-                return
-            if self.lines and not self.lines[-1]:
-                self.lines.pop()
-            gap = [tail] if self.lines and self.lines[-1].strip() else []
-            self.lines += [*gap, f"## {title}{tail}", tail, said + tail, ""]
+        if start is not None:
+            end = next((n for n, _ in heads if n > start), len(self.lines))
+            last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
+            self.lines[last + 1 : last + 1] = [said + tail] if last > start else [tail, said + tail]
             return
-        end = next((n for n, _ in heads if n > start), len(self.lines))
-        last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
-        self.lines[last + 1 : last + 1] = [said + tail] if last > start else [tail, said + tail]
+        made = [f"## {names[terms.is_chinese(said.partition('<!--')[0])]}{tail}", tail, said + tail]
+        later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
+        place = next((n for n, title in heads if any(_is_of(title, other) for other in later)), None)
+        if place is not None:
+            self.lines[place:place] = [*made, tail]
+            return
+        if self.lines and not self.lines[-1]:
+            self.lines.pop()
+        self.lines += [*([tail] if self.lines and self.lines[-1].strip() else []), *made, ""]
+
+    def _heads(self) -> list[tuple[int, str]]:
+        """The headings, by their places."""
+        found = ((n, _HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
+        return [(n, match[1]) for n, match in found if match]
 
     def replace(self, number: int, fresh: Sequence[str]) -> None:
         """Put other lines in the place of one; a section of the program's that holds nothing any more goes with its last."""
         self.lines[number - 1 : number] = [one + self.tail for one in fresh]
-        heads = [(n, match[1]) for n, one in enumerate(self.lines) if (match := _HEADING.match(one.rstrip("\r")))]
+        heads = self._heads()
         start, title = next((head for head in reversed(heads) if head[0] < number - 1), (0, ""))
         end = next((n for n, _ in heads if n > start), len(self.lines))
         ours = any(title in names for names in SECTIONS.values())
@@ -117,12 +121,13 @@ class _Page:
 
 
 def revise(
-    folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Sequence[str] = ()
+    folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Iterable[str] = ()
 ) -> ProfileSync:
     """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
     forgotten; and bring in those of what was decided just now."""
     retold = {live(one.path) for one in decisions if one.action == UPDATE and not one.reason}
-    now = retold | {live(old) for one in decisions for old in one.replaces} | {*map(live, gone)}
+    gone = {*map(live, gone)}
+    now = retold | gone | {live(old) for one in decisions for old in one.replaces}
 
     def change(page: _Page) -> None:
         standing = set[str]()
@@ -155,15 +160,11 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
 
     A line that the model does not take up stays as it is; so does all where it names what it was not shown.
     """
-    budget = config.of(folder).profile_tokens
-    try:
-        text = folder.memory(PROFILE).text
-    except FilememError:
-        return UNCHANGED
-    own = _own(log)
-    lines = {f"P{number}": (paths, said) for number, paths, said in marked(text) if own(paths, said)}
-    if tokens.count(re.sub(r"<!--.*?-->", "", text)) <= budget or not lines:
-        return UNCHANGED
+    budget, memory = config.of(folder).profile_tokens, archive.read(folder, PROFILE)
+    page = _Page(memory.text if memory else "", log)
+    lines = {f"P{number}": (paths, said) for number, paths, said in marked(page.text) if page.own(paths, said)}
+    if tokens.count(re.sub(r"<!--.*?-->", "", page.text)) <= budget or not lines:
+        return ProfileSync(False, [])
     shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
     told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"
     try:
@@ -188,11 +189,11 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
 
 def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> ProfileSync:
     """Change the program's lines of the profile, which is made where there is none and `make` says so."""
-    own, notes, fresh = _own(log), list[str](), set[tuple[tuple[str, ...], str]]()
+    notes, fresh = list[str](), set[tuple[tuple[str, ...], str]]()
 
     def edit(data: bytes) -> bytes:
         text = data.decode()
-        page = _Page(text, own)
+        page = _Page(text, log)
         change(page)
         notes[:] = page.notes
         fresh.update({(paths, said) for _, paths, said in marked(page.text)} - {(p, s) for _, p, s in marked(text)})
@@ -205,7 +206,7 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
         with folder.locked():
             if not list(archive.places(folder, PROFILE)):
                 if not make:
-                    return UNCHANGED
+                    return ProfileSync(False, [])
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
                 return ProfileSync(False, [f"{PROFILE} says that it is read only, and is as it was"])
@@ -213,11 +214,6 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
     except (FilememError, UnicodeDecodeError) as error:
         return ProfileSync(False, [f"{PROFILE} is as it was: {error}"])
     return ProfileSync(bool(changed), notes)
-
-
-def _own(log: ConsolidationLog) -> Own:
-    """Did the program write a line with these paths so?"""
-    return lambda paths, said: digest(said) in log.lines.get(" ".join(paths), ())
 
 
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:

@@ -170,7 +170,6 @@ class Review:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.log = ConsolidationLog(folder)
-        self._memories: dict[str, Memory | None] = {}
         self.known = KnownMemories(folder, self.log)
         self.waiting = list(self._waiting())
 
@@ -208,14 +207,10 @@ class Review:
     def _turns(self, claim: Claim) -> Iterator[CitedTurn]:
         for source in claim.sources:
             path, _, line = source.rpartition(":")
-            if path not in self._memories:
-                place = next(archive.places(self.folder, path), "")
-                self._memories[path] = sessions.load(self.folder, place) if place else None
-            memory = self._memories[path]
+            memory = archive.read(self.folder, path)
             said = next((p for p in sessions.passages(memory) if str(p.line) == line), None) if memory else None
-            yield CitedTurn(
-                source, sessions.speaker(memory, said) if memory and said else "", said.text if said else ""
-            )
+            found = (sessions.speaker(memory, said), said.text) if memory and said else ("", "")
+            yield CitedTurn(source, *found)
 
     def _waiting(self) -> Iterator[tuple[Claim, str]]:
         for origin, (entry, because) in self.log.proposed.items():

@@ -2,14 +2,13 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import config, journal
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.journal import PendingDeletion
 from filemem.files.memory import LARGEST, Memory, kind_of, when_of
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT
@@ -73,38 +72,34 @@ class Session(NamedTuple):
         return [place for place in self.unread if re.search(r"\w", self.turns[place].text)]
 
 
-def in_order(folder: Folder) -> list[str]:
-    """The paths of all sessions by date and time, archived ones among them."""
+def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator[Session]:
+    """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out."""
     found = []
-    for path in folder.paths():
-        when = when_of(path)
-        if kind_of(path) == "sessions" and when:
-            found.append((when.date, when.time, live(path), path))
-    return [path for *_, path in sorted(found)]
-
-
-def unread(folder: Folder, log: ConsolidationLog, paths: Iterable[str] | None = None) -> Iterator[Session]:
-    """The sessions (of these `paths`, all where none are given) that have turns which were not read, by their dates."""
-    sizes = {stat.path: stat.size for stat in folder.files()}
-    chosen = in_order(folder) if paths is None else [path for path in in_order(folder) if path in set(paths)]
-    for path in chosen:
-        if log.sizes.get(live(path)) != sizes.get(path):
-            session = read(folder, path, log, journal.pending_deletions(folder))
-            if session and session.unread:
-                yield session
+    for stat in folder.files():
+        when, path = when_of(stat.path), live(stat.path)
+        if kind_of(path) == "sessions" and when and path != besides and log.sizes.get(path) != stat.size:
+            found.append((when.date, when.time, path, stat.path))
+    for *_, place in sorted(found):
+        session = _read(folder, place, log)
+        if session and session.unread:
+            yield session
 
 
 def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
     """How many conversations have turns that no model has read, and the tokens of these; `besides` is one left out."""
-    found = [one for one in unread(folder, ConsolidationLog(folder)) if one.waiting and one.path != besides]
+    found = [one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting]
     return len(found), sum(tokens.count(one.turns[place].shown) for one in found for place in one.waiting)
 
 
-def read(folder: Folder, path: str, log: ConsolidationLog, hidden: PendingDeletion) -> Session | None:
-    """A session; None where the transcript is none that can be read. A turn that is `hidden` says nothing."""
-    memory = load(folder, path)
-    if memory is None:
+def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
+    """A session; None where the transcript is none that can be read. A turn that is held back says nothing."""
+    try:
+        memory = Memory(path, folder.read(path, LARGEST + 1))
+    except FilememError:
         return None
+    if len(memory.data) > LARGEST or memory.binary:
+        return None
+    hidden = journal.pending_deletions(folder)
     own, day, said = config.of(folder).own, memory.date or dt.date.min, list[SessionTurn]()
     for passage in passages(memory):
         text, digest = redact(passage.text, own)[0], turn_digest(memory.path, passage)
@@ -112,16 +107,6 @@ def read(folder: Folder, path: str, log: ConsolidationLog, hidden: PendingDeleti
         said.append(SessionTurn(passage.line, speaker(memory, passage), text, passage.day or day, digest))
     places = tuple(log.unread(memory.path, [one.digest for one in said]))
     return Session(live(path), len(memory.data), memory, tuple(said), places, display(folder.name), own)
-
-
-def load(folder: Folder, path: str) -> Memory | None:
-    """The transcript at `path`; None where it is none that can be read."""
-    try:
-        data = folder.read(path, LARGEST + 1)
-    except FilememError:
-        return None
-    memory = Memory(path, data)
-    return None if len(data) > LARGEST or memory.binary or memory.date is None else memory
 
 
 def passages(memory: Memory) -> list[Passage]:
