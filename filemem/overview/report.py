@@ -11,7 +11,6 @@ import html
 import itertools
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable
 from importlib import resources
 
@@ -26,21 +25,12 @@ from filemem.files.sections import Compacted
 from filemem.forgetting.fading import YOUNG, MemoryStatus, after, curve, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
-from filemem.text.plain import LINK, escape_controls, one_line
-from filemem.text.retention import Strength
+from filemem.text.plain import escape_controls, one_line
 
-FACTS, EVENTS, ARCHIVED, FADING, DRAWN = (
-    300,
-    100,
-    60,
-    20,
-    6,
-)  # rows at most, of what holds, happened, is archived, fades; curves
+FACTS, EVENTS, ARCHIVED, FADING = 300, 100, 60, 20  # rows at most, of what holds, happened, is archived, fades
 CHANGES = ("kind", "valid_from", "valid_until", "superseded_by")  # front matter of what happened on a day
-TALK, OTHER = "How to talk", "Other"
 GENERATOR = "filemem report"
 _HEAD = 20_000  # bytes of a file in which its first words are looked for
-_WIDE, _TALL, _STEPS = 480, 160, 32  # of the curves: their size, and points
 
 # -- markup: what is none by type is text, and is escaped where it is put in -----------------------------------------------
 
@@ -110,9 +100,9 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
     """The whole page as of `now`, and how many memories it is on; `progress` is told the files checked, which takes longest."""
     today = now.date()
     found = sorted(standings(folder, today), key=lambda one: (-one.entry.date, archive.live(one.entry.path)))
-    shape = curve(config.of(folder))
+    threshold = curve(config.of(folder)).threshold
     fading = [
-        (one.strength.left(shape.threshold, today), one)
+        (one.strength.left(threshold, today), one)
         for one in found
         if one.strength and not one.entry.archived and one.reason in ("", YOUNG)
     ]
@@ -128,7 +118,7 @@ def page(folder: Folder, now: dt.datetime, progress: Progress = no_progress) -> 
         "profile": ("Profile", _profile(folder)),
         "facts": ("What holds", _facts(folder, [one for one in found if _holds(one, today)])),
         "timeline": ("What happened when", _happened(folder, found)),
-        "fading": ("What fades, and when", _fading(folder, fading, shape.threshold, today)),
+        "fading": ("What fades, and when", _fading(folder, fading, today)),
         "archive": ("What was archived, and why", _archived(folder, archived)),
     }
     menu = [element("a", title, href=f"#{name}") for name, (title, _) in parts.items()]
@@ -220,37 +210,24 @@ def _holds(one: MemoryStatus, today: dt.date) -> bool:
 
 
 def _facts(folder: Folder, holding: list[MemoryStatus]) -> list[Html]:
-    """What holds by what it is about; in each topic the newest first."""
+    """What holds, the newest first: what is known of the person, and how to talk with them."""
+    found: list[Html] = []
     shown = [_first(folder, one.entry.path, LARGEST) for one in holding[:FACTS]]
-    headings, heading = dict[str, str](), ""
-    for line in _profile_lines(folder):
-        heading = line.lstrip("# ") if line.startswith("## ") else heading
-        if mark := SOURCE_MARK.search(line):
-            headings[mark[1]] = heading
-    linked = Counter(name for memory, _ in shown for name in {link[0].strip() for link in LINK.findall(memory.text)})
-    topics: dict[str, list[list[Node]]] = {}
-    for memory, passage in shown:
-        since, until = memory.particular("valid_from") or memory.date, memory.particular("valid_until")
-        row: list[Node] = [_said(passage), str(since or ""), str(until or ""), _path(f"{memory.path}:{passage.line}")]
-        topics.setdefault(_topic(memory, headings, linked), []).append(row)
-    order = [*dict.fromkeys(headings.values()), *sorted(topics.keys() - {OTHER}), OTHER]
-    heads = ["Memory", "#Since", "#Until", "Where"]
-    found = [_table(topic, heads, topics[topic]) for topic in dict.fromkeys(order) if topic in topics]
+    for kind, caption in (("facts", "Facts"), ("lessons", "How to talk")):
+        rows: list[list[Node]] = [
+            [
+                _said(passage),
+                str(memory.particular("valid_from") or memory.date or ""),
+                str(memory.particular("valid_until") or ""),
+                _path(f"{memory.path}:{passage.line}"),
+            ]
+            for memory, passage in shown
+            if memory.kind == kind
+        ]
+        found += [_table(caption, ["Memory", "#Since", "#Until", "Where"], rows)] if rows else []
     return [*found, *_more(len(holding), len(shown), 'filemem list "facts/**"')] or [
         element("p", "Nothing is known yet.")
     ]
-
-
-def _topic(memory: Memory, headings: dict[str, str], linked: Counter[str]) -> str:
-    """What a memory is about: how to talk, for a lesson; the section of the profile that rests on it; its first tag; of the names
-    that it links the one that most others link, too."""
-    if memory.kind == "lessons":
-        return TALK
-    tags = memory.particular("tags")
-    tag = str((tags[0] if isinstance(tags, list) else tags) if tags else "")
-    names = sorted({link[0].strip() for link in LINK.findall(memory.text)}, key=lambda name: (-linked[name], name))
-    shared = names[0] if names and linked[names[0]] > 1 else ""
-    return headings.get(memory.path) or tag or shared or OTHER
 
 
 # -- what happened, fades and is archived ------------------------------------------------------------------------------------
@@ -270,52 +247,17 @@ def _happened(folder: Folder, found: list[MemoryStatus]) -> list[Html]:
     ]
 
 
-def _fading(folder: Folder, fading: list[tuple[float, MemoryStatus]], threshold: float, today: dt.date) -> list[Html]:
-    """What the sweep archives next, unless it is recalled: the curves of the first, and the days."""
+def _fading(folder: Folder, fading: list[tuple[float, MemoryStatus]], today: dt.date) -> list[Html]:
+    """What the sweep archives next, unless it is recalled, and when."""
     if not fading:
         return [element("p", "Nothing fades: what is known holds until something replaces it.")]
     rows: list[list[Node]] = []
-    for place, (left, one) in enumerate(fading[:FADING], 1):
+    for left, one in fading[:FADING]:
         memory, passage = _first(folder, one.entry.path)
         day = after(today, max(0, math.ceil(left)))
-        rows.append([place, _said(passage), str(day), _path(f"{memory.path}:{passage.line}")])
-    curves = [(left, one.strength) for left, one in fading[:DRAWN] if one.strength]
-    caption = "What fades next, unless it is recalled"
-    drawn = _curves(curves, threshold)
-    return [
-        drawn,
-        _table(caption, ["#", "Memory", "#On", "Where"], rows),
-        *_more(len(fading), len(rows), "filemem status"),
-    ]
-
-
-def _curves(fading: list[tuple[float, Strength]], threshold: float) -> Html:
-    """Retention in the days to come, R = exp(-t / S), each down to where the sweep archives."""
-    days, low = max(SOON, math.ceil(max(left for left, _ in fading))), _TALL * (1 - threshold)
-    parts = [
-        element("line", x1=0, x2=_WIDE, y1=low, y2=low, class_="least"),
-        element("line", x1=0, x2=_WIDE, y1=_TALL, y2=_TALL, class_="base"),
-        element("text", f"archived under {threshold:g}", x=2, y=low + 13),
-        element("text", "today", x=2, y=_TALL + 16),
-        element("text", f"in {days:,} days", x=_WIDE, y=_TALL + 16, text_anchor="end"),
-    ]
-    for place, (left, one) in enumerate(fading, 1):
-        span, points = max(0.0, left), []
-        for step in range(_STEPS + 1):
-            day = span * step / _STEPS
-            kept = one.retention * math.exp(-day / one.stability)
-            points.append(f"{_WIDE * day / days:.1f},{_TALL * (1 - kept):.1f}")
-        told = f"Memory {place}: {one.retention:.2f} today, under {threshold:g} in {span:.0f} days"
-        parts.append(element("g", element("title", told), element("polyline", points=" ".join(points))))
-        parts.append(element("text", place, x=_WIDE * span / days, y=low - 5, text_anchor="end"))
-    about = f"How much is retained of the {len(fading)} that fade next, in {days} days from now"
-    size = f"0 -6 {_WIDE} {_TALL + 28}"
-    title = element("title", about, id="curves")
-    picture = element("svg", title, *parts, viewBox=size, role="img", aria_labelledby="curves")
-    said = (
-        "Retention by Ebbinghaus's curve, from 1 at the top to 0, by the numbers in the table; a recall begins it anew."
-    )
-    return element("figure", picture, element("figcaption", said))
+        rows.append([_said(passage), str(day), _path(f"{memory.path}:{passage.line}")])
+    shown = _table("What fades next, unless it is recalled", ["Memory", "#On", "Where"], rows)
+    return [shown, *_more(len(fading), len(rows), "filemem status")]
 
 
 def _archived(folder: Folder, archived: list[MemoryStatus]) -> list[Html]:
