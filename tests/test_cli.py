@@ -454,7 +454,7 @@ def test_a_package_adds_a_command_and_an_importer(home: Path) -> None:
         ("model: [", "filemem.yaml:1: broken YAML; write one `key: value` a line."),
         ("# ok\nmodle: x", "filemem.yaml:2: unknown setting modle; did you mean model?"),
         ("steps: many", "filemem.yaml:1: steps is 'many', but takes a whole number such as 12."),
-        ("- a", "filemem.yaml:1: the settings are no mapping; write one `key: value` a line."),
+        ("- a", "filemem.yaml:1: the YAML is no mapping of keys to values; write one `key: value` a line."),
         (
             "imports: [3]",
             "filemem.yaml:1: imports is a list of entries; write each as `- claude-code: ~/.claude/projects`.",

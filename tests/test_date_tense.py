@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text.dates import annotate, mentioned
-from filemem.text.spans import WEEKDAYS
+from filemem.text.dates import WEEKDAYS, annotate, mentioned
 
 WEDNESDAY = date(2026, 3, 18)
 

@@ -49,9 +49,8 @@ from filemem.jobs.running import forget
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel, in_chinese
 from filemem.text import tokens
-from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import counted, escape_controls, first_few, one_line
-from filemem.text.redaction import redact
+from filemem.text.redaction import OwnPatterns, redact
 from filemem.tools.toolbox import Toolbox
 
 with contextlib.suppress(ImportError):  # a Python built without it reads plain lines

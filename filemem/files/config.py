@@ -13,15 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from filemem.errors import Fault, FilememError
 from filemem.files import front, safe
 from filemem.files.folder import Folder
 from filemem.files.trust import Trust
-from filemem.text import own_patterns
-from filemem.text.own_patterns import OwnPatterns, own
+from filemem.text import redaction
 from filemem.text.plain import nearest, one_line
+from filemem.text.redaction import OwnPatterns, own
 
 NAME = "filemem.yaml"
 LARGEST = 100_000  # bytes; all settings with their descriptions have 3,000
@@ -177,20 +175,10 @@ def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
     if len(data) > LARGEST:
         raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, hence no settings", "delete it, or write it anew")
     text = data.decode(errors="replace")
-    try:
-        unbounded = front.unbounded(text)
-        if unbounded:
-            raise _wrong(path, 1, f"the YAML {unbounded}", PLAINLY)
-        values = yaml.load(text, Loader=front.Safe)
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = min(mark.line, text.rstrip().count("\n")) + 1 if mark else 1  # it may point behind the end
-        raise _wrong(path, line, "broken YAML", PLAINLY) from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise _wrong(path, 1, "the settings are no mapping", PLAINLY)
-    return {str(key): _checked(path, text, str(key), value) for key, value in values.items() if key not in RETIRED}
+    values, faults = front.load(text)
+    for fault in faults:
+        raise _wrong(path, fault.line, fault.what.partition(":")[0], PLAINLY)
+    return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
 
 def line_of(text: str, key: str) -> int:
@@ -237,7 +225,7 @@ def _patterns(key: str, value: Any, wrong: Wrong) -> list[str]:
     for pattern in value:
         is_text = isinstance(pattern, str) and pattern
         what, _, remedy = (
-            own_patterns.wrong(pattern) if is_text else "is no text; put it into quotation marks"
+            redaction.wrong(pattern) if is_text else "is no text; put it into quotation marks"
         ).partition("; ")
         if what:
             raise wrong(f"{key}: {one_line(repr(pattern), 80)} {what}", remedy or "write another")

@@ -34,8 +34,8 @@ from filemem.models.offline import program_says
 from filemem.search import search_files
 from filemem.text import bounded, dates, redaction, terms, tokens
 from filemem.text.bounded import DatedText
-from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import escape_controls, one_line
+from filemem.text.redaction import OwnPatterns
 
 FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once

@@ -24,9 +24,8 @@ from filemem.files.safe import folder_of
 from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, chatgpt, claude, locomo, markdown, openai_messages
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
-from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import digest, escape_controls, one_line
-from filemem.text.redaction import Redaction, kinds, redact
+from filemem.text.redaction import OwnPatterns, Redaction, kinds, redact
 
 Parser = Callable[[str, tzinfo | None, Seen], Iterable[ImportedConversation | ImportedNote | Skipped]]
 FORMATS: dict[str, Parser] = {

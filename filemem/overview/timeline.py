@@ -10,8 +10,7 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.passages import Passage
-from filemem.text.dates import mentioned
-from filemem.text.spans import Span, one_day
+from filemem.text.dates import Span, mentioned, one_day
 
 _YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
 MOST = 2_000  # characters of a passage that say what happened

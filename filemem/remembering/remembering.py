@@ -31,9 +31,8 @@ from filemem.remembering.supersession import (
     KnownMemories,
     claim_from_json,
 )
-from filemem.text.own_patterns import OwnPatterns
 from filemem.text.plain import one_line, printable
-from filemem.text.redaction import kinds, redact
+from filemem.text.redaction import OwnPatterns, kinds, redact
 
 ASKED = 8  # importance of what a person asks to be remembered
 RESTING = ("facts", "lessons", "summaries")  # kinds of memory that rest on others

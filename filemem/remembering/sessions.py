@@ -15,8 +15,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.remembering.consolidation_log import ConsolidationLog, turn_digest
 from filemem.remembering.supersession import display
 from filemem.text import tokens
-from filemem.text.own_patterns import NONE, OwnPatterns
-from filemem.text.redaction import redact
+from filemem.text.redaction import NONE, OwnPatterns, redact
 
 # Who was the assistant in what older versions imported, by origin.
 _IMPORTED = {"chatgpt:": "ChatGPT", "claude:": "Claude"}
