@@ -348,6 +348,8 @@ def edit(path: str, change: Callable[[bytes], bytes | None]) -> bool:
     """
     for _ in range(TRIES):
         with _about(path), _rested(path, os.O_RDWR) as old:
+            if os.fstat(old.fileno()).st_size > MOST:
+                raise too_large(path)
             before = old.read()
             after = change(before)
             if after is None or after == before:

@@ -37,7 +37,9 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
         found += _references(folder, memory, known, lengths)
         if done % 100 == 0 or done == len(paths):
             progress(done, len(paths))
-    return sorted([*found, *remembering.stale(folder)])
+    with contextlib.suppress(FilememError):  # a log that is a link, named already
+        found += remembering.stale(folder)
+    return sorted(found)
 
 
 def _no_bookkeeping(folder: Folder) -> list[Problem]:

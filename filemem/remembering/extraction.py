@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from filemem.errors import FilememError
 from filemem.files.episode import Episode, of
 from filemem.files.facts import plain
 from filemem.files.memory import PROFILE, SOURCE_MARK
@@ -350,9 +351,10 @@ def _episode(entry: dict[str, Any], session: Session, by: str) -> Episode:
 
 def _profile(known: KnownMemories, shown: set[str]) -> str:
     """The profile's text without the lines about memories that are shown anyway, and without marks."""
-    if PROFILE not in known.paths:
+    try:
+        lines = known.folder.memory(PROFILE).lines
+    except FilememError:
         return ""
-    lines = known.folder.read(PROFILE).decode(errors="replace").split("\n")
     marks = ((line, SOURCE_MARK.search(line)) for line in lines)
     kept = [line[: mark.start() if mark else None] for line, mark in marks if not mark or {*mark[1].split()} - shown]
     said = any(line.strip() and not line.startswith("#") for line in kept)
