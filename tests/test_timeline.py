@@ -1,5 +1,6 @@
 """A timeline has each fact at the day that it tells of, else at its own, and says what has ended."""
 
+import datetime as dt
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
 from filemem.files.folder import Folder
+from filemem.text.dates import parse_bound
 
 UNSET = dict.fromkeys(name for name in os.environ if name.startswith(("FILEMEM_", "OPENAI_")))
 NURSE = "archive/facts/2026/2026-01-05-is-a-nurse.md"
@@ -30,7 +32,7 @@ WHOLE = f"""\
 2025-03-01  Nora kept bees. (archived)  archive/facts/2025/2025-03-01-bees.md:1
 2026-01-05  Nora is a nurse. (until 2026-06-01)  {NURSE}:5
 2026-05-07  Nora adopted a cat on 7 May 2026.  facts/2026/2026-05-09-cat.md:1
-2026-05-10  Nora's birthday is on 14 May.  facts/2026/2026-05-10-birthday.md:1
+2026-05-14  Nora's birthday is on 14 May.  facts/2026/2026-05-10-birthday.md:1
 2026-05-30  Nora在2026年5月30日看见一只翠鸟。  facts/2026/2026-06-12-鸟.md:1
 2026-06-01  Nora is a midwife in Knokke.  facts/2026/2026-06-11-midwife.md:5
 [0]"""
@@ -66,8 +68,42 @@ def test_from_one_day_to_another_in_words_too(user: Folder) -> None:
     assert timeline(user, "--after", "2026-05", "--before", "yesterday").split("\n") == lines[3:]
     assert timeline(user, "--before", "2011-06-15").split("\n") == [lines[0], "[0]"]
     assert timeline(user, "--after", "2030") == "[1]"
-    with pytest.raises(FilememError, match="is no date"):
+    with pytest.raises(FilememError, match="is not a date"):
         timeline(user, "--after", "soon")
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Dentist on Oct 7 at 3pm.", "2026-10-07"),
+        ("The concert is on October 24.", "2026-10-24"),
+        ("Is in Rome from January 11 to 18.", "2027-01-11"),
+        ("Has to send the tax return by September 25.", "2026-09-25"),
+        ("10月3号去看牙医。", "2026-10-03"),
+        ("Moved house on 5 May.", "2026-05-05"),
+        ("Loves Christmas.", "2026-09-01"),
+    ],
+)
+def test_a_plan_is_on_the_day_that_it_is_for(tmp_path: Path, text: str, day: str) -> None:
+    """A date without a year is the nearest one; the same words are read behind --after and --before."""
+    ben = Store(tmp_path).user("ben")
+    ben.remember(text, today=dt.date(2026, 9, 1))
+    assert timeline(ben.folder).startswith(f"{day}  {text}")
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ("Oct 7 at 3pm", ("2026-10-07", "2026-10-07")),
+        ("on October 24", ("2026-10-24", "2026-10-24")),
+        ("from January 11 to 18", ("2027-01-11", "2027-01-18")),
+        ("by September 25", ("2026-09-25", "2026-09-25")),
+        ("10月3号", ("2026-10-03", "2026-10-03")),
+        ("10月3号下午3点", ("2026-10-03", "2026-10-03")),
+    ],
+)
+def test_dates_as_people_write_them_are_bounds(words: str, days: tuple[str, str]) -> None:
+    assert tuple(str(parse_bound(words, dt.date(2026, 9, 1), end)) for end in (False, True)) == days
 
 
 def test_other_memories_by_a_glob(user: Folder) -> None:

@@ -10,9 +10,9 @@ from filemem.files.facts import plain
 from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, Memory
 from filemem.files.passages import Passage
-from filemem.text.dates import Span, mentioned, one_day
+from filemem.text.dates import Span, mentioned, nearest, one_day
 
-_YEAR = re.compile(r"\d{4}")  # "on 5 December" comes every year
+_DAY = re.compile(r"\d|[一二三四五六七八九十][日号]")  # "at Christmas" and "in May" say too little of a day
 MOST = 2_000  # characters of a passage that say what happened
 LONGEST = 31  # days of a span that dates an event; "in 2023" says too little of a day
 
@@ -76,8 +76,8 @@ def _told_of(memory: Memory, passage: Passage, day: dt.date) -> Span:
         return one_day(day)
     text = passage.text[:MOST]
     named = (
-        mention.span
+        nearest(mention, day)
         for mention in mentioned(text, day)
-        if mention.annotated or (not mention.relative and _YEAR.search(text, mention.start, mention.end))
+        if mention.annotated or (not mention.relative and _DAY.search(text, mention.start, mention.end))
     )
     return next((span for span in named if (span.end - span.start).days <= LONGEST), one_day(day))

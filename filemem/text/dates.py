@@ -751,15 +751,23 @@ def _without_brackets(text: str) -> tuple[str, dict[int, str]]:
     return bare + text[at:], brackets
 
 
+def nearest(mention: Mention, today: date) -> Span:
+    """Of all that it may name what is nearest to a day: *Oct 7* is next month's in September, and last month's in November."""
+    return min(mention.spans, key=lambda span: abs((span.start - today).days))
+
+
 def parse_bound(text: str, today: date, end: bool) -> date:
     """The first day, or with `end` the last one, of what `after` or `before` names; ValueError says what is accepted."""
     bound = text.strip()
+    bound = _pattern("clock").sub("", bound)
     for phrase in (bound, f"in {bound}"):  # a lone `May` is a month only behind a preposition
         mentions = mentioned(phrase, today)
         if len(mentions) == 1 and _covers(mentions[0], phrase):
-            return mentions[0].span.end if end else mentions[0].span.start
+            last, near = mentions[0].span, nearest(mentions[0], today)
+            span = last if (last.end - last.start).days > 7 else near  # "in June" looks back; "Oct 7" may be to come
+            return span.end if end else span.start
     raise ValueError(
-        f"{bound[:40]!r} is no date: give one such as 2023-05-07, 2023-05, 2023, May 2023, yesterday, last week, "
+        f"{bound[:40]!r} is not a date: give one such as 2023-05-07, 2023-05, 2023, May 2023, Oct 7, yesterday, last week, "
         "3 days ago, 2023年5月 or 上周."
     )
 
@@ -767,4 +775,4 @@ def parse_bound(text: str, today: date, end: bool) -> date:
 def _covers(mention: Mention, phrase: str) -> bool:
     """Whether the phrase is the mention and at most a preposition."""
     small = phrase[: mention.start].lower().split()
-    return mention.end == len(phrase) and {"in", "on", "the", "since", "until"}.issuperset(small)
+    return mention.end == len(phrase) and {"in", "on", "the", "since", "until", "from", "by", "before", "after"}.issuperset(small)
