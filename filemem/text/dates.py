@@ -775,4 +775,14 @@ def parse_bound(text: str, today: date, end: bool) -> date:
 def _covers(mention: Mention, phrase: str) -> bool:
     """Whether the phrase is the mention and at most a preposition."""
     small = phrase[: mention.start].lower().split()
-    return mention.end == len(phrase) and {"in", "on", "the", "since", "until", "from", "by", "before", "after"}.issuperset(small)
+    return mention.end == len(phrase) and {
+        "in",
+        "on",
+        "the",
+        "since",
+        "until",
+        "from",
+        "by",
+        "before",
+        "after",
+    }.issuperset(small)
