@@ -32,8 +32,8 @@ from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, prompt
 from filemem.models.offline import program_says
 from filemem.search import search_files
-from filemem.text import bounded, dates, redaction, terms, tokens
-from filemem.text.bounded import DatedText
+from filemem.text import dates, grounding, redaction, terms, tokens
+from filemem.text.grounding import DatedText
 from filemem.text.plain import escape_controls, one_line
 from filemem.text.redaction import OwnPatterns
 
@@ -425,7 +425,7 @@ def _archive_only(sources: list[Source], made: dict[str, bytes], own: OwnPattern
         DatedText(sections.unlinked(made[source.path].decode(errors="replace")), source.memory.day)
         for source in sources
     ]
-    return bounded.archive_only(texts, kept)
+    return grounding.archive_only(texts, kept)
 
 
 # -- what a summary says ------------------------------------------------------------------------------------------

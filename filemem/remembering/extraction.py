@@ -277,7 +277,7 @@ class Request:
         event = entry.get("kind") == "event" and not lesson
         targets = [self.known[label].path for label in _labels(entry, "memory") if label in self.known]
         machine = bool(cited) and all(one.is_foreign for _, one in cited)
-        certain = SURE if self._borne_out(text) else UNSURE
+        confidence = SURE if self._borne_out(text) else UNSURE
         return Claim(
             text=text,
             day=max((one.day for _, one in cited), default=dt.date.min),
@@ -288,7 +288,7 @@ class Request:
             sources=tuple(dict.fromkeys(f"{session.path}:{one.line}" for session, one in cited)),
             origins=tuple((one.digest, digest(plain(text))) for _, one in cited) or (("", digest(plain(text))),),
             importance=max(1, min(10, whole(entry.get("importance")) or 5)),
-            confidence=OF_ASSISTANT if machine else certain,
+            confidence=OF_ASSISTANT if machine else confidence,
             valid_from=_iso(entry.get("valid_from")),
             valid_until=_iso(entry.get("valid_until")),
             said_by=ASSISTANT if machine else "",

@@ -228,29 +228,29 @@ class KnownMemories:
         return self._new(claim, replacing=(target, *further))  # what a person wrote is kept as it is, superseded
 
     def _confirmed(self, claim: Claim, same: KnownMemory) -> Decision:
-        """It was told again: a further source, and on a further day more certain."""
+        """It was told again: a further source, and on a further day with more confidence."""
         if not same.own or same.pinned or not claim.sources:
             return Decision(NOOP, same.path, claim, f"{same.path} says so already")
-        certain = same.confidence
+        confidence = same.confidence
         if claim.day != same.since and not claim.said_by:
-            certain = round(1 - (1 - certain) * RAISED, 2)
-        return self._changed(claim, same, same.text, max(certain, claim.confidence), "told again")
+            confidence = round(1 - (1 - confidence) * RAISED, 2)
+        return self._changed(claim, same, same.text, max(confidence, claim.confidence), "told again")
 
-    def _changed(self, claim: Claim, old: KnownMemory, text: str, certain: float, reason: str) -> Decision:
+    def _changed(self, claim: Claim, old: KnownMemory, text: str, confidence: float, reason: str) -> Decision:
         sources = tuple(dict.fromkeys([*old.sources, *claim.sources]))
-        new = old._replace(text=text, since=max(old.since, claim.day), confidence=certain, sources=sources)
+        new = old._replace(text=text, since=max(old.since, claim.day), confidence=confidence, sources=sources)
         self.put(new)
-        return Decision(UPDATE, old.path, claim, reason, certain)
+        return Decision(UPDATE, old.path, claim, reason, confidence)
 
     def _new(self, claim: Claim, reason: str = "", replacing: Sequence[KnownMemory] = ()) -> Decision:
         """A memory of its own, in the place of others perhaps."""
         path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
-        certain = round(claim.confidence * RAISED, 2) if reason else claim.confidence
+        confidence = round(claim.confidence * RAISED, 2) if reason else claim.confidence
         for old in replacing:
             self._live.pop(old.path, None)
-        self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, certain, claim.sources))
+        self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, confidence, claim.sources))
         replaced = tuple(live(old.path) for old in replacing)
-        return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, certain, replaced)
+        return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, confidence, replaced)
 
 
 def said_in(memory: Memory) -> str:

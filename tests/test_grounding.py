@@ -6,7 +6,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filemem.text.bounded import DatedText, archive_only
+from filemem.text.grounding import DatedText, archive_only
 
 DAY = dt.date(2026, 5, 8)
 SAID = [
