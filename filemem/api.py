@@ -23,7 +23,7 @@ from filemem.history import past
 from filemem.importers import intake
 from filemem.jobs import maintenance, telling
 from filemem.jobs.maintenance import JobDone
-from filemem.jobs.running import forget, job
+from filemem.jobs.running import ASKED, forget, job
 from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.search import Hit, search_files
@@ -158,7 +158,7 @@ class User:
 
     def conversation(self, model: Model | str | None = None) -> Conversation:
         """A new conversation with a model, a model's name, or what `filemem.yaml` says; each turn is on disk at once."""
-        return Conversation(self.folder, self._model(model) or OfflineModel(), lambda: _local(None))
+        return Conversation(self.folder, self._model(model) or OfflineModel(), lambda: _local(None), does=ASKED)
 
     def as_of(self, moment: dt.date | dt.datetime) -> "User":
         """What was believed at `moment`, a date meaning its end in local time: the last commit by then, to read only.

@@ -148,6 +148,14 @@ def test_the_house_is_built_from_the_bottom_to_the_top() -> None:
         assert room, f"docs/code.md names {named}"
 
 
+def test_chat_remembering_and_forgetting_know_nothing_of_each_other() -> None:
+    """What a chat asks to be remembered or forgotten goes through jobs."""
+    rooms = {"chat", "remembering", "forgetting"}
+    for name in (name for name in MODULES if "." in name and name.split(".")[1] in rooms):
+        others = rooms - {name.split(".")[1]}
+        assert not [found for found in own(name) if "." in found and found.split(".")[1] in others], name
+
+
 def test_a_room_s_own_module_only_names_what_is_public() -> None:
     for name in {name for name in MODULES if "." in name and MODULES[name].name == "__init__.py"}:
         body = ast.parse(MODULES[name].read_text()).body

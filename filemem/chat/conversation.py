@@ -15,7 +15,6 @@ from filemem.files import config, journal
 from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.passages import Passage
 from filemem.files.transcript import ASSISTANT, INTERRUPTED, NO_ANSWER, OffTheRecord, Transcript
-from filemem.forgetting import forget_in_chat
 from filemem.grep import reading
 from filemem.models import (
     Model,
@@ -30,7 +29,6 @@ from filemem.models import (
 )
 from filemem.models.offline import OfflineModel
 from filemem.models.prompt import Prompt, Section
-from filemem.remembering import remembering
 from filemem.text import tokens
 from filemem.text.plain import one_line
 from filemem.text.redaction import kinds, redact
@@ -92,12 +90,20 @@ class Conversation:
     """One user's talk with one model; `now` gives the person's local time, with its zone."""
 
     def __init__(
-        self, user: Folder, model: Model, now: Callable[[], dt.datetime], transcript: Transcript | None = None
+        self,
+        user: Folder,
+        model: Model,
+        now: Callable[[], dt.datetime],
+        transcript: Transcript | None = None,
+        does: requests.Does | None = None,
     ) -> None:
         self.user = user
         self.model = model
         self.now = now
         self.transcript = transcript or Transcript(user)
+        self.does = (
+            does  # what the program does itself where a message asks for it; without, such a message is the model's
+        )
         self.tools = Toolbox(user, now)
         self.written: list[str] = []  # memories that the program wrote on request
         self.log: Callable[[dict[str, Any]], None] | None = None  # gets every request with its reply
@@ -200,10 +206,10 @@ class Conversation:
     def _do(self, turns: list[Passage]) -> list[str]:
         """Do what the last message asks of the program, to remember it or to take back what came before; sentences on it."""
         said, chinese = turns[-1].text, offline.in_chinese(turns[-1].text)
-        if words := requests.to_remember(said):
-            return [self._remember(words, turns[-1].line, chinese=chinese)]
-        if requests.to_forget(said):
-            places = forget_in_chat.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
+        if self.does and (words := requests.to_remember(said)):
+            return [self._remember(self.does, words, turns[-1].line, chinese=chinese)]
+        if self.does and requests.to_forget(said):
+            places = self.does.take_back(self.user, self.transcript.path, turns, self.now()) if self.kept else []
             if not places:
                 return [offline.NOTHING_SAID[chinese]]
             self._taken_back = f"{self.transcript.path}:{turns[-1].line}"
@@ -213,17 +219,16 @@ class Conversation:
             return ["\n".join([offline.TAKEN_BACK[chinese], *told, *how])]
         return [offline.UNRECORDED[chinese]] if self._paused and self.model.name != OfflineModel.name else []
 
-    def _remember(self, words: str, line: int, *, chinese: bool) -> str:
+    def _remember(self, does: requests.Does, words: str, line: int, *, chinese: bool) -> str:
         """Keep one fact in the person's words, unless nothing of this is kept; a sentence on it."""
         if not self.kept:
             return offline.UNRECORDED[chinese]
         try:
-            done = remembering.remember(self.user, words, self.now(), source=f"{self.transcript.path}:{line}")
+            path, written, notes = does.remember(self.user, words, self.now(), f"{self.transcript.path}:{line}")
         except FilememError as error:
             return offline.NOT_KEPT[chinese].format(error)
-        self.written += [done.memory.path, *done.paths]
-        kept = offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), done.memory.path)
-        return "\n".join([kept, *done.notes])
+        self.written += written
+        return "\n".join([offline.KEPT[chinese].format(one_line(words, LONGEST_KEPT), path), *notes])
 
     def _quoted(self, listen: Listener) -> str:
         """The answer without a model: what the program did, or else the best quotes."""

@@ -17,10 +17,10 @@ from filemem.files.facts import plain, sources
 from filemem.files.folder import Folder
 from filemem.files.journal import PendingDeletion
 from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.sections import under
 from filemem.index.corpus import Corpus
 from filemem.models import prompt
 from filemem.models.prompt import Block
-from filemem.remembering.profile import under
 from filemem.search import filters
 from filemem.text import tokens
 

@@ -1,6 +1,12 @@
 """What a message asks of the program itself, told by how it begins or by the whole of it; everything else is for the model."""
 
+import datetime as dt
 import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from filemem.files.folder import Folder
+from filemem.files.passages import Passage
 
 _REMEMBER = re.compile(
     r"\s*(?:please,?\s+)?(?:remember|don['’]?t forget)\b(?!\s+to\b)(?:\s+that\b)?[\s:,—-]*"
@@ -17,6 +23,17 @@ _UNRECORDED = re.compile(
     r"\s*(?:(?:this is )?off the record|(?:don['’]?t|do not) keep this)\s*[:,—-]|\s*(?:别记|別記|不要记|不要記)\s*[:：,，]",
     re.IGNORECASE,
 )
+
+
+class Does(NamedTuple):
+    """What the program does itself where a message asks for it, as `jobs.asked` does; a chat knows no more of either.
+
+    `remember`: keep words as a fact with its source; the memory's path, all paths that changed, sentences. `take_back`: keep back
+    the exchange before the last turn of a transcript; the places.
+    """
+
+    remember: Callable[[Folder, str, dt.datetime, str], tuple[str, list[str], list[str]]]
+    take_back: Callable[[Folder, str, list[Passage], dt.datetime], list[str]]
 
 
 def to_remember(message: str) -> str:

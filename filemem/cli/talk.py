@@ -18,7 +18,7 @@ from filemem.cli.screen import say, say_aside, say_json
 from filemem.errors import FilememError
 from filemem.files import config, transcript, trust
 from filemem.files.folder import Folder
-from filemem.jobs.running import job
+from filemem.jobs.running import ASKED, job
 from filemem.models import Model
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.text import tokens
@@ -89,7 +89,7 @@ def chat_command(
         return 0
     user = call.writer() if resume is None else call.the_user()
     going_on = resumed(user, resume) or (None if off else unanswered(user, call.clock().date()))
-    conversation = Conversation(user, the_model(call, user, model), call.clock, going_on)
+    conversation = Conversation(user, the_model(call, user, model), call.clock, going_on, ASKED)
     if off:
         conversation.go_off_the_record()
     _settle_wishes(conversation)

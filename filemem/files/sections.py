@@ -181,3 +181,33 @@ def note(folder: Folder, entries: dict[str, Compacted]) -> None:
     lines = "".join("\t".join([source, *entry]) + "\n" for source, entry in entries.items())
     with folder.locked():
         safe.log(folder.bookkeeping(LOG), lines.encode("utf-8", "replace"))
+
+
+# -- of the profile -------------------------------------------------------------------------------------------------
+
+SECTIONS = {  # of the profile, with their headings in the file
+    "who": ("Who this is", "基本情况"),
+    "health": ("Health", "健康"),
+    "home": ("Home", "住处"),
+    "work": ("Work", "工作"),
+    "talk": ("How to talk", "怎么说话"),
+    "family": ("Family", "家人"),
+    "likes": ("Likes", "喜好"),
+}
+HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
+
+
+def under(lines: Iterable[str], name: str) -> list[str]:
+    """The lines below the heading of a section, up to the next heading."""
+    found, inside = list[str](), False
+    for said in lines:
+        if match := HEADING.match(said):
+            inside = is_of(match[1], SECTIONS[name])
+        elif inside:
+            found.append(said)
+    return found
+
+
+def is_of(title: str, names: tuple[str, str]) -> bool:
+    """Is this the heading of a section with these names?"""
+    return title.casefold().startswith(tuple(name.casefold() for name in names))

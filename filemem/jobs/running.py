@@ -5,12 +5,14 @@ import datetime as dt
 import os
 from collections.abc import Iterable, Iterator
 
+from filemem.chat.requests import Does
 from filemem.errors import FilememError
 from filemem.files import archive, journal
 from filemem.files.folder import Folder
-from filemem.forgetting import deletion
+from filemem.forgetting import deletion, forget_in_chat
 from filemem.forgetting.deletion import DeletionJob, DeletionPlan, DeletionReport
 from filemem.history import History
+from filemem.remembering import remembering
 
 
 class UserJob:
@@ -56,3 +58,12 @@ def delete(user: Folder, wanted: DeletionJob, at: dt.datetime) -> DeletionReport
         gone = owned and wanted.all and wanted.purge
         note = "" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS])
     return done.report._replace(note=note)
+
+
+def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
+    done = remembering.remember(user, words, at, source=source)
+    return done.memory.path, [done.memory.path, *done.paths], done.notes
+
+
+ASKED = Does(_remember, forget_in_chat.take_back)
+"""What a chat has done when a person asks for it; the commit is that of the chat."""

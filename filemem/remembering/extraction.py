@@ -14,11 +14,12 @@ from filemem.errors import FilememError
 from filemem.files.episode import Episode, of
 from filemem.files.facts import plain
 from filemem.files.memory import PROFILE, SOURCE_MARK
+from filemem.files.sections import SECTIONS
 from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.consolidation_log import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.remembering.supersession import ADD, SECTIONS, SUPERSEDE, UPDATE, Claim, KnownMemories
+from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
 from filemem.text.plain import LINK, one_line

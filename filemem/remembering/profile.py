@@ -14,14 +14,14 @@ from filemem.files import archive, config
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.files.memory import PROFILE, SOURCE_MARK, Memory
+from filemem.files.sections import HEADING, SECTIONS, is_of
 from filemem.models import Model, ModelError, prompt
 from filemem.remembering.consolidation_log import ConsolidationLog, digest
 from filemem.remembering.extraction import CONDENSE, ask, objects
-from filemem.remembering.supersession import SECTIONS, UPDATE, Decision, display, said_in
+from filemem.remembering.supersession import UPDATE, Decision, display, said_in
 from filemem.text import terms, tokens
 from filemem.text.redaction import redact
 
-_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*$")
 _ROOMY = 200  # characters of a line
 
 
@@ -46,21 +46,6 @@ def marked(text: str) -> list[tuple[int, tuple[str, ...], str]]:
     return [(number, tuple(mark[1].split(" ")), line) for number, mark, line in found if mark]
 
 
-def under(lines: Iterable[str], name: str) -> list[str]:
-    """The lines below the heading of a section, up to the next heading."""
-    found, inside = list[str](), False
-    for said in lines:
-        if match := _HEADING.match(said):
-            inside = _is_of(match[1], SECTIONS[name])
-        elif inside:
-            found.append(said)
-    return found
-
-
-def _is_of(title: str, names: tuple[str, str]) -> bool:
-    return title.casefold().startswith(tuple(name.casefold() for name in names))
-
-
 # -- the lines, as text ------------------------------------------------------------------------------------------
 
 
@@ -81,7 +66,7 @@ class _Page:
         """Put a line behind the last item of its section, which is made where there is none."""
         names, tail = SECTIONS[section], self.tail
         heads = self._heads()
-        start = next((n for n, title in heads if _is_of(title, names)), None)
+        start = next((n for n, title in heads if is_of(title, names)), None)
         if start is not None:
             end = next((n for n, _ in heads if n > start), len(self.lines))
             last = max((n for n in range(start + 1, end) if self.lines[n].strip()), default=start)
@@ -89,7 +74,7 @@ class _Page:
             return
         made = [f"## {names[terms.is_chinese(said.partition('<!--')[0])]}{tail}", tail, said + tail]
         later = list(SECTIONS.values())[list(SECTIONS).index(section) + 1 :]
-        place = next((n for n, title in heads if any(_is_of(title, other) for other in later)), None)
+        place = next((n for n, title in heads if any(is_of(title, other) for other in later)), None)
         if place is not None:
             self.lines[place:place] = [*made, tail]
             return
@@ -99,7 +84,7 @@ class _Page:
 
     def _heads(self) -> list[tuple[int, str]]:
         """The headings, by their places."""
-        found = ((n, _HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
+        found = ((n, HEADING.match(one.rstrip("\r"))) for n, one in enumerate(self.lines))
         return [(n, match[1]) for n, match in found if match]
 
     def replace(self, number: int, fresh: Sequence[str]) -> None:

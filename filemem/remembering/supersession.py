@@ -27,15 +27,6 @@ from filemem.text.terms import content
 ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP DROP PROPOSE REFUSE".split()
 WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
-SECTIONS = {  # of the profile, with their headings in the file
-    "who": ("Who this is", "基本情况"),
-    "health": ("Health", "健康"),
-    "home": ("Home", "住处"),
-    "work": ("Work", "工作"),
-    "talk": ("How to talk", "怎么说话"),
-    "family": ("Family", "家人"),
-    "likes": ("Likes", "喜好"),
-}
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
 ALL, ALIKE = 100, 50  # memories: so many are shown beside what was said, of more only those most like it
 

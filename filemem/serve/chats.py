@@ -20,8 +20,9 @@ from filemem.errors import FilememError
 from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.passages import Passage
-from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript
+from filemem.files.transcript import ASSISTANT, NO_ANSWER, OffTheRecord, Transcript, first_words
 from filemem.importers import intake
+from filemem.jobs.running import ASKED, job
 from filemem.models import Model, OpenAIModel, Reply, ToolCall, Usage, prompt
 from filemem.serve.forms import Finished, calls
 from filemem.serve.wire import BadRequest, ChatRequest
@@ -147,6 +148,17 @@ class Chats:
                     self._at_hand[talk.transcript.path] = talk
                 while len(self._at_hand) > MOST_AT_HAND:
                     self._at_hand.popitem(last=False)
+            if asked.kept:
+                self._commit(talk)
+
+    def _commit(self, talk: ServedConversation) -> None:
+        """Commit what an answer added to a conversation, where the memories are kept in git."""
+        path, turns = talk.transcript.path, talk.transcript.turns()
+        with job(self.user, "chat", self._now(), alone=False) as run:
+            if path and turns:
+                subject = f"Talk with {self.user.name}: {first_words(turns[0].text)}"
+                run.commit(subject, [path, *talk.written], Session=path)
+        talk.written = []
 
     def _continued(self, asked: ChatRequest) -> ChatRequest:
         """The request with what was said until the response that it goes on with, as far as the transcript has it."""
@@ -223,14 +235,14 @@ class Chats:
         if not asked.kept:
             names = {"user": self.user.name, "assistant": ASSISTANT}
             before = [Passage(0, 0, names[role], "", text) for role, text in asked.before]
-            fleeting = ServedConversation(self.user, self._model(), self._now, OffTheRecord(self.user, before))
+            fleeting = ServedConversation(self.user, self._model(), self._now, OffTheRecord(self.user, before), ASKED)
             fleeting.take(asked, stop)
             fleeting.hear(asked.text, listen)
             return fleeting
         with self._lock:
             path, said = self._find(asked)
             talk = self._at_hand.pop(path, None) or ServedConversation(
-                self.user, self._model(), self._now, Transcript(self.user, path)
+                self.user, self._model(), self._now, Transcript(self.user, path), ASKED
             )
             talk.take(asked, stop)
             if not said:

@@ -748,3 +748,22 @@ def test_fifty_chats_of_fifty_users_at_once(served: Served) -> None:
         others = set(re.findall(r"user\d+", " ".join(said)))
         assert others == {name}
     served.model.default = fail(400, "the script has run out")
+
+
+def test_each_answer_is_a_commit_where_the_memories_lie_in_git(tmp_path: Path) -> None:
+    """As that of a chat is, with its session; the person's own edits are not in it."""
+    with ScriptedServer() as model:
+        model.script(say("Noted."))
+        served = Served(tmp_path, model)
+        try:
+            assert served.run("init", "--git", str(tmp_path / "store")).returncode == 0
+            (tmp_path / "store/mara").mkdir(exist_ok=True)
+            (tmp_path / "store/mara/own.md").write_text("Hers.\n")
+            ask(served.client(), "I keep bees.")
+        finally:
+            served.end()
+    git = ["git", "-C", str(tmp_path / "store")]
+    said = subprocess.run([*git, "log", "-1", "--format=%s|%(trailers:key=Job)"], capture_output=True, text=True).stdout
+    assert said.strip() == "Talk with mara: I keep bees.|Job: chat"
+    left = subprocess.run([*git, "status", "--short", "-uall"], capture_output=True, text=True).stdout
+    assert left == "?? mara/own.md\n"
