@@ -29,6 +29,7 @@ from filemem.text.plain import escape_controls, one_line
 from filemem.tools.toolbox import LONGEST_ERROR, Toolbox, checked
 
 SESSIONS = 64  # of one user whose open files are known; the one that was used least recently begins anew
+TEXT_ALONE = ("claude-code", "codex-mcp-client")  # show a model a structured result for the text, its line ends escaped
 TITLES = {"grep": "Find lines", "search_files": "Search memory", "open": "Open a file", "close": "Close a file"}
 _TEXT = {"type": "string"}
 RESULT = {  # of every tool but those of CONNECTOR
@@ -174,6 +175,8 @@ class MemoryServer:
             ]
         if self._write:
             tools += [_tool(name, *of, writes=name != "list_recent") for name, of in writing.TOOLS.items()]
+        if _reads_text_alone(context):
+            tools = [tool.model_copy(update={"output_schema": None}) for tool in tools]
         return types.ListToolsResult(tools=tools)
 
     async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -186,7 +189,7 @@ class MemoryServer:
         content: list[Any] = [types.TextContent(type="text", text=answer)]
         if answer.startswith("Error: "):
             return types.CallToolResult(content=content, is_error=True)
-        return types.CallToolResult(content=content, structured_content=result)
+        return types.CallToolResult(content=content, structured_content=None if _reads_text_alone(context) else result)
 
     # -- resources -----------------------------------------------------------------------------------------------
 
@@ -243,6 +246,11 @@ async def _told(work: Awaitable[Any]) -> Any:
         raise MCPError(types.INVALID_PARAMS, one_line(escape_controls(str(error)), LONGEST_ERROR)) from None
     except OSError as error:
         raise MCPError(types.INTERNAL_ERROR, one_line(escape_controls(in_words(error)), LONGEST_ERROR)) from None
+
+
+def _reads_text_alone(context: Any) -> bool:
+    client = context.session.client_params
+    return client is not None and client.client_info.name in TEXT_ALONE
 
 
 def _session(context: Any) -> str:

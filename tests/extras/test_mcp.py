@@ -263,6 +263,19 @@ def test_a_new_memory_is_told_to_whoever_has_the_list(place: Place) -> None:
     asyncio.run(talk())
 
 
+def test_a_client_that_shows_models_structured_results_for_the_text_gets_the_text_alone(place: Place) -> None:
+    with place.started("--user", "mara", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        ready = b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
+        process.stdin.write(hello(0).replace(b'"raw"', b'"claude-code"') + ready + call(1, "grep", pattern="oolong"))
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        assert (
+            "oolong" in answers[1]["result"]["content"][0]["text"] and "structuredContent" not in answers[1]["result"]
+        )
+        process.stdin.close()
+
+
 def test_update_supersedes_one_fact_and_the_newest_are_listed(place: Place) -> None:
     """The old fact stays as it was, and says by what it was replaced; what is no fact that holds is refused."""
 
