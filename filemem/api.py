@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from filemem import index
+from filemem.chat import core_memory
 from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
 from filemem.files import config
@@ -151,6 +152,11 @@ class User:
     def open_file(self, path: str) -> Memory:
         """The memory at a path, wherever it lies now; raises NotFound with the nearest paths, or Refused."""
         return self.folder.memory(self.folder.locate(path))
+
+    def prompt_context(self, message: str = "", *, tokens: int = 1200) -> str:
+        """What belongs into the prompt of a chat of your own: how the person wishes to be talked with, the profile and other
+        blocks, and what a search for `message` finds, within `tokens`; empty where nothing is known."""
+        return core_memory.prompt_context(self.folder, message, self._at(None).date(), room=tokens)
 
     def tools(self) -> Toolbox:
         """The four tools for an agent."""

@@ -27,6 +27,9 @@ SETTINGS = {
     "cursor": ".cursor/mcp.json",
     "vscode": ".config/Code/User/mcp.json",
     "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "zed": ".config/zed/settings.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
 }
 
 
@@ -77,7 +80,32 @@ def test_what_is_there_stays_byte_for_byte(home: Path) -> None:
     assert (home / ".claude.json.before-filemem").read_text() == before
 
 
-@pytest.mark.parametrize("there", ['// mine\n{"servers": {}}\n', "[1]", '{"servers": [1]}', "{broken"])
+@pytest.mark.parametrize(
+    "there",
+    [
+        '// my {\n{ // "context_servers": {\n "theme": "a // b", /* } */\n "context_servers": {"a": {"command": ""},}, // x\n}',
+        '{\n  // "x": 1,\n  "font": "/* no */", }\n',
+        "// nothing yet\n",
+    ],
+)
+def test_comments_and_a_last_comma_stay(home: Path, there: str) -> None:
+    place = home / ".config/zed/settings.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(there)
+    assert run(home, "install", "zed", "--yes").returncode == 0
+    after = place.read_text()
+    assert all(line in after for line in there.splitlines() if "context_servers" not in line)
+    assert '"filemem": {' in after and "has it already" in run(home, "install", "zed", "--yes").stderr
+    assert run(home, "install", "zed", "--yes", "--name", "second").returncode == 0
+
+
+def test_the_entry_of_a_project_names_nobody_s_folders(home: Path) -> None:
+    assert run(home, "install", "project", "--yes").returncode == 0
+    [server] = json.loads((home / ".mcp.json").read_text())["mcpServers"].values()
+    assert server == {"command": "filemem", "args": ["mcp"]}
+
+
+@pytest.mark.parametrize("there", ["[1]", '{"servers": [1]}', "{broken"])
 def test_what_cannot_be_read_is_left_to_the_person(home: Path, there: str) -> None:
     place = home / ".config/Code/User/mcp.json"
     place.parent.mkdir(parents=True)

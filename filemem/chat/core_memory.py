@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from filemem import index
+from filemem.chat import recalling
 from filemem.errors import FilememError
 from filemem.files import config, journal, trust
 from filemem.files.facts import plain, sources
-from filemem.files.folder import Folder
+from filemem.files.folder import CurrentConversation, Folder
 from filemem.files.journal import PendingDeletion
 from filemem.files.memory import PROFILE, SOURCE_MARK
 from filemem.files.sections import under
@@ -41,6 +42,19 @@ def core_memory(folder: Folder, today: dt.date) -> CoreMemory:
     followed = folder.trust.known(trust.wishes(folder.root), trust.WISHES)
     said = wishes(folder, corpus, today) if followed else []
     return CoreMemory(said, prompt.read_blocks(folder, kept, config.of(folder)))
+
+
+def prompt_context(
+    folder: Folder, message: str, today: dt.date, current: CurrentConversation | None = None, room: int = 0
+) -> str:
+    """What belongs into the prompt of a chat that is not filemem's: wishes, blocks, and within `room` tokens what a search for a
+    message finds, all but wishes as data between marks."""
+    stands = core_memory(folder, today)
+    blocks = prompt.block_sections(stands.blocks, config.of(folder).block_tokens)
+    said = message.strip() and room and recalling.recall(folder, [message], today, current, room, weak=False)
+    found = prompt.data("search_files", said) if said else ""
+    parts = [prompt.wishes_section(folder.name, stands.wishes), *(block.text for block in blocks), found]
+    return "\n\n".join(filter(None, parts))
 
 
 def wishes(folder: Folder, corpus: Corpus, today: dt.date) -> list[str]:

@@ -21,16 +21,23 @@ _LEFT_OUT = re.compile(r"\n[\d,]+ weaker left out[^\n]*$")  # a limit is of no u
 
 
 def recall(
-    folder: Folder, said: Sequence[str], today: dt.date, current: CurrentConversation | None, room: int, *, weak: bool
+    folder: Folder,
+    said: Sequence[str],
+    today: dt.date,
+    current: CurrentConversation | None,
+    room: int,
+    *,
+    weak: bool,
+    least: float = evidence.PARTIAL,
 ) -> str:
     """The best passages for the last of a person's messages, whole ones within `room` tokens, and how many of how many these
-    are; of weak ones none, unless `weak`."""
+    are; of those weaker than `least` none, unless `weak`."""
     query = searched(said)
     try:
         found = search_files(index.of(folder), query, limit=MOST, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
-    if not weak and max((hit.strength for hit in found.hits), default=0.0) < evidence.PARTIAL:
+    if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
         return _text(found, query)

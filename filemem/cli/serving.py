@@ -1,28 +1,38 @@
 """Commands that serve other programs: mcp, which also tells a client of itself; serve, and its keys."""
 
+import datetime as dt
 import importlib.util
+import io
 import json
 import os
 import re
 import shlex
 import shutil
 import sys
+import threading
+from typing import Any
 
 import click
 
-from filemem.cli.context import Context, model_option, pass_call
+from filemem.cli.context import Context, model_option, new_option, pass_call
 from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, NotFound
-from filemem.files import safe
+from filemem.files import journal, safe
 from filemem.files.folder import Folder
 from filemem.files.store import StoreFolder
 from filemem.mcp import clients, greeting
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel
 from filemem.serve import keys
+from filemem.text.plain import one_line
 
-HOOKS = "~/.claude/settings.json"  # where Claude Code's hooks are set
+HOOKS = {
+    "claude-code": "~/.claude/settings.json",
+    "codex": "$CODEX_HOME/hooks.json",
+}  # where the hooks of a client are set
+LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
+PATIENCE = 0.7  # seconds of a hook; to begin and to end takes the rest of one
 MISSING = "filemem mcp needs the package mcp, 2.3 or newer; install it with: pip install 'filemem[mcp]'"
 _write_option = click.option("--write", is_flag=True, help="Offer tools that write as well: remember, update, forget.")
 
@@ -100,16 +110,89 @@ def token_command(call: Context, revoke: bool) -> None:
     say(keys.MCP.add(user.store, user.name, call.now))
 
 
-def _print_hook(client: str, user: Folder) -> None:
-    """What to put into Claude Code's settings, so that each session is imported when it ends."""
-    if client != "claude-code":
-        raise FilememError(
-            f"{client} says nothing when a session ends; list its sessions under imports: in filemem.yaml."
-        )
-    call = [program(), "import", client, "-", "--store", user.store, "--user", user.name, "--new"]
-    hook = {"type": "command", "command": shlex.join(call), "timeout": 60}
-    say_dim(f"Put this into {HOOKS}; beside other hooks, add the entry to the list SessionEnd.")
-    say(json.dumps({"hooks": {"SessionEnd": [{"hooks": [hook]}]}}, indent=2, ensure_ascii=False))
+@mcp_command.command("hook")
+@click.argument("client", type=click.Choice(list(HOOKS)))
+@click.option("--wait", is_flag=True, help="End once the session is imported, and not before.")
+@new_option
+@pass_call
+def hook_command(call: Context, client: str, wait: bool) -> int:
+    """Answer a hook of a coding agent, which calls this with what has happened as JSON on standard input.
+
+    As a session begins the agent is told of the profile and of plans, with a prompt of what a search finds for it where that is
+    strong; as a session ends, or is compacted, it is imported. The plugin for Claude Code sets it up; filemem mcp install CLIENT
+    --sessions prints what other settings need. What fails disturbs no session; filemem check shows it.
+
+    Example: filemem mcp hook claude-code
+    """
+    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
+
+    try:
+        said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
+        event = str(said["hook_event_name"])
+        user = call.writer()
+    except (FilememError, ValueError, KeyError, TypeError, RecursionError) as error:
+        sys.stderr.write(f"filemem: {one_line(str(error)) or 'no event'}\n")
+        return 1  # 2 would keep the agent from going on
+    asks = event in hooks.CLIENTS[client][:2]
+    if not asks and not wait and _left_to_another():
+        return 0
+    worker = threading.Thread(target=_hooked, args=(user, client, said, event, call.now), daemon=True)
+    worker.start()
+    worker.join(PATIENCE if asks and not wait else None)
+    if worker.is_alive():
+        journal.note_hook(user, event, "it took longer than a second")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _hooked(user: Folder, client: str, said: dict[str, Any], event: str, at: dt.datetime) -> None:
+    """Do what an event asks for; what goes wrong is noted, and told to nobody."""
+    from filemem.mcp import hooks  # noqa: PLC0415
+
+    failed = ""
+    try:
+        if event in hooks.CLIENTS[client][2:]:
+            hooks.take_in(StoreFolder(user.store, user.trust), user.name, client, str(said["transcript_path"]), at)
+        elif told := hooks.answer(user, client, said, at):
+            sys.stdout.write(f"{told}\n")
+    except Exception as error:  # noqa: BLE001  an agent's session must not end because of it
+        failed = str(error) or repr(error)
+    journal.note_hook(user, event, failed)
+
+
+def _left_to_another() -> bool:
+    """Have a process of its own do the rest: Claude Code gives all hooks of a session's end a second and a half
+    (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends then what they started."""
+    if os.fork():
+        return True
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    return False
+
+
+@mcp_command.command("check")
+@pass_call
+def check_command(call: Context) -> int:
+    """Try what coding agents use: the server, as far as its greeting, and every hook as a client runs it.
+
+    Each hook has a second. Exit code 1 where something fails.
+
+    Example: filemem mcp check
+    """
+    from filemem.mcp import hooks  # noqa: PLC0415  a client that waits for the server must not wait for this, too
+
+    user, failed = call.writer(), 0
+    shared = ["--store", user.store, "--user", user.name]
+    for client in hooks.CLIENTS:
+        for one in hooks.tried(user, client, [program(), "mcp", "hook", client, "--wait", "--new", *shared]):
+            failed += bool(one.failed)
+            what = f"failed: {one.failed}" if one.failed else f"{one.tokens:,} tokens"
+            say(f"{client} {one.event}: {what}, {one.seconds:.2f} s")
+    greeting.greet(user.name, io.BytesIO(greeting.HELLO), out := io.BytesIO())
+    say(f"server: {'greets' if out.getvalue() else 'failed'}{'' if _installed() else f'; {MISSING}'}")
+    return int(bool(failed) or not _installed())
 
 
 @mcp_command.command("install")
@@ -117,7 +200,7 @@ def _print_hook(client: str, user: Folder) -> None:
 @click.option("--name", default="filemem", show_default=True, help="What the client calls it.")
 @click.option("--print", "only_print", is_flag=True, help="Only print the entry.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
-@click.option("--sessions", is_flag=True, help="Print what has Claude Code's sessions imported as they end.")
+@click.option("--sessions", is_flag=True, help="Print the hooks that import sessions, and tell of what is known.")
 @_write_option
 @pass_call
 def install_command(
@@ -125,8 +208,8 @@ def install_command(
 ) -> None:
     """Tell a client of this server: show the entry, ask, and write it into the client's settings.
 
-    What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints. What is
-    imported with --sessions becomes facts with the next filemem maintain or consolidate.
+    What is there stays as it is, and a copy of the settings is kept beside them. Without a terminal it only prints. What hooks
+    import becomes facts with the next filemem maintain or consolidate.
 
     Example: filemem mcp install claude-code
     """
@@ -134,10 +217,18 @@ def install_command(
         raise FilememError("--name takes up to forty letters, digits, - and _.")
     user, kind = call.the_user(must_exist=False), clients.CLIENTS[client]
     if sessions:
-        _print_hook(client, user)
+        from filemem.mcp import hooks  # noqa: PLC0415
+
+        if client not in hooks.CLIENTS:
+            raise FilememError(f"{client} has no hooks; list its sessions under imports: in filemem.yaml.")
+        called = [program(), "mcp", "hook", client, "--store", user.store, "--user", user.name, "--new"]
+        say_dim(f"Put this into {clients.expanded(HOOKS[client])}, beside other hooks.")
+        say(hooks.settings(client, shlex.join(called)))
         return
     where = clients.place(kind)
     command = [program(), "mcp", "--store", user.store, "--user", user.name, *(["--write"] if write else [])]
+    if client == "project":  # which others share: each has a store of their own
+        command = ["filemem", "mcp", *command[6:]]
     say(clients.entry(kind, name, command).rstrip("\n"))
     if not _installed():
         say_dim(f"{MISSING}.")

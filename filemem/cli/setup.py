@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import sys
 from collections.abc import Iterator
 from importlib import resources
 
@@ -21,7 +20,6 @@ from filemem.text.plain import counted
 
 SETTINGS = "# Settings of this store. Every key is optional; remove the # before one to change it.\n"
 SHOWN = {"model": "gpt-4o-mini", "base_url": "http://localhost:8080/v1"}  # where the default is empty
-LONGEST_CALL = 1_000_000  # bytes that a hook says of what happened
 NEXT = "Next: filemem consolidate makes facts of it; filemem review shows what waits for your decision."
 NEXT_OF_NOTES = "Next: filemem search already finds it; filemem chat answers from it."
 
@@ -97,7 +95,7 @@ def users_command(call: Context) -> Iterator[Line]:
 @command(
     "import",
     click.argument("format_", metavar="FORMAT"),
-    click.argument("file", type=click.Path(exists=True, allow_dash=True)),
+    click.argument("file", type=click.Path(exists=True)),
     dry_option,
     click.option("--with-secrets", is_flag=True, help="Take passwords, keys and codes in them, too."),
     json_option_that("The whole report as one JSON object."),
@@ -109,17 +107,14 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     A second run adds only what is new. FORMAT is locomo, chatgpt or claude (the export as it came: zip, folder or
     conversations.json), openai-jsonl (messages by line), claude-code or codex (a session of theirs or their folder of them),
     agents-sessions (the SQLite file of the OpenAI Agents SDK), markdown (a folder of notes), or one that an installed package
-    adds. FILE may be - where a hook of Claude Code calls, which says on standard input which session has ended. Secrets are
-    left out, which the report says, unless --with-secrets is given. Exit code 1 where there was nothing to import.
+    adds. Secrets are left out, which the report says, unless --with-secrets is given. Exit code 1 where there was nothing to
+    import.
 
     Example: filemem import chatgpt conversations.json
     """
     find_parser(format_)
-    store, hook = call.open_store(), file == "-"
-    file = _ended_session() if hook else file
+    store = call.open_store()
     user = None if format_ == "locomo" else call.the_user(must_exist=False) if dry_run else call.writer()
-    if hook:
-        _go_on_alone()
     call.unsettled()
     with progress("importing") as show:
         name = user.name if user else None
@@ -131,32 +126,3 @@ def import_command(call: Context, format_: str, file: str, dry_run: bool, with_s
     for note in () if dry_run else committed_imports(store, report, format_, file, call.now):
         say_aside(note)
     return 0 if report.added or report.updated or report.unchanged else 1
-
-
-def _ended_session() -> str:
-    """The session that a hook of Claude Code names on standard input."""
-    try:
-        said = json.loads(sys.stdin.buffer.read(LONGEST_CALL))
-        path = said["transcript_path"]
-        if not isinstance(path, str) or not os.path.isfile(path):
-            raise FilememError("the hook names no session that is a file; name the session's file instead of -.")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise FilememError(
-            "- is for a hook of Claude Code, which names the session as JSON (transcript_path); name a file instead."
-        ) from None
-    return path
-
-
-def _go_on_alone() -> None:
-    """Leave what follows to a process of its own.
-
-    Claude Code gives all hooks of a session's end a second and a half (CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS), and ends
-    then what they started.
-    """
-    sys.stdout.flush()
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nothing, stream)

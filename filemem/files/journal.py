@@ -343,6 +343,30 @@ class Origins:
         return ""
 
 
+# -- hooks of other programs -----------------------------------------------------------------------------------------
+
+HOOKS = "hooks.jsonl"  # those that failed when they were called last, and why
+
+
+def note_hook(folder: Folder, event: str, error: str) -> None:
+    """Note how a hook ended, `error` being empty where it did what it should."""
+    before = failed_hooks(folder)
+    if folder.exists() and before.get(event, "") != error:
+        with folder.locked():
+            now = {**failed_hooks(folder), event: error}
+            rewrite(folder.bookkeeping(HOOKS), [{"event": name, "error": text} for name, text in now.items() if text])
+
+
+def failed_hooks(folder: Folder) -> dict[str, str]:
+    """The hooks that failed when they were called last, and why."""
+    found = dict[str, str]()
+    with contextlib.suppress(OSError, FilememError):
+        for entry in values(folder.bookkeeping(HOOKS)):
+            with contextlib.suppress(TypeError, KeyError):
+                found[str(entry["event"])] = str(entry["error"])
+    return found
+
+
 # -- the running summary of a conversation ---------------------------------------------------------------------------
 
 # A model wrote it of the first turns, whose number and digest stand beside it; where they have changed since, it is of no use. It

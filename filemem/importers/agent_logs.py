@@ -42,7 +42,7 @@ _TAG = re.compile(  # what the programs put between a person's words, or in thei
     r"<(command-name|command-message|command-args|command-contents|local-command-stdout|local-command-stderr"
     r"|local-command-caveat|bash-input|bash-stdout|bash-stderr|system-reminder|task-notification|ide_opened_file"
     r"|ide_selection|ide_diagnostics|user-prompt-submit-hook|environment_context|user_instructions|permissions"
-    r"|turn_aborted|skill|INSTRUCTIONS)(?:\s[^>]{0,200})?>"
+    r"|turn_aborted|skill|INSTRUCTIONS|filemem-context)(?:\s[^>]{0,200})?>"
 )
 _NOBODYS = ("[Request interrupted by user", "This session is being continued from", "# AGENTS.md instructions")
 

@@ -2,7 +2,8 @@
 
 Claude Code: docs.claude.com, MCP, "Where MCP servers are stored"; Claude Desktop: modelcontextprotocol.io, "Connect to local
 MCP servers"; Cursor: docs.cursor.com, MCP; VS Code: code.visualstudio.com, MCP configuration reference; Codex:
-developers.openai.com/codex/mcp, config.toml.
+developers.openai.com/codex/mcp, config.toml; Gemini CLI: its docs/tools/mcp-server.md; Zed: zed.dev/docs/ai/mcp; Windsurf:
+docs.windsurf.com, MCP.
 """
 
 import json
@@ -18,6 +19,9 @@ from filemem.text.plain import one_line
 
 _HOMES = {"darwin": "~/Library/Application Support", "win32": "~/AppData/Roaming"}
 _CONFIG = _HOMES.get(sys.platform, "~/.config")
+_ZED = "~/.config" if sys.platform == "darwin" else _CONFIG
+_ASIDE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
+"""What JSON has not and settings have: comments, and a comma behind the last; texts, which may hold what looks so."""
 
 
 class Client(NamedTuple):
@@ -36,14 +40,24 @@ CLIENTS = {
     "vscode": Client(
         f"{_CONFIG}/Code/User/mcp.json", "servers", {"type": "stdio"}, "MCP: List Servers in VS Code starts it."
     ),
+    "gemini": Client("~/.gemini/settings.json", "mcpServers", {}, "Start gemini anew; /mcp lists it."),
+    "zed": Client(f"{_ZED}/zed/settings.json", "context_servers", {}, "The agent panel's settings list it."),
+    "windsurf": Client("~/.codeium/windsurf/mcp_config.json", "mcpServers", {}, "Refresh its list of MCP servers."),
+    "project": Client(
+        "./.mcp.json", "mcpServers", {}, "Claude Code asks each who opens this folder whether to use it."
+    ),
     "codex": Client("$CODEX_HOME/config.toml", "mcp_servers", {"required": "true"}, "Start codex anew; /mcp lists it."),
 }
 
 
 def place(client: Client) -> str:
     """Where this person's settings of a client are."""
-    home = os.environ.get("CODEX_HOME") or "~/.codex"
-    return os.path.expanduser(client.path.replace("$CODEX_HOME", home))
+    return expanded(client.path)
+
+
+def expanded(path: str) -> str:
+    """A path with this person's folders in the place of their names."""
+    return os.path.abspath(os.path.expanduser(path.replace("$CODEX_HOME", os.environ.get("CODEX_HOME") or "~/.codex")))
 
 
 def entry(client: Client, name: str, command: list[str]) -> str:
@@ -85,19 +99,21 @@ def write(client: Client, before: str, after: str) -> None:
 
 def _with(client: Client, name: str, command: list[str], before: str, where: str) -> str:
     """The text with the entry put in at the place where reading it gives what is wanted, and nothing else has changed."""
-    if client.path.endswith(".toml") or not before.strip():
+    toml = client.path.endswith(".toml")
+    plain = before if toml else _plain(before)
+    if toml or not plain.strip():
         gap = "\n" * (2 - before[-2:].count("\n")) if before.strip() else ""
         return before + gap + entry(client, name, command)
     wanted = _parsed(client, before, where)
     wanted[client.key] = {**wanted.get(client.key, {}), name: _server(client, command)}
     inner = json.dumps({name: _server(client, command)}, indent=2, ensure_ascii=False)[2:-2].replace("\n", "\n  ")
-    for found in re.finditer(rf'"{client.key}"\s*:\s*\{{', before):
-        comma = "" if before[found.end() :].lstrip().startswith("}") else ","
+    for found in re.finditer(rf'"{client.key}"\s*:\s*\{{', plain):
+        comma = "" if plain[found.end() :].lstrip().startswith("}") else ","
         after = f"{before[: found.end()]}\n  {inner}{comma}{'' if comma else chr(10)}{before[found.end() :]}"
         if _same(after, wanted):
             return after
-    start = before.index("{") + 1
-    comma = "" if before[start:].lstrip().startswith("}") else ","
+    start = plain.index("{") + 1
+    comma = "" if plain[start:].lstrip().startswith("}") else ","
     after = f'{before[:start]}\n  "{client.key}": {{\n  {inner}\n  }}{comma}{before[start:]}'
     if not _same(after, wanted):
         raise FilememError(f"{where} is too unusual to be changed safely; put the entry in by hand.")
@@ -107,19 +123,22 @@ def _with(client: Client, name: str, command: list[str], before: str, where: str
 def _parsed(client: Client, text: str, where: str) -> dict[str, Any]:
     """The settings that a text holds; raises FilememError where it is none that can be kept as it is."""
     try:
-        found = tomllib.loads(text) if client.path.endswith(".toml") else json.loads(text.strip() or "{}")
+        found = tomllib.loads(text) if client.path.endswith(".toml") else json.loads(_plain(text).strip() or "{}")
     except (ValueError, RecursionError):
-        raise FilememError(
-            f"{where} cannot be read as it is (it may have comments); put the entry in by hand."
-        ) from None
+        raise FilememError(f"{where} cannot be read as it is; put the entry in by hand.") from None
     if not isinstance(found, dict):
         raise FilememError(f"{where} holds no settings; look at it.")
     return found
 
 
+def _plain(text: str) -> str:
+    """A text of settings as JSON, each character in its place."""
+    return _ASIDE.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"\S", " ", found[0]), text)
+
+
 def _same(text: str, wanted: dict[str, Any]) -> bool:
     try:
-        return bool(json.loads(text) == wanted)
+        return bool(json.loads(_plain(text)) == wanted)
     except ValueError:
         return False
 

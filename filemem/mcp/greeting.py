@@ -13,6 +13,10 @@ VERSIONS = (
     "2025-11-25",
 )  # of the protocol, in which a client says `initialize`
 LONGEST = 100_000  # bytes of a line that is answered here
+HELLO = (
+    b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": '
+    b'{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "check", "version": "1"}}}\n'
+)
 
 
 def called(name: str) -> str:

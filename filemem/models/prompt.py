@@ -88,7 +88,7 @@ def fitting(blocks: list[Block], room: int) -> tuple[list[Block], list[Block]]:
 
 
 Message = dict[str, Any]
-_MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program))", re.IGNORECASE)
+_MARK = re.compile(r"<(?=\s*/?\s*(?:memory|program|filemem))", re.IGNORECASE)
 _PROGRAM = re.compile(r"<(?=\s*/?\s*program\s*>)", re.IGNORECASE)
 
 

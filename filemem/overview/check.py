@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from filemem.errors import FilememError, Problem
-from filemem.files import passages, safe, transcript
+from filemem.files import journal, passages, safe, transcript
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.files.memory import LARGEST, REFERENCE, Memory, counterpart
 from filemem.forgetting.deletion import MARK, NAMELESS
@@ -25,7 +25,7 @@ def problems(folder: Folder, progress: Callable[[int, int], None] = lambda done,
     paths = folder.paths()
     known = set(paths)
     lengths: dict[str, int] = {}
-    found = [*folder.strays(), *_no_bookkeeping(folder), *_cut_off(folder), *_lost(folder)]
+    found = [*folder.strays(), *_no_bookkeeping(folder), *_cut_off(folder), *_lost(folder), *_hooks(folder)]
     for done, path in enumerate(paths, 1):
         try:
             memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -68,6 +68,13 @@ def _lost(folder: Folder) -> Iterator[Problem]:
             f"put back with filemem restore {one_line(path)}, or let go with filemem restore --let-go {one_line(path)}"
         )
         yield Problem(path, 1, f"{count} not in it any more, saved over by an editor perhaps: {first}", remedy)
+
+
+def _hooks(folder: Folder) -> Iterator[Problem]:
+    """What a coding agent's hooks, which never say a word there, could not do."""
+    for event, error in journal.failed_hooks(folder).items():
+        what = f"the hook {one_line(event, 40)} of a coding agent failed: {one_line(error)}"
+        yield Problem(f"{BOOKKEEPING}/{journal.HOOKS}", 1, what, "try the hooks with filemem mcp check")
 
 
 def _copies(path: str) -> list[Problem]:
