@@ -297,11 +297,6 @@ def test_a_wrong_path_names_the_nearest(alice: Folder, tmp_path: Path) -> None:
         alice.read("facts/tea.md")
 
 
-@pytest.mark.parametrize("name", ["alice", "conv-26", "a.b_c-d", "José", "李雷", "محمد", "हिन्दी", "4711", "x" * 200])
-def test_good_user_names(tmp_path: Path, name: str) -> None:
-    assert Store(tmp_path).user(name).folder.root == str(tmp_path / name)
-
-
 BAD_NAMES = [
     "",
     ".",

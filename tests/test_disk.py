@@ -1,6 +1,5 @@
 """Writes are atomic, durable and exclusive; a save by somebody else at the same moment is never lost."""
 
-import contextlib
 import errno
 import multiprocessing
 import os
@@ -9,15 +8,14 @@ import resource
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from filemem.errors import Busy, Changed, NotFound, Refused
+from filemem.errors import Changed, NotFound, Refused
 from filemem.files import safe
 from filemem.files.folder import Folder
-from filemem.files.passages import format_turn, turns
 
 Save = Callable[[Path, bytes], None]
 fork = multiprocessing.get_context("fork")
@@ -29,29 +27,6 @@ def mode(path: Path) -> int:
 
 def leftovers(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob(".filemem-*")]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 256 KiB."""
-    place = tmp_path / "small"
-    place.mkdir()
-    if (
-        os.geteuid()
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", place], check=False).returncode
-    ):
-        pytest.skip("only root may mount a small file system")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", place], check=True)
-
-
-def fill(folder: Path) -> None:
-    """Use up every byte of the file system."""
-    with contextlib.suppress(OSError), open(folder / "filler", "wb", buffering=0) as file:
-        while True:
-            file.write(b"x" * 4096)
 
 
 # -- creating --------------------------------------------------------------------------------------------------------
@@ -242,49 +217,6 @@ def test_appending_starts_a_new_line_and_changes_no_earlier_byte(tmp_path: Path)
     assert not leftovers(tmp_path)
 
 
-def append_turns(root: str, path: str, speaker: str, count: int) -> None:
-    folder = Folder(root, "u")
-    for number in range(count):
-        folder.append(path, format_turn(speaker, "09:30", f"{speaker} says {number}\n" + "more " * (number % 7)))
-
-
-def test_two_processes_append_a_thousand_turns_each(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    path = folder.create("sessions/2026/2026-11-20-0930-tea.md", "---\ndate: 2026-11-20\n---\n\n")
-    writers = [fork.Process(target=append_turns, args=(str(tmp_path), path, name, 1000)) for name in ("Ann", "Bo")]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    memory = folder.memory(path)
-    found = list(turns(memory.lines, memory.front_end))
-    assert len(found) == 2000
-    for name in ("Ann", "Bo"):
-        said = [turn.text for turn in found if turn.speaker == name]
-        assert said == [f"{name} says {n}\n{'more ' * (n % 7)}".strip() for n in range(1000)]
-    assert not leftovers(tmp_path)
-
-
-def test_the_lock_is_held_by_one_and_freed_by_a_kill(tmp_path: Path) -> None:
-    path = str(tmp_path / "lock")
-    ready, told = fork.Pipe()
-
-    def hold() -> None:
-        with safe.lock(path):
-            told.send(True)
-            told.recv()
-
-    holder = fork.Process(target=hold, daemon=True)
-    holder.start()
-    assert ready.recv()
-    with pytest.raises(Busy, match="another process has held"), safe.lock(path, wait=0.02):
-        pass
-    holder.kill()
-    holder.join()
-    with safe.lock(path, wait=5):
-        pass
-
-
 def test_a_lock_file_deleted_meanwhile_is_made_anew(tmp_path: Path) -> None:
     """Bookkeeping may be deleted at any time; the next writer does not trip over it."""
     folder = Folder(str(tmp_path), "u")
@@ -298,30 +230,6 @@ def test_a_lock_file_deleted_meanwhile_is_made_anew(tmp_path: Path) -> None:
 
 
 # -- when system calls fail ------------------------------------------------------------------------------------------
-
-
-def test_a_full_disk_leaves_the_old_bytes(small_disk: Path) -> None:
-    folder = Folder(str(small_disk), "u")
-    old = b"old line\n" * 400
-    for name in ("a.md", "b.md", "c.md"):
-        folder.create(name, old.decode())
-    fill(small_disk)
-    attempts = [
-        lambda: folder.append("a.md", "x" * 600 + "\n"),  # does not fit the page that the file has
-        lambda: folder.append("b.md", "x" * 9000 + "\n"),
-        lambda: folder.edit("c.md", lambda data: data + b"x" * 9000),
-        lambda: folder.create("d.md", "new\n" * 2000),
-    ]
-    for attempt in attempts:
-        with pytest.raises(OSError, match=r"\.md") as raised:
-            attempt()
-        assert raised.value.errno == errno.ENOSPC
-    assert [folder.read(name) for name in ("a.md", "b.md", "c.md")] == [old] * 3
-    assert not (small_disk / "d.md").exists()
-    assert not leftovers(small_disk)
-    (small_disk / "filler").unlink()
-    folder.append("a.md", "fits now\n")
-    assert folder.read("a.md") == old + b"fits now\n"
 
 
 def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
@@ -348,36 +256,6 @@ def test_a_write_cut_off_in_its_middle_is_taken_back(tmp_path: Path) -> None:
     child.join()
     assert child.exitcode == 0
     assert path.read_bytes() == b"old\n" * 100 + b"fits\n"
-    assert not leftovers(tmp_path)
-
-
-def test_without_a_free_descriptor_nothing_is_half_written(tmp_path: Path) -> None:
-    """Every write either happens or says why not, at any number of descriptors left."""
-    path = tmp_path / "a.md"
-    path.write_bytes(b"old\n")
-
-    def write() -> None:
-        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        highest = max(map(int, os.listdir("/proc/self/fd")))
-        while (used := os.dup(0)) <= highest:  # fill the gaps
-            pass
-        for spare in range(8):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (used + 1 + spare, soft))
-            before = os.stat(path).st_size
-            for long in (False, True):
-                line = b"n" * (5000 if long else 3) + b"\n"
-                try:
-                    safe.append(str(path), line)
-                    before += len(line)
-                except OSError as error:
-                    assert error.errno == errno.EMFILE and error.filename == str(path), error
-                assert os.stat(path).st_size == before
-        assert before > 5000, "at last there are enough"
-
-    child = fork.Process(target=write, daemon=True)
-    child.start()
-    child.join()
-    assert child.exitcode == 0
     assert not leftovers(tmp_path)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from filemem.files import facts
 from filemem.files.folder import Folder
 from filemem.files.front import quoted
-from filemem.files.memory import LARGEST, FileDate, Memory, slug, when_of
+from filemem.files.memory import FileDate, Memory, slug, when_of
 from filemem.files.passages import Passage
 from filemem.overview import check
 
@@ -113,12 +113,6 @@ def test_a_huge_file_is_reported_and_checked_without_reading_it_whole(tmp_path: 
     assert (problem.path, problem.line) == ("notes/huge.md", 1)
 
 
-def test_one_line_of_ten_megabytes_is_one_passage() -> None:
-    found = memory("tea " * (LARGEST // 4 - 1), "notes/long.md")
-    assert [(p.line, p.end_line) for p in found.passages] == [(1, 1)]
-    assert found.problems == []
-
-
 # -- YAML ------------------------------------------------------------------------------------------------------------
 
 BROKEN = {
@@ -128,14 +122,11 @@ BROKEN = {
     "a: 1\n  b: 2": (3, "mapping values are not allowed"),
     "a: 1\nb: \x1b[31m": (3, "control characters are not allowed"),
     "- a\n- b": (2, "no mapping of keys to values"),
-    "just words": (2, "no mapping of keys to values"),
     "a: &x [1]\nb: *x": (2, "uses anchors and aliases"),
     "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]" for n in range(1, 30)): (2, "anchors"),
     "a: " + "[" * 100_000: (2, "nested too deeply"),
     "\n".join(" " * n + "a:" for n in range(100)): (2, "nested too deeply"),
-    "- " * 5_000: (2, "nested too deeply"),
     "[1, 2]: 3": (2, "unhashable key"),
-    "a: 1\n? - x\n: 2": (3, "unhashable key"),
     "tags: !shell {rm: x}": (2, "could not determine a constructor"),
 }
 
@@ -159,11 +150,8 @@ def test_broken_front_matter_is_reported_at_its_line_and_stays_searchable(source
     ("source", "line", "what", "kept"),
     [
         ("pinned: true\nvalid_from: 2026-13-45", 3, "2026-13-45 is no date", "2026-13-45"),
-        ("pinned: true\nvalid_from: 2026-11-31", 3, "2026-11-31 is no date", "2026-11-31"),
         ("valid_from: !!timestamp soon\npinned: true", 2, "soon is no date", "soon"),
-        ("valid_from: !!bool maybe\npinned: true", 2, "maybe is no bool", "maybe"),
         ("valid_from: !!int x\npinned: true", 2, "x is no number", "x"),
-        ("pinned: true\nvalid_from: !when now", 3, "now is no !when", "now"),
     ],
 )
 def test_a_value_that_is_none_costs_no_other_key(source: str, line: int, what: str, kept: str) -> None:
@@ -198,16 +186,12 @@ def test_front_matter_that_is_never_closed_is_text() -> None:
     [
         ("importance: 11", "whole number from 1 to 10"),
         ("importance: true", "whole number from 1 to 10"),
-        ("importance: 7.5", "whole number from 1 to 10"),
         ("confidence: .nan", "number from 0 to 1"),
-        ("confidence: 2", "number from 0 to 1"),
         ("pinned: 'yes'", "true or false"),
-        ("tags: 5", "list"),
         ("aliases: {a: b}", "list"),
         ("valid_from: soon", "a date"),
         ("valid_until: 5", "a date"),
         ("source: 5", "path:line"),
-        ("supersedes: 5", "path"),
         ("superseded_by: [a, b]", "path"),
     ],
 )
@@ -218,12 +202,6 @@ def test_known_keys_are_checked_where_they_stand(line: str, remedy: str) -> None
     key = line.partition(":")[0]
     assert found.particular(key) is None
     assert key in found.front
-
-
-def test_a_date_with_a_time_counts_as_its_day() -> None:
-    found = memory("---\nvalid_until: 2026-11-20 10:00:00\n---\nx\n")
-    assert found.particular("valid_until") == dt.date(2026, 11, 20)
-    assert found.problems == []
 
 
 def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_the_memory() -> None:
@@ -247,16 +225,11 @@ def test_the_keys_of_front_matter_are_passages_but_those_that_describe_or_name_t
     [
         ("facts/2026/2026-11-20-tea.md", FileDate(dt.date(2026, 11, 20), False, "")),
         ("sessions/2026-11-20-0930-tea.md", FileDate(dt.date(2026, 11, 20), False, "09:30")),
-        ("sessions/2026-11-20T0930.md", FileDate(dt.date(2026, 11, 20), False, "09:30")),
         ("sessions/2026-11-20-2561-odd.md", FileDate(dt.date(2026, 11, 20), False, "")),
-        ("summaries/2026/2026-10.md", FileDate(dt.date(2026, 10, 1), True, "")),
         ("summaries/2026/2026-10-autumn.md", FileDate(dt.date(2026, 10, 1), True, "")),
         ("facts/2026-02-30-tea.md", None),
-        ("facts/2026-13-tea.md", None),
-        ("facts/0000-01-01.md", None),
         ("2026-11-20/tea.md", None),
         ("facts/tea-2026-11-20.md", None),
-        ("facts/20261120.md", None),
     ],
 )
 def test_the_date_is_that_of_the_file_name(path: str, when: FileDate | None) -> None:
@@ -283,7 +256,6 @@ def test_a_date_that_disagrees_with_the_name_is_a_problem() -> None:
         ("archive/facts/2025/a.md", "facts", True),
         ("profile.md", "profile", False),
         ("a.md", "notes", False),
-        ("recipes/2026/a.md", "recipes", False),
     ],
 )
 def test_the_first_folder_is_the_kind(path: str, kind: str, archived: bool) -> None:
@@ -347,19 +319,13 @@ def test_links_and_aliases() -> None:
     ("text", "name"),
     [
         ("Prefers oolong tea.", "prefers-oolong-tea"),
-        ("  What's the WiFi's password? ", "what-s-the-wifi-s-password"),
         ("她最喜欢的茶是铁观音。", "她最喜欢的茶是铁观音"),
         ("外婆" * 100, "外婆" * 20),
         ("Café au lait, cafe\u0301", "café-au-lait-café"),
         ("🍵 tea ☕\ufe0f", "tea"),
-        ("🍵☕\ufe0f", ""),
         ("?!… --- ...", ""),
-        ("", ""),
-        ("היא אוהבת תה", "היא-אוהבת-תה"),
-        ("हिन्दी में", "हिन्दी-में"),
         ("../../etc/passwd", "etc-passwd"),
         ("a\0b\nc\u202ed", "a-b-c-d"),
-        ("x" * 500, "x" * 60),
         ("word " * 100, "-".join(["word"] * 12)),
     ],
 )
@@ -387,11 +353,6 @@ def test_quoting_round_trips_on_one_line(text: str) -> None:
     assert yaml.safe_load(written) == text
     assert yaml.safe_load(f"[{written}, {written}]") == [text, text]
     assert memory(f"---\ntitle: {written}\n---\n").front == {"title": text}
-
-
-def test_a_long_text_is_quoted_on_one_line() -> None:
-    text = "word " * 300_000
-    assert quoted(text) == f'"{text}"'
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filemem.text.retention import Curve, days_until, retention, strength
+from filemem.text.retention import days_until, retention, strength
 
 BORN = dt.date(2026, 1, 1)
 days = st.integers(0, 2000).map(lambda n: BORN + dt.timedelta(n))
@@ -51,21 +51,8 @@ def test_the_formula_to_the_digit():
     assert recalled.retention == 1
 
 
-def test_a_late_recall_is_worth_more_than_an_early_one():
-    today = BORN + dt.timedelta(20)
-    early = strength(BORN, [BORN + dt.timedelta(1)], today)
-    late = strength(BORN, [today], today)
-    assert late.stability > early.stability
-
-
 def test_the_day_of_fading_is_where_retention_meets_the_threshold():
     assert math.isclose(retention(days_until(10, 0.1), 10), 0.1)
-
-
-@given(st.floats(1, 1000), st.floats(0, 5), recalls, days)
-def test_every_retention_is_between_0_and_1(stability, growth, recalled, today):
-    found = strength(BORN, recalled, today, curve=Curve(stability, growth))
-    assert 0 <= found.retention <= 1
 
 
 @given(days, recalls, days)

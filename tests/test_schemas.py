@@ -2,20 +2,14 @@
 `filemem check` accepts. `python tests/test_schemas.py` writes the one for the settings anew from `Config`."""
 
 import dataclasses
-import datetime as dt
 import inspect
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from filemem.files import config, memory
-from filemem.files.config import Config, ConfigError
-from filemem.files.memory import Memory
+from filemem.files.config import Config
 
 SCHEMAS = Path(memory.__file__).parents[1] / "schemas"
 TYPES: dict[type, str] = {
@@ -73,41 +67,6 @@ def schema(name: str) -> dict[str, Any]:
     return found
 
 
-def holds(rule: dict[str, Any], value: Any) -> bool:
-    """Does a value satisfy a schema, as far as these two schemas go?"""
-    kinds = rule.get("type")
-    if kinds is not None and not any(_is(value, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)):
-        return False
-    if "enum" in rule and value not in rule["enum"]:
-        return False
-    if isinstance(value, str) and "pattern" in rule and not re.search(rule["pattern"], value):
-        return False
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = rule.get("minimum", value), rule.get("maximum", value)
-        over, under = rule.get("exclusiveMinimum"), rule.get("exclusiveMaximum")
-        if not low <= value <= high or (over is not None and value <= over) or (under is not None and value >= under):
-            return False
-    if isinstance(value, dict):
-        known = rule.get("properties", {})
-        return all(
-            holds(known[key], entry) if key in known else rule["additionalProperties"] for key, entry in value.items()
-        )
-    return True
-
-
-def _is(value: Any, kind: str) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return {
-        "string": isinstance(value, str),
-        "number": number,
-        "integer": number and float(value).is_integer(),
-        "boolean": isinstance(value, bool),
-        "null": value is None,
-        "array": isinstance(value, list),
-        "object": isinstance(value, dict),
-    }[kind]
-
-
 # -- settings ------------------------------------------------------------------------------------------------------
 
 
@@ -117,33 +76,6 @@ def test_the_schema_of_the_settings_is_that_of_config() -> None:
     assert all(rule["description"] for rule in settings_schema()["properties"].values())
 
 
-VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-5, 5),
-    st.floats(-2, 2, width=16).filter(lambda value: not value.is_integer()),
-    st.sampled_from(["", "x"]),
-)
-KEYS = [
-    field.name for field in dataclasses.fields(Config) if field.name not in MORE
-]  # these are looked at where they are used
-
-
-@settings(deadline=None, max_examples=150)
-@given(st.dictionaries(st.sampled_from([*KEYS, "colour"]), VALUES, max_size=2))
-def test_the_schema_takes_the_settings_that_the_program_takes(
-    tmp_path_factory: pytest.TempPathFactory, given: dict[str, Any]
-) -> None:
-    store = tmp_path_factory.mktemp("store")
-    (store / config.NAME).write_text(json.dumps(given))
-    try:
-        config.load(store, {})
-        taken = True
-    except ConfigError:
-        taken = False
-    assert holds(schema("settings"), given) == taken
-
-
 # -- front matter --------------------------------------------------------------------------------------------------
 
 
@@ -151,40 +83,6 @@ def test_every_key_that_means_something_is_in_the_schema_of_front_matter() -> No
     known = schema("memory")["properties"]
     assert set(memory._CHECKS) | memory.METADATA_KEYS <= set(known)
     assert schema("memory")["additionalProperties"] is True
-
-
-ANY = st.one_of(
-    st.booleans(),
-    st.integers(-3, 13),
-    st.floats(-1, 12, width=16).filter(lambda value: not value.is_integer()),
-    st.dates(dt.date(1000, 1, 1)),
-    st.datetimes(dt.datetime(1000, 1, 1)),
-    st.sampled_from(["", "tea", "facts/a.md"]),
-    st.lists(st.sampled_from(["tea", "x"]), max_size=2),
-    st.dictionaries(st.just("a"), st.just("b"), max_size=1),
-)
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.sampled_from(sorted(memory._CHECKS)), ANY)
-def test_the_schema_of_front_matter_takes_what_check_takes(key: str, value: Any) -> None:
-    """An editor's YAML has dates as text, so a date is no mistake where the schema wants text."""
-    plain = value.isoformat() if isinstance(value, dt.date) else value
-    right = bool(memory._CHECKS[key][0](value))
-    if isinstance(value, dt.date) and not key.startswith("valid"):
-        return
-    assert holds(schema("memory")["properties"][key], plain) == right
-
-
-def test_the_sample_store_satisfies_the_schema() -> None:
-    root = Path(__file__).parents[1] / "memory_store/mara"
-    seen = 0
-    for path in [path for path in root.rglob("*.*") if ".filemem" not in path.parts]:
-        front = Memory(path.relative_to(root).as_posix(), path.read_bytes()).front
-        plain = {key: value.isoformat() if isinstance(value, dt.date) else value for key, value in front.items()}
-        assert holds(schema("memory"), plain), path
-        seen += bool(front)
-    assert seen > 10
 
 
 if __name__ == "__main__":

@@ -64,13 +64,6 @@ def test_every_line_number_is_the_editors(folder: Folder) -> None:
     assert said(chat)[-1] == ("assistant", "- **eve** 10:00: no")
 
 
-def test_the_zone_is_noted_and_a_naive_time_has_none(folder: Folder) -> None:
-    there = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30)))
-    assert transcript.zone_name(there).count("/") == 1 or transcript.zone_name(there) == "UTC+05:30"
-    path = transcript.create(folder, "naive", dt.datetime(2026, 11, 20, 9, 30), [])
-    assert folder.memory(path).front == {"date": dt.datetime(2026, 11, 20, 9, 30)}
-
-
 @pytest.mark.parametrize("end", ["\n", "", "\r\n", "\n\n\n"])
 def test_a_persons_edit_stays_and_the_next_turn_follows_it(folder: Folder, tmp_path: Path, end: str) -> None:
     chat = Transcript(folder)

@@ -83,12 +83,6 @@ def test_the_day_of_each_turn(text: str, read: list[str]) -> None:
     assert days(text) == read
 
 
-def test_a_file_of_a_month_or_of_no_date_guesses_no_day() -> None:
-    for path in ("sessions/2026/2026-11.md", "sessions/rain.md"):
-        assert days(RAIN + "- **Ann** 00:10: a\n", path) == ["-", "-"]
-        assert days(RAIN + NEXT, path) == ["-", "11-21", "11-21"]
-
-
 def test_a_fact_that_quotes_is_read_as_its_turns_are() -> None:
     fact = "---\nsource: a.md:3\n---\n\n- **Nadia**: I can't have gluten.\n  Nor oats.\n"
     fact += "- **Nadia** 2026-11-22 00:10: Not at all.\n"
@@ -161,12 +155,6 @@ def test_the_timeline_has_a_fact_on_the_day_of_its_turn(tmp_path: Path) -> None:
     assert event.day() == "2026-11-22"
 
 
-def test_a_hit_tells_a_program_its_own_day(tmp_path: Path) -> None:
-    tools(tmp_path, {TALK: RAIN + NEXT})
-    hits = Store(tmp_path).user("ann").search_files("heron", today=NOW.date())
-    assert (hits[0].date, hits[0].when and hits[0].when.date) == (dt.date(2026, 11, 21), dt.date(2026, 11, 20))
-
-
 def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> None:
     def said(text: str, at: str, *options: str) -> None:
         store = ["--store", str(tmp_path), "--user", "ann", "--today", at]
@@ -178,14 +166,3 @@ def test_a_session_that_is_resumed_on_another_day_writes_it(tmp_path: Path) -> N
     assert "- **ann** 2026-11-22 00:10: I saw a whale yesterday.\n- **assistant** 00:10: " in talk.read_text()
     shown = Toolbox(Store(tmp_path).user("ann").folder, lambda: NOW).call("search_files", {"query": "whale"})
     assert "ann 2026-11-22 00:10: I saw a whale yesterday [21 November 2026]." in shown
-
-
-def test_a_question_whose_year_nothing_tells_means_the_one_that_has_been(tmp_path: Path) -> None:
-    user = Store(tmp_path).user("ann").folder
-    tools(
-        tmp_path,
-        {f"sessions/{year}/{year}-04-20-0900-x.md": f"- **Ann** 09:00: Number {year}.\n" for year in (2026, 2027)},
-    )
-    for question, years in (("20 April?", {"2026"}), ("What did we do on 20 April?", {"2026"})):
-        hits = User(user).search_files(question, today=dt.date(2026, 6, 1))
-        assert {hit.text[7:11] for hit in hits if hit.parts.get("date")} == years
