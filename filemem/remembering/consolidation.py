@@ -15,11 +15,12 @@ from filemem.errors import FilememError, NotFound
 from filemem.files import archive, config, episode, facts, journal, safe
 from filemem.files.archive import live
 from filemem.files.folder import Folder
-from filemem.files.memory import PROFILE, Memory
+from filemem.files.memory import Memory
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation_log, profile, sessions
 from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.extraction import KEEP, Batch, Extracted, ForgetRequest, Request, ask, batches, halves
+from filemem.remembering.extraction import KEEP, Extracted, ForgetRequest, Request, ask, batches, halves
+from filemem.remembering.sessions import Session
 from filemem.remembering.supersession import (
     PROPOSE,
     REFUSE,
@@ -112,44 +113,44 @@ def run(
     if before := resume(folder):
         yield before
     log = ConsolidationLog(folder)
-    kept = profile.revise(folder, log, at.date())
-    if kept.changed:
-        yield Applied([], [PROFILE], kept.notes)
+    paths, notes = profile.revise(folder, log, at.date())
+    if paths:
+        yield Applied([], paths, notes)
     waiting = list(batches(sessions.unread(folder, log, besides))) if model else []
     if not waiting or model is None:
         return
     review = review or config.of(folder).review
     known, refused = KnownMemories(folder, log), list[str]()
-    done, total, requests, spent = 0, sum(len(part.places) for batch in waiting for part in batch), 0, 0
+    done, total, requests, spent = 0, sum(len(one.unread) for batch in waiting for one in batch), 0, 0
     while waiting:
         progress(done, total)
         batch = waiting.pop(0)
-        told, found = [part for part in batch if part.places], Extracted([], {}, [], [])
+        told, found = [one for one in batch if one.waiting], Extracted([], {}, [], [])
         if told:
             request = Request(told, known, at.date(), refused)
             try:
                 reply = ask(model, "consolidate", "keep", KEEP, request.text)
                 requests, spent = requests + 1, spent + reply.usage.tokens_in + reply.usage.tokens_out
                 if reply.finish == "length" and len(smaller := halves(told)) == 2:
-                    waiting[:0] = [[*smaller[0], *(part for part in batch if not part.places)], smaller[1]]
+                    waiting[:0] = [[*smaller[0], *(one for one in batch if not one.waiting)], smaller[1]]
                     continue
                 found = request.taken(reply, model.name)
             except ModelError as error:
                 yield Applied([], [], [], f"{error} What was not read yet waits.")
                 return
             refused = [f"{claim.text} ({reason})" for claim, reason in found.claims if reason]
-        done += sum(len(part.places) for part in batch)
+        done += sum(len(one.unread) for one in batch)
         yield apply(folder, _planned(batch, found, known, at, review), log)
     progress(total, total)
     if spent:
         yield Applied([], [], [f"{model.name}: {counted(requests, 'request')}, {spent:,} tokens"])
     if requests and not review:
-        changed, notes = profile.condense(folder, log, model)
-        if changed or notes:
-            yield Applied([], [PROFILE] if changed else [], notes)
+        paths, notes = profile.condense(folder, log, model)
+        if paths or notes:
+            yield Applied([], paths, notes)
 
 
-def _planned(batch: Batch, found: Extracted, known: KnownMemories, at: dt.datetime, review: bool) -> BatchPlan:
+def _planned(batch: list[Session], found: Extracted, known: KnownMemories, at: dt.datetime, review: bool) -> BatchPlan:
     """What becomes of what a request came to; `known` takes it in."""
     lessons = config.of(known.folder).steering == "review"
 
@@ -161,14 +162,11 @@ def _planned(batch: Batch, found: Extracted, known: KnownMemories, at: dt.dateti
         return one._replace(action=PROPOSE) if waits and one.action in WRITTEN else one
 
     read = []
-    for part in batch:
-        session = part.session
-        empty = {session.turns[place].digest for place in {*session.unread} - {*session.waiting}}
-        turns = (*(session.turns[place].digest for place in part.places), *sorted(empty))
-        whole = part.places[-1:] == tuple(session.waiting[-1:])
+    for session in batch:
+        turns = tuple(session.turns[place].digest for place in session.unread)
         told = found.episodes.get(session.path)
         line = told.line if told and told.text and not review else ""
-        read.append(ReadSession(session.path, turns, session.size if whole else 0, line))
+        read.append(ReadSession(session.path, turns, session.size, line))
     decisions = tuple(decided(claim, wrong) for claim, wrong in found.claims)
     return BatchPlan(tuple(read), at.isoformat(), decisions, tuple(found.notes), tuple(found.forget))
 
@@ -247,9 +245,8 @@ def _carry_out(folder: Folder, found: BatchPlan, log: ConsolidationLog) -> Appli
         paths += written.paths
         entries += _entries(folder, done[-1], written.paths)
     gone = tuple(path for one in found.forget for path in one.memories)
-    kept = profile.revise(folder, log, at.date(), [one for one in done if one.action in WRITTEN], gone)
-    paths += [PROFILE] if kept.changed else []
-    notes += kept.notes
+    changed, said = profile.revise(folder, log, at.date(), [one for one in done if one.action in WRITTEN], gone)
+    paths, notes = [*paths, *changed], [*notes, *said]
     told_again = [one.path for one in done if one.action == UPDATE]
     if told_again:
         journal.note_recalls(folder, dict.fromkeys(told_again), journal.CITED, at)

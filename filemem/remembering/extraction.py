@@ -120,41 +120,28 @@ def _values(text: str, begins: str = r"[{\[]") -> Iterator[Any]:
 # -- what a request holds ----------------------------------------------------------------------------------------------
 
 
-class UnreadPart(NamedTuple):
-    """Some unread turns of a session that one request holds, by their places."""
-
-    session: Session
-    places: tuple[int, ...]
-
-
-Batch = list[UnreadPart]
-
-
-def batches(sessions: Iterable[Session]) -> Iterator[Batch]:
+def batches(sessions: Iterable[Session]) -> Iterator[list[Session]]:
     """The unread turns of some sessions in requests of at most MOST tokens each, in their order."""
-    batch, spent = list[UnreadPart](), 0
+    batch, spent = list[Session](), 0
     for session in sessions:
-        places: list[int] = []
-        for place in session.waiting:
+        for place in session.unread:
             size = tokens.count(session.turns[place].shown)
             if spent and spent + size > MOST:
-                yield [*batch, *([UnreadPart(session, tuple(places))] if places else [])]
-                batch, places, spent = [], [], 0
-            places.append(place)
+                before, session = session.parted(place)
+                yield [*batch, before] if before.unread else batch
+                batch, spent = [], 0
             spent += size
-        if places or not session.waiting:
-            batch.append(UnreadPart(session, tuple(places)))
+        batch.append(session)
     if batch:
         yield batch
 
 
-def halves(batch: Batch) -> list[Batch]:
+def halves(batch: list[Session]) -> list[list[Session]]:
     """A batch as two, by conversations, else by turns; as it is where it is one turn."""
     if len(batch) > 1:
         return [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
-    part, middle = batch[0], len(batch[0].places) // 2
-    pieces = [part._replace(places=part.places[:middle]), part._replace(places=part.places[middle:])]
-    return [[piece] for piece in pieces if piece.places]
+    unread = batch[0].unread
+    return [[part] for part in batch[0].parted(unread[len(unread) // 2])] if len(unread) > 1 else [batch]
 
 
 class ForgetRequest(NamedTuple):
@@ -177,10 +164,10 @@ class Extracted(NamedTuple):
 class Request:
     """One request: the text that a model reads, and what its labels mean."""
 
-    def __init__(self, batch: Batch, known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
-        self.sessions = [part.session for part in batch]
+    def __init__(self, batch: list[Session], known: KnownMemories, today: dt.date, refused: Sequence[str] = ()) -> None:
+        self.sessions = batch
         self.turns: dict[str, tuple[Session, SessionTurn]] = {}
-        said = [one.text for part in batch for one in (part.session.turns[place] for place in part.places)]
+        said = [session.turns[place].text for session in batch for place in session.waiting]
         self.known = {f"M{number}": memory for number, memory in enumerate(known.like(said), 1)}
         lines = [f"Today is {_day(today)}. The memories are {self.sessions[0].user}'s."]
         if profile := _profile(known, {memory.path for memory in self.known.values()}):
@@ -190,8 +177,8 @@ class Request:
             lines += ["The memories, each with the day of its last word:", prompt.data("memories", noted)]
         if refused:
             lines += ["Noted before and refused for its form:", prompt.data("refused", "\n".join(refused))]
-        for number, part in enumerate(batch, 1):
-            lines += self._conversation(number, part)
+        for number, session in enumerate(batch, 1):
+            lines += self._conversation(number, session)
         self.text = redact("\n".join(lines))[0]
         shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
         self._words = terms.vocabulary(shown)
@@ -203,13 +190,13 @@ class Request:
         rules = prompt.template("consolidate") + json.dumps(KEEP)
         return tokens.count(rules) + tokens.count(self.text)
 
-    def _conversation(self, number: int, part: UnreadPart) -> Iterator[str]:
+    def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""
-        session, first = part.session, part.places[0]
+        unread = session.waiting
         machine = " They come from another program." if session.imported else ""
         yield f"Conversation {number}. Who speaks: {', '.join(session.speakers)}.{machine}"
         lines, day = list[str](), None
-        for place in [*range(max(0, first - BEFORE), first), *part.places]:
+        for place in [*range(max(0, unread[0] - BEFORE), unread[0]), *unread]:
             one = session.turns[place]
             if not one.text.strip():
                 continue
@@ -219,7 +206,7 @@ class Request:
                 day = one.day
             label = f"{number}:{one.line}"
             self.turns[label] = (session, one)
-            before = "" if place in part.places else "(read before) "
+            before = "" if place in unread else "(read before) "
             lines.append(f"[{label}] {before}{one.speaker}: {' '.join(dates.annotate(one.shown, one.day).split())}")
         yield prompt.data(session.path, "\n".join(lines))
 

@@ -7,7 +7,6 @@ line. Where the lines have grown beyond the budget, a model says them in fewer w
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from filemem.errors import FilememError
 from filemem.files import archive, config
@@ -25,11 +24,7 @@ from filemem.text.redaction import redact
 _ROOMY = 200  # characters of a line
 
 
-class ProfileSync(NamedTuple):
-    """What was done to the profile: whether the file changed, sentences for the person."""
-
-    changed: bool
-    notes: list[str]
+Revision = tuple[list[str], list[str]]  # the paths that were changed, and sentences for the person
 
 
 def line(text: str, paths: Iterable[str]) -> str:
@@ -107,7 +102,7 @@ class _Page:
 
 def revise(
     folder: Folder, log: ConsolidationLog, today: dt.date, decisions: Sequence[Decision] = (), gone: Iterable[str] = ()
-) -> ProfileSync:
+) -> Revision:
     """Have the program's lines follow the memories behind them: changed, superseded, deleted or expired, or `gone`, to be
     forgotten; and bring in those of what was decided just now."""
     retold = {live(one.path) for one in decisions if one.action == UPDATE and not one.reason}
@@ -140,7 +135,7 @@ def revise(
     return _changed(folder, log, change, make=any(one.claim.heading for one in decisions))
 
 
-def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync:
+def condense(folder: Folder, log: ConsolidationLog, model: Model) -> Revision:
     """Have a model say the program's lines in fewer words, where the profile has grown beyond its budget.
 
     A line that the model does not take up stays as it is; so does all where it names what it was not shown.
@@ -149,13 +144,13 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
     page = _Page(memory.text if memory else "", log)
     lines = {f"P{number}": (paths, said) for number, paths, said in marked(page.text) if page.own(paths, said)}
     if tokens.count(re.sub(r"<!--.*?-->", "", page.text)) <= budget or not lines:
-        return ProfileSync(False, [])
+        return [], []
     shown = "\n".join(f"{label}: {said.partition('<!--')[0].strip('- ')}" for label, (_, said) in lines.items())
     told = f"All lines together may have {budget * 3 // 4} tokens.\n{prompt.data(PROFILE, redact(shown)[0])}"
     try:
         answered = objects(ask(model, "condense", "condense", CONDENSE, told), "lines") or []
     except ModelError as error:
-        return ProfileSync(False, [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
+        return ([], [f"profile.md is longer than {budget} tokens, and was not condensed: {error}"])
 
     def change(page: _Page) -> None:
         for entry in answered:
@@ -172,7 +167,7 @@ def condense(folder: Folder, log: ConsolidationLog, model: Model) -> ProfileSync
     return _changed(folder, log, change, make=False)
 
 
-def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> ProfileSync:
+def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], None], *, make: bool) -> Revision:
     """Change the program's lines of the profile, which is made where there is none and `make` says so."""
     notes, fresh = list[str](), set[tuple[tuple[str, ...], str]]()
 
@@ -191,14 +186,14 @@ def _changed(folder: Folder, log: ConsolidationLog, change: Callable[[_Page], No
         with folder.locked():
             if not list(archive.places(folder, PROFILE)):
                 if not make:
-                    return ProfileSync(False, [])
+                    return [], []
                 folder.create(PROFILE, f"# {display(folder.name)}\n")
             elif folder.memory(PROFILE).front.get("read_only") is True:
-                return ProfileSync(False, [f"{PROFILE} says that it is read only, and is as it was"])
+                return ([], [f"{PROFILE} says that it is read only, and is as it was"])
             changed = folder.edit(PROFILE, edit)
     except (FilememError, UnicodeDecodeError) as error:
-        return ProfileSync(False, [f"{PROFILE} is as it was: {error}"])
-    return ProfileSync(bool(changed), notes)
+        return ([], [f"{PROFILE} is as it was: {error}"])
+    return ([PROFILE] if changed else [], notes)
 
 
 def _heir(folder: Folder, path: str, today: dt.date) -> Memory | None:

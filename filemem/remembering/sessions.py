@@ -44,8 +44,8 @@ class SessionTurn(NamedTuple):
 
 
 class Session(NamedTuple):
-    """One conversation; `path` is the live one even where it lies in the archive, `size` the file's in bytes, `unread` the
-    places of the turns that were not read yet. `user` is the name of the one whose memory this is."""
+    """One conversation; `path` is the live one even where it lies in the archive, `unread` the places of turns that were not read
+    yet, `size` the file's in bytes, 0 where further unread turns follow. `user` is the one whose memory this is, by name."""
 
     path: str
     size: int
@@ -69,6 +69,11 @@ class Session(NamedTuple):
     def waiting(self) -> list[int]:
         """The unread turns that have words in them."""
         return [place for place in self.unread if re.search(r"\w", self.turns[place].text)]
+
+    def parted(self, place: int) -> tuple["Session", "Session"]:
+        """It with the unread turns before a place, and with the rest of them."""
+        before = tuple(one for one in self.unread if one < place)
+        return self._replace(unread=before, size=0), self._replace(unread=self.unread[len(before) :])
 
 
 def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator[Session]:
