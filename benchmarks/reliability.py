@@ -33,9 +33,8 @@ from filemem import Store, User
 from filemem import index as indexes
 from filemem.errors import FilememError
 from filemem.files import transcript
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
-from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import deletion
 from filemem.history import History, set_up

@@ -14,9 +14,8 @@ from filemem.chat import core_memory
 from filemem.chat.conversation import Conversation
 from filemem.errors import FilememError, NotFound
 from filemem.files import config
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import PROFILE, Memory
-from filemem.files.store import StoreFolder
 from filemem.files.trust import Trust
 from filemem.forgetting import deletion
 from filemem.grep import Match, matches

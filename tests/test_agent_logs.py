@@ -15,8 +15,7 @@ import pytest
 from programs import COLD, clean, filemem
 
 from filemem import ConfigError, FilememError, Store
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.importers import import_file
 from filemem.jobs import maintenance

@@ -24,7 +24,7 @@ from programs import COLD, shell_command
 from filemem.cli import COMMANDS, cli
 from filemem.cli.commands import MEANT
 from filemem.errors import FilememError
-from filemem.files import config, store
+from filemem.files import config, folder
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-03-14-prefers-oolong-tea.md"
@@ -232,7 +232,7 @@ def test_a_name_that_is_a_slip_away_from_a_users_is_refused_with_that_name(
     ],
 )
 def test_what_counts_as_a_slip(name: str, other: str, near: bool) -> None:
-    assert store.mistyped(name, ["quite-another", other]) == (other if near else "")
+    assert folder.mistyped(name, ["quite-another", other]) == (other if near else "")
 
 
 def test_help_names_the_store_that_is_meant(here: Path) -> None:

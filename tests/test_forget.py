@@ -18,10 +18,9 @@ from repositories import START, git, plain_git  # noqa: F401
 from filemem import FilememError, NotFound, Store, User
 from filemem.cli import cli
 from filemem.files import journal
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.memory import Memory
 from filemem.files.passages import format_turn, turns
-from filemem.files.store import StoreFolder
 from filemem.forgetting import deletion
 from filemem.history import History, set_up
 from filemem.importers import import_file

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from filemem import Store
 from filemem.errors import FilememError, NotFound, Refused
+from filemem.files.folder import StoreFolder
 from filemem.files.memory import Memory
-from filemem.files.store import StoreFolder
 from filemem.importers import import_file
 from filemem.importers.exports import moment
 

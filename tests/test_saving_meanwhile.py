@@ -23,9 +23,8 @@ from filemem import Store, User
 from filemem.errors import FilememError
 from filemem.files.archive import archived
 from filemem.files.facts import set_front
-from filemem.files.folder import Folder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.passages import format_turn
-from filemem.files.store import StoreFolder
 from filemem.files.transcript import Transcript
 from filemem.forgetting import compaction, deletion, sweeper
 from filemem.importers import import_file

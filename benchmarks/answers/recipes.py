@@ -27,7 +27,7 @@ from inspect_ai.tool import ToolDef, ToolInfo
 from benchmarks.answers.data import Session, Turn
 from filemem import Store
 from filemem.chat.conversation import Conversation
-from filemem.files.store import StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.importers.intake import import_file
 from filemem.models import Reply, ToolCall, Usage
 

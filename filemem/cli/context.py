@@ -20,8 +20,7 @@ from filemem.cli import screen
 from filemem.cli.screen import Line, say_dim
 from filemem.errors import FilememError
 from filemem.files import safe, trust
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder, mistyped
+from filemem.files.folder import Folder, StoreFolder, mistyped
 from filemem.files.trust import REMEDY, Trust
 from filemem.text.plain import escape_controls, first_few, one_line
 

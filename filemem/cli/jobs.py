@@ -22,7 +22,7 @@ from filemem.cli.context import (
 from filemem.cli.screen import Line, Output, Row, bar, progress
 from filemem.errors import Problem
 from filemem.files import config, safe, transcript, trust
-from filemem.files.store import StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.forgetting import fading
 from filemem.jobs import maintenance
 from filemem.jobs.many import outcomes

@@ -19,8 +19,7 @@ from filemem.cli.screen import confirmed, put, say, say_dim
 from filemem.cli.talk import the_model
 from filemem.errors import FilememError, NotFound
 from filemem.files import journal, safe
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import clients, greeting
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel

@@ -12,7 +12,7 @@ from filemem.cli.context import Context, command, dry_option, json_option, json_
 from filemem.cli.screen import Line, Output, Row, progress, say_aside, say_dim
 from filemem.errors import FilememError
 from filemem.files import config, safe
-from filemem.files.store import StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.history import set_up
 from filemem.importers import find_parser, import_file
 from filemem.jobs.telling import committed_imports, import_json, taken_in

@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from filemem.errors import FilememError, NotFound, Problem, Refused
@@ -376,3 +376,84 @@ def numbered(path: str) -> Iterator[str]:
     stem, extension = os.path.splitext(path)
     yield path
     yield from (f"{stem}-{number}{extension}" for number in itertools.count(2))
+
+
+# -- the folder of a store: its users, which names they may have, and each one's folder ----------------------------------
+
+LONGEST_USER = 200  # bytes; a file name may have 255
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
+
+
+def users(root: str) -> list[str]:
+    """The names of everyone who has a folder in the store at `root`."""
+    try:
+        with os.scandir(root) as entries:
+            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and not wrong_name(e.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def user_folder(root: str, name: str) -> tuple[str, str]:
+    """A user's folder in the store at `root`, and the name in NFC; raises Refused for a name that could lead elsewhere."""
+    name = unicodedata.normalize("NFC", name)
+    wrong = wrong_name(name)
+    if wrong:
+        raise Refused(f"{one_line(name) or 'an empty name'} cannot be a user's name: {wrong}.")
+    place = os.path.join(root, name)
+    if os.path.exists(os.path.join(root, name.swapcase())) and name not in (known := users(root)):
+        # Another user, or a system for which the two are one name: then the one on disk counts.
+        same = [
+            other for other in known if os.path.exists(place) and os.path.samefile(os.path.join(root, other), place)
+        ]
+        place, name = (os.path.join(root, same[0]), same[0]) if same else (place, name)
+    if os.path.islink(place) or (os.path.exists(place) and not os.path.isdir(place)):
+        raise Refused(f"{name} cannot be a user: {name} in the store is no folder of its own.")
+    return place, name
+
+
+def mistyped(name: str, known: Iterable[str]) -> str:
+    """The known user whose name is nearly so: in another case or with other accents, or spelt a letter apart; else empty.
+
+    In a script without small letters a letter says too much for a slip.
+    """
+    spelt = {_plain(other): other for other in known if other != name}
+    plain = _plain(name)
+    slips = nearest(plain, spelt, 1, 0.74) if plain.islower() and len(plain) > 2 else []
+    return next((spelt[one] for one in (plain, *slips) if one in spelt), "")
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+
+
+def wrong_name(name: str) -> str:
+    """What is wrong with a user's name, as the end of a sentence; empty for a good one."""
+    if not name:
+        return "it is empty"
+    if name[0] in ".-" or name[-1] == ".":
+        return "it may not start with a dot or hyphen, nor end with a dot"
+    bad = [c for c in name if unicodedata.category(c)[0] not in "LMN" and c not in "-_."]
+    if bad:
+        return f"it may hold letters and digits of any script, -, _ and . but not {one_line(repr(bad[0]))}"
+    if len(name.encode()) > LONGEST_USER:
+        return f"it is longer than {LONGEST_USER} bytes"
+    if name.lower().partition(".")[0] in _RESERVED or name.lower() == "filemem.yaml":
+        return "that name is reserved"
+    return "" if unicodedata.normalize("NFC", name) == name else "it is not in Unicode's normal form NFC"
+
+
+class StoreFolder:
+    """A folder with one folder per user; `trust` has a person's answers on what its settings and repository may decide."""
+
+    def __init__(self, root: str | os.PathLike[str], trust: Trust | None = None) -> None:
+        self.root = os.path.abspath(os.path.expanduser(root))
+        self.trust = trust or Trust()
+
+    def users(self) -> list[str]:
+        """The names of everyone who has a folder here."""
+        return users(self.root)
+
+    def folder(self, name: str) -> Folder:
+        """One user's folder; raises Refused for a name that could lead elsewhere. Nothing is created."""
+        place, name = user_folder(self.root, name)
+        return Folder(place, name, self.trust)

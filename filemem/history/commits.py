@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from filemem.errors import Changed, FilememError, NotFound, Problem
 from filemem.files import config, journal, safe
-from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, is_temporary_name
-from filemem.files.store import StoreFolder, users
+from filemem.files.folder import BOOKKEEPING, WRITTEN, Folder, StoreFolder, is_temporary_name, users
 from filemem.files.trust import Trust
 from filemem.history.git import (
     LOGS,

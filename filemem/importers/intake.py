@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 from filemem.errors import Changed, FilememError, NotFound, Refused
 from filemem.files import config, safe, transcript
 from filemem.files.config import ConfigError
-from filemem.files.folder import Folder, numbered
+from filemem.files.folder import Folder, StoreFolder, numbered
 from filemem.files.front import quoted
 from filemem.files.journal import Imported, Origins
 from filemem.files.memory import ARCHIVE, Memory, live, slug
 from filemem.files.passages import Passage, format_turn, needed_day, turns
 from filemem.files.safe import folder_of
-from filemem.files.store import StoreFolder
 from filemem.importers import agent_logs, chatgpt, claude, locomo, markdown, openai_messages
 from filemem.importers.exports import ImportedConversation, ImportedNote, ImportedTurn, Seen, Skipped
 from filemem.text.plain import digest, escape_controls, one_line

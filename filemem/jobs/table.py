@@ -12,8 +12,7 @@ from filemem.endpoint.completions import FailFastModel
 from filemem.errors import FilememError, Refused, in_words
 from filemem.files import config, trust
 from filemem.files.archive import Progress, no_progress
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.history import History
 from filemem.importers import import_file

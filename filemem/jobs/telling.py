@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.importers import ImportReport
 from filemem.jobs.running import UserJob, job
 from filemem.remembering import consolidation, remembering

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from filemem import index
 from filemem.chat import core_memory, recalling, requests
 from filemem.files import journal
-from filemem.files.folder import CurrentConversation, Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import CurrentConversation, Folder, StoreFolder
 from filemem.importers import import_file
 from filemem.jobs.telling import committed_imports
 from filemem.models import prompt

@@ -20,8 +20,7 @@ from mcp.shared.exceptions import MCPError
 from filemem.adapters.functions import standing
 from filemem.api import User
 from filemem.errors import FilememError, in_words
-from filemem.files.folder import Folder
-from filemem.files.store import StoreFolder
+from filemem.files.folder import Folder, StoreFolder
 from filemem.mcp import greeting, resources, writing
 from filemem.mcp.following import EVERY, Following
 from filemem.mcp.writing import Writing

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from filemem.chat.conversation import Event, Notice, Stopped, Text, ToolCalled, cited
 from filemem.errors import Busy, FilememError
-from filemem.files.store import StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.models import Model, ModelError, OpenAIModel
 from filemem.serve import forms, keys, wire
 from filemem.serve.chats import Chats

@@ -8,7 +8,7 @@ import pytest
 agents = pytest.importorskip("agents", reason="needs the extra filemem[openai-agents]")
 
 from filemem import Store
-from filemem.files.store import StoreFolder
+from filemem.files.folder import StoreFolder
 from filemem.importers import import_file
 
 
