@@ -320,13 +320,13 @@ def test_links_and_aliases() -> None:
     [
         ("Prefers oolong tea.", "prefers-oolong-tea"),
         ("她最喜欢的茶是铁观音。", "她最喜欢的茶是铁观音"),
-        ("外婆" * 100, "外婆" * 20),
+        ("外婆" * 100, "外婆" * 7),
         ("Café au lait, cafe\u0301", "café-au-lait-café"),
         ("🍵 tea ☕\ufe0f", "tea"),
         ("?!… --- ...", ""),
         ("../../etc/passwd", "etc-passwd"),
         ("a\0b\nc\u202ed", "a-b-c-d"),
-        ("word " * 100, "-".join(["word"] * 12)),
+        ("word " * 100, "-".join(["word"] * 4)),
     ],
 )
 def test_slugs_are_what_a_person_would_choose(text: str, name: str) -> None:

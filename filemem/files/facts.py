@@ -36,7 +36,7 @@ def name(kind: str, text: str, day: dt.date, owner: str = "") -> str:
     first = _CLAUSE.split(said, maxsplit=1)[0].strip()
     zh = is_chinese(first)
     whole = len(first) >= 5 if zh else len(first.split()) >= 3
-    words = slug(first if whole else said, 24 if zh else 48).split("-")
+    words = slug(first if whole else said, 24 if zh else 26).split("-")
     while len(words) > 3 and words[-1] in _LOOSE_ENDS:
         words.pop()
     return f"{kind}/{day:%Y}/{day}-{'-'.join(words) or kind.rstrip('s')}.md"

@@ -433,8 +433,11 @@ def _broken_byte(data: bytes) -> int:
     return 0
 
 
-def slug(text: str, longest: int = 60) -> str:
-    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens."""
+def slug(text: str, longest: int = 21) -> str:
+    """A piece of a file name that a person would choose: letters and digits of any script, joined by hyphens.
+
+    With a date and a time in front and `.md` behind, 21 of them make a name of at most 40 characters.
+    """
     start = unicodedata.normalize("NFC", text[: 50 * longest]).lower()
     words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in start).split()
     words = [word for word in words if any(c.isalnum() for c in word)]  # a lone accent or emoji selector is invisible

@@ -412,7 +412,9 @@ class _Cascade:
         for path, found in self.lines.items():
             memory = self.memories[path]
             for item in list(found.values()):
-                if self.matcher.in_name(path) or _DATED.sub("", _stem(path)) == slug(first_words(item.text)):
+                if self.matcher.in_name(path) or slug(first_words(item.text), 60).startswith(
+                    _DATED.sub("", _stem(path)) or "-"
+                ):
                     self._rename(path)
             line = memory.episode_line
             if (

@@ -44,7 +44,7 @@ def _memory(value: dict[str, Any]) -> list[ImportedNote]:
     """What Claude remembers of the person and, apart, of each project."""
     projects = mapping(value.get("project_memories"))
     texts = {"memory": value.get("conversations_memory")} | {f"project {key}": projects[key] for key in projects}
-    found = {slug(name): words(text) for name, text in texts.items()}
+    found = {slug(name, 60): words(text) for name, text in texts.items()}
     notes = ((name, _NOTE.format(name, text).encode("utf-8", "replace")) for name, text in found.items() if text)
     return [ImportedNote(f"claude/{name}.md", note, name) for name, note in notes]
 
