@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from programs import clean, filemem
 
 from filemem import Store
 from filemem.files import sections
@@ -94,18 +93,6 @@ def test_old_conversations_are_summarised_by_month_and_the_originals_lie_whole_i
         assert text in (read(user, path) if "too-new" in path else read(user, f"archive/{path}"))
 
 
-def test_answers_that_only_quote_memories_are_not_summarised(user):
-    """They stand in the memories already; the question stays."""
-    path = "sessions/2026/2026-08-09-0930-hannah.md"
-    quoted = (
-        "From your memories:\n\n" + "  - Ann: Yesterday I bought a loom.\n    Mon 3 August 2026, sessions/x.md:3\n" * 5
-    )
-    write(user, path, f"- **Ann** 09:30: What did I buy from Old Hannah?\n- **assistant** 09:30: {quoted}")
-    compact(user)
-    assert "What did I buy from Old Hannah?" in read(user, "summaries/2026/2026-08-conversations.md")
-    assert "From your memories" not in read(user, "summaries/2026/2026-08-conversations.md")
-
-
 def test_every_bullet_links_to_the_lines_that_say_it_in_their_own_words(user):
     compact(user)
     for path in [path for path in user.paths() if path.startswith("summaries/")]:
@@ -189,18 +176,6 @@ def test_what_a_person_changed_in_a_summary_stays_whatever_is_compacted_again(us
     assert "Ethelred" in read(user, summary)
 
 
-def test_a_pinned_session_and_one_without_a_turn_stay_as_they_are(user):
-    write(
-        user,
-        "sessions/2026/2026-08-05-0930-pinned.md",
-        "---\npinned: true\n---\n" + FILL.format("Our wedding vows.", "Yes."),
-    )
-    write(user, "sessions/2026/2026-08-06-0930-empty.md", "")
-    compact(user)
-    assert Path(user.root, "sessions/2026/2026-08-05-0930-pinned.md").exists()
-    assert Path(user.root, "sessions/2026/2026-08-06-0930-empty.md").exists()
-
-
 def test_a_restored_session_is_not_compacted_again_the_next_night(user):
     compact(user)
     path = "sessions/2026/2026-09-03-0930-the-eel.md"
@@ -209,13 +184,6 @@ def test_a_restored_session_is_not_compacted_again_the_next_night(user):
     compact(user, AT + dt.timedelta(days=1))
     assert Path(user.root, path).exists()
     assert read(user, "summaries/2026/2026-09-conversations.md") == summary
-
-
-def test_what_a_person_summarised_and_archived_by_hand_is_theirs(user):
-    path = "sessions/2026/2026-01-03-0930-a-walk.md"
-    write(user, f"archive/{path}", FILL.format("We walked to Flatford.", "It rained."))
-    write(user, "summaries/2026/2026-01-31-january.md", f"# January\n\n- A walk to Flatford. ({path}:3)\n")
-    assert "2026-01" not in str([batch.summary for batch in compaction.plan(user, AT.date()).batches])
 
 
 def test_a_full_month_goes_on_by_weeks_and_a_full_week_in_parts(tmp_path):
@@ -301,38 +269,6 @@ def test_what_is_in_neither_the_summary_nor_the_report_does_not_exist(user):
                 assert detail in summary or any(detail in lost for lost in item.archive_only), detail
 
 
-def test_a_number_that_stands_in_a_link_alone_is_in_the_archive_only(user):
-    write(
-        user,
-        "sessions/2026/2026-07-03-0930-x.md",
-        FILL.format("We moved to Dedham yesterday, Ruth and I.", "It has 2026 bricks.").replace(
-            "Bye!", "It had 7, once."
-        ),
-    )
-    (done,) = [item for item in compact(user) if "2026-07" in item.summary]
-    told = read(user, "summaries/2026/2026-07-conversations.md")
-    for number in ("2026", "7"):
-        said = re.sub(r"\(sessions/.*?\)|\[.*?\]|^##.*", "", told, flags=re.MULTILINE)
-        lost = [detail.split(" ")[0] for detail in done.archive_only]
-        assert number in lost or re.search(rf"\b{number}\b", said), number
-
-
-def test_a_summary_is_under_half_of_its_sources_and_what_is_shorter_stays(user):
-    """Short talks stay live as they are, and are looked at again only once they were edited."""
-    path = "sessions/2026/2026-08-04-0930-a-walk.md"
-    write(user, path, "- **Ann** 09:30: I walked to Flatford with Ruth.\n- **assistant** 09:30: Kept.\n")
-    planned = compaction.plan(user, AT.date())
-    assert [source.path for source in planned.short] == [path]
-    for done in compact(user):
-        told = sum(tokens.count(read(user, f"archive/{source}")) for source in done.sources)
-        assert 2 * tokens.count(read(user, done.summary)) < told
-    assert Path(user.root, path).exists()
-    assert compaction.plan(user, AT.date()) == compaction.CompactionPlan([], [])
-    write(user, path, read(user, path) + FILL.format("The miller gave us a tench.", "We fried it in butter."))
-    compact(user)
-    assert Path(user.root, "archive", path).exists()
-
-
 TURN = st.tuples(st.sampled_from(["Ann", "assistant"]), st.text("ab .?去了д", max_size=300))
 
 
@@ -365,29 +301,3 @@ def test_secrets_do_not_reach_a_summary(tmp_path):
     summary = read(user, "summaries/2026/2026-06-conversations.md")
     assert "Hunter2" not in summary
     assert "4111" not in summary
-
-
-def test_a_summary_has_the_same_bytes_whatever_the_order_of_sets(tmp_path):
-    """Which differs from one process to the next."""
-    words = (
-        "the ferry to Harwich, an eel for Ruth, a loom from Old Hannah, seven pounds of wool, the kiln at Dedham".split(
-            ", "
-        )
-    )
-    texts = []
-    for seed in ("1", "2", "3"):
-        user = Store(tmp_path / seed).user("ann").folder
-        for number in range(6):
-            said = [
-                f"We talked of {words[(number + n) % 5]} and of {words[(number * n) % 5]} on day {n}." for n in range(5)
-            ]
-            write(
-                user,
-                f"sessions/2026/2026-06-{number + 10}-0930-x.md",
-                "".join(FILL.format(one, one[::-1]) for one in said),
-            )
-        env = clean(PYTHONHASHSEED=seed)
-        done = filemem("compact", "--store", tmp_path / seed, "--user", "ann", "--today", "2026-11-20", env=env)
-        assert done.returncode == 0, done.stderr
-        texts.append(read(user, "summaries/2026/2026-06-conversations.md"))
-    assert len({*texts}) == 1

@@ -128,12 +128,6 @@ def test_a_model_that_fails_leaves_the_extractive_summary(user):
     assert Path(user.root, "archive", KILN).exists()
 
 
-def test_a_conversation_that_the_model_passed_over_is_summarised_without_it(user):
-    done, _ = compacted(user, say("- The eel bit Ann's sister Ruth. (1:5)"))
-    assert done.by == "test and extractive"
-    assert f"({KILN}:" in Path(user.root, SUMMARY).read_text(encoding="utf-8")
-
-
 def test_what_can_no_longer_be_found_is_taken_back_and_not_tried_again(tmp_path):
     (tmp_path / "filemem.yaml").write_text("compact_after_days: 1\n")
     user = Store(tmp_path).user("ann").folder

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -130,13 +129,6 @@ def test_a_redacted_turn_keeps_its_lines_and_every_other_byte(mara: Folder) -> N
     assert [turn.text for turn in turns(after)] == [TURNS[0][2], TURNS[1][2], "[forgotten]", TURNS[3][2], TURNS[4][2]]
 
 
-def test_of_a_summary_only_the_bullets_that_cite_a_forgotten_line_go(mara: Folder) -> None:
-    path = "summaries/2026/2026-11-conversations.md"
-    before = mara.memory(path).lines
-    run(mara, f"{TALK}:7", "--yes")
-    assert mara.memory(path).lines == [*before[:4], "", *before[5:]]
-
-
 def test_recalls_traces_and_what_was_typed_lose_it_and_nothing_else(mara: Folder) -> None:
     """The trace of a conversation that loses something goes, another's loses the values that say it."""
     other = Path(mara.bookkeeping("traces/2026-10-02-0800-later.jsonl"))
@@ -181,18 +173,6 @@ def test_whole_words_count_where_they_stand_together_and_chinese_anywhere(
     assert planned(mara, words) == found
 
 
-def test_the_words_may_be_given_plainly_or_after_about_and_a_path_as_itself(mara: Folder) -> None:
-    plans = [deletion.plan(mara, f"the {WORD}"), deletion.plan(mara, about=f"the {WORD}")]
-    assert plans[0].items == plans[1].items != []
-    assert next(item.place for item in deletion.plan(mara, f"{TALK}:10").items) == "facts/2026/2026-11-18-the-cat.md"
-    assert [item.place for item in deletion.plan_turns(mara, [f"{TALK}:6", f"{TALK}:9"]).items] == [
-        f"{TALK}:6",
-        f"{TALK}:9",
-    ]
-    with pytest.raises(NotFound):
-        deletion.plan(mara, "facts/2026/no-such.md")
-
-
 def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
     note, name = "notes/2026-11-19-of-a-ferry.md", "notes/2026-11-19-forgotten.md"
     mara.create(note, "---\ntags: [ferry]   # mine\nimportance: 7\n---\n\n## A ferry\n\nIt is cold there.\n")
@@ -200,17 +180,6 @@ def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
     assert run(mara, "--about", "ferry", "--yes").exit_code == 0
     assert mara.read(name) == b"---\ntags: forgotten\nimportance: 7\n---\n\n## [forgotten]\n\nIt is cold there.\n"
     assert mara.read("notes/other.md") == f"See {name}:8.\n".encode()
-
-
-def test_what_a_summary_tells_along_with_it_is_not_forgotten(mara: Folder) -> None:
-    """A bullet made of several turns goes; of the turns only those that say it."""
-    mara.create(
-        "summaries/2026/2026-12-conversations.md",
-        f"- **mara**: The {WORD} bites. The cat sleeps in the tuba case again. ({TALK}:7,10)\n",
-    )
-    run(mara, "--about", WORD, "--yes")
-    assert "The cat sleeps in the tuba case again." in mara.memory(TALK).text
-    assert "facts/2026/2026-11-18-the-cat.md" in mara.paths()
 
 
 def test_a_name_that_tells_it_is_reported(mara: Folder) -> None:
@@ -232,25 +201,6 @@ def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_foll
     assert mara.memory("facts/2026/2026-11-19-rain.md").front["source"] == f"{new}:2"
     assert mara.memory(new).lines == ["- **mara** 09:00: [forgotten]", "- **mara** 09:01: Rain again."]
     assert new in journal.recalled(mara)
-
-
-def test_records_and_caches_forget_what_no_memory_says_any_more(mara: Folder) -> None:
-    """As when a memory was deleted by hand."""
-    for path in [path for path in mara.paths() if WORD in mara.memory(path).text]:
-        os.unlink(mara.absolute(path))
-    assert holding(mara.store)
-    run(mara, "--about", WORD, "--yes")
-    assert holding(mara.store) == []
-    assert run(mara, "--about", WORD, "--yes").output == "Nothing was found.\n"
-
-
-def test_an_answer_that_quotes_other_memories_takes_none_of_them_along(mara: Folder) -> None:
-    quoted = (
-        "- **assistant** 10:00: From your memories:\n  - It was zyzzyva.\n  - The cat sleeps in the tuba case again.\n"
-    )
-    mara.create("sessions/2026/2026-11-19-1000-answer.md", quoted)
-    run(mara, "--about", WORD, "--yes")
-    assert "The cat sleeps in the tuba case again." in mara.memory(TALK).text
 
 
 def test_what_names_a_forgotten_file_names_it_no_more(mara: Folder) -> None:
@@ -343,19 +293,6 @@ def test_a_cut_changes_the_lines_of_one_turn_alone(
     assert after.count(newline.encode(encoding)[-2:]) == raw.count(newline.encode(encoding)[-2:])
 
 
-def test_a_source_that_leads_outside_or_nowhere_is_passed_over(mara: Folder, tmp_path: Path) -> None:
-    secret = tmp_path / "outside.md"
-    secret.write_text("- **x**: outside\n")
-    mara.create(
-        "facts/2026/a.md", "---\nsource: [../../outside.md:1, /etc/passwd:1, nowhere.md:3, profile.md, '%']\n---\nA\n"
-    )
-    found = deletion.plan(mara, "facts/2026/a.md")
-    assert [item.path for item in found.items] == ["facts/2026/a.md"]
-    assert "profile.md is named" in found.notes[0]
-    forget(mara, found, START)
-    assert secret.read_text() == "- **x**: outside\n"
-
-
 # -- interrupted and disturbed -------------------------------------------------------------------------------------
 
 fork = multiprocessing.get_context("fork")
@@ -428,25 +365,3 @@ def test_what_holds_no_word_is_asked_for_in_words(tmp_path: Path, about: str) ->
     folder.create("notes/tea.md", "Tea. What else? It is oolong_tea - mostly…？！\n")
     with pytest.raises(FilememError, match="no word to look for"):
         deletion.plan(folder, about=about)
-
-
-def test_folders_ten_thousand_deep_and_files_of_any_size_do_not_hold_it_up(tmp_path: Path) -> None:
-    """What cannot be reached or is too large is named."""
-    folder = Store(tmp_path / "store").user("ann").folder
-    folder.create("facts/2026/2026-11-20-jar.md", f"The {WORD} is in the jar.\n")
-    home = os.getcwd()
-    try:
-        os.chdir(folder.root)
-        for _ in range(10_000):
-            os.mkdir("d")
-            os.chdir("d")
-    finally:
-        os.chdir(home)
-    os.truncate(os.open(f"{folder.root}/.filemem/huge.log", os.O_CREAT | os.O_WRONLY, 0o600), 1 << 40)
-    began = time.monotonic()
-    result = run(folder, WORD, "--yes")
-    out = f"{result.output}{result.exception}"
-    assert time.monotonic() - began < 20, "a second, mostly"
-    assert folder.paths() == [], out
-    assert "File name too long" in out and ".filemem/huge.log: is larger than" in out
-    assert run(folder, "--yes").exit_code == 0 and not os.path.exists(folder.root)

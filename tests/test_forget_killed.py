@@ -5,10 +5,7 @@ Each 23rd point is tried here; `python tests/test_forget_killed.py FOLDER` tries
 """
 
 import os
-import resource
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +13,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from crash_driver import arm, counted_calls
-from programs import COLD, Program, filemem
 from repositories import SETTINGS, START, copied, git, plain_git  # noqa: F401
 
 from filemem import FilememError, Store
@@ -123,69 +119,6 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")
     result = run(tmp_path / "mine")
     assert "was not written here" in str(result.exception) and saying(tmp_path / "mine", bare=True)
-
-
-def test_a_git_that_is_killed_in_the_middle_leaves_nothing_either(tmp_path: Path) -> None:
-    """Its commit waits, and the note of that is cleaned when the history is; a call that has to succeed is made again."""
-    store = made(tmp_path)
-    real = shutil.which("git")
-    (tmp_path / "bin").mkdir()
-    script = (
-        f'#!/bin/sh\ncase " $* " in *" $KILLED "*) rm "$0" && ln -s {real} "$0"; kill -9 $$;; esac\nexec {real} "$@"\n'
-    )
-    calls = "commit fast-import fetch update-ref --literally update-index gc".split()
-    for number, call in enumerate(calls):
-        again = copied(store, tmp_path / str(number))
-        git_once = tmp_path / "bin/git"
-        git_once.unlink(missing_ok=True)
-        git_once.write_text(script)
-        git_once.chmod(0o700)
-        env = {"HOME": str(again), "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "KILLED": call}
-        words = ["--store", str(again), "--user", "mara", "forget", "--about", WORD, "--yes", "--purge-history"]
-        first = CliRunner().invoke(cli, words, env=env)
-        assert git_once.is_symlink(), call
-        if first.exception:
-            assert run(again).exit_code == 0, call
-        assert saying(again) == [], (call, first.output)
-
-
-@pytest.mark.parametrize("piece", ["x", "/", "a.", " ", "(a.md:1", "2026-01-01-", "催", "word "], ids=repr)
-def test_a_file_with_one_endless_word_takes_no_longer_than_its_length(tmp_path: Path, piece: str) -> None:
-    mara = Store(tmp_path).user("mara").folder
-    mara.create("notes/a.md", f"{piece * (2_000_000 // len(piece.encode()))}\n\nOf the {WORD}.\n")
-    mara.create(FACT, f"A {WORD} bit Mara.\n")
-    assert filemem("--store", tmp_path, "forget", "--about", WORD, "--yes").returncode == 0
-    assert WORD not in mara.read("notes/a.md").decode() and FACT not in mara.paths()
-
-
-def test_a_huge_file_needs_no_memory_of_its_size(tmp_path: Path) -> None:
-    """It is named as one that nobody has searched, and can be forgotten by its path."""
-    mara = Store(tmp_path).user("mara").folder
-    mara.create(FACT, f"A {WORD} bit Mara.\n")
-    big = Path(mara.root, "facts/2026/2026-11-20-big.md")
-    with open(big, "wb") as file:
-        file.truncate(600_000_000)
-    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (500_000_000, 500_000_000))  # noqa: E731
-    said = []
-    for what in (["--about", WORD], ["facts/2026/2026-11-20-big.md"]):
-        command = [*COLD, "--store", str(tmp_path), "forget", *what, "--yes"]
-        said.append(subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, timeout=SOON))
-    assert [done.returncode for done in said] == [0, 0], said
-    assert "facts/2026/2026-11-20-big.md: is larger than 100 MB" in said[0].stdout
-    assert not big.exists()
-
-
-def test_asked_to_end_it_ends_and_is_finished_by_the_next(tmp_path: Path) -> None:
-    store = made(tmp_path)
-    (store / "mara/notes").mkdir()
-    (store / "mara/notes/long.md").write_text("x" * 4_000_000 + f"\n\nOf the {WORD}.\n")
-    command = ["--store", str(store), "forget", "--about", WORD, "--yes", "--purge-history"]
-    with Program(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        while not (store / "mara/.filemem/forgetting").exists() and process.poll() is None:
-            pass
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(SOON) == 128 + signal.SIGTERM
-    assert run(store).exit_code == 0 and saying(store) == []
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import pytest
 from programs import filemem
 from repositories import START, git, named, plain_git, state, store  # noqa: F401
 
-from filemem import FilememError, Store, Toolbox, User
+from filemem import Store, Toolbox, User
 from filemem.errors import NotFound, Refused
 from filemem.files.folder import Folder
 from filemem.history import History
@@ -115,33 +115,6 @@ def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
     past.tools().call("open", {"path": past.folder.paths()[0]})
     assert not os.path.exists(mara.bookkeeping("recalls.log"))
     assert state(tmp_path / "store") == before
-
-
-def test_the_past_is_asked_as_it_was_then(tmp_path: Path) -> None:
-    """What held on that day holds, whatever the day is today."""
-    mara = store(tmp_path / "store")
-    path = mara.create("facts/2026/2026-11-20-skis.md", "---\nvalid_until: 2026-11-25\n---\n\nHas borrowed skis.\n")
-    History(mara).record("Skis", [path], {}, START)
-    notes = [User(mara).as_of(dt.date(2026, 11, day)).search_files("skis")[0].note for day in (25, 26)]
-    assert notes == ["", "held until 2026-11-25"]
-    assert "held until" not in User(mara).as_of(START.date()).tools().call("search_files", '{"query": "skis"}')
-
-
-def test_uncommitted_edits_are_not_the_past(tmp_path: Path) -> None:
-    """Only what git has counts; a day before the first commit, and a store without git, have an answer in words."""
-    mara = store(tmp_path / "store")
-    mara.append(mara.paths()[0], "not committed\n")
-    assert not User(mara).as_of(dt.date(2026, 12, 31)).grep("not committed")
-    with pytest.raises(NotFound, match="the first commit is of 2026-11-20"):
-        User(mara).as_of(dt.date(2026, 11, 19))
-    for odd in (dt.date.min, dt.date.max):
-        with pytest.raises(NotFound) if odd == dt.date.min else pytest.MonkeyPatch.context():
-            User(mara).as_of(odd)
-    (tmp_path / "bare").mkdir()
-    alone = Store(tmp_path / "bare").user("mara").folder
-    User(alone).remember("No git here")
-    with pytest.raises(FilememError, match="init --git"):
-        User(alone).as_of(START.date())
 
 
 def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:

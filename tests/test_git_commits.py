@@ -4,7 +4,6 @@ What the job wrote is its memories and its lines in the logs of bookkeeping, whi
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from programs import clean, filemem
 from repositories import START, git, job, named, plain_git, state, store, write  # noqa: F401
 
-from filemem import FilememError, Store, User
+from filemem import Store, User
 from filemem.files import journal, sections
 from filemem.files.folder import BOOKKEEPING, Folder
 from filemem.history import ATTRIBUTES, IGNORE, History, Recorded, set_up
@@ -81,31 +80,6 @@ def test_an_existing_repository_gets_only_the_missing_lines(tmp_path: Path) -> N
     assert tuple((where / ".gitattributes").read_text().splitlines()) == ATTRIBUTES
     assert files_of(where) == {"memory/.gitattributes", "memory/.gitignore"}
     assert git(where, "status", "--short").split("\n") == ["M  ../code.py", "?? own.txt"]
-
-
-def test_an_empty_repository_of_its_own_begins_with_what_is_there(tmp_path: Path) -> None:
-    """As when a person has run `git init` first; in a bigger one it is told what is not in git yet."""
-    mara = Store(tmp_path / "store").user("mara").folder
-    User(mara).remember("Prefers oolong tea.", today=START.date())
-    git(tmp_path / "store", "init", "--quiet")
-    assert set_up(str(tmp_path / "store"), "mara", START)[-1] == "Committed 4 files."
-    assert git(tmp_path / "store", "status", "--short") == ""
-    git(tmp_path, "init", "--quiet", "project")
-    shutil.copytree(tmp_path / "store/mara", tmp_path / "project/store/mara")
-    said = set_up(str(tmp_path / "project/store"), "mara", START)
-    assert said[-2:] == [
-        "Committed .gitignore and .gitattributes.",
-        f"2 files are not in git yet: git -C {tmp_path}/project/store add . && git -C {tmp_path}/project/store commit",
-    ]
-
-
-def test_memories_that_the_repository_ignores_are_not_set_up(tmp_path: Path) -> None:
-    """The error names the file that ignores them."""
-    git(tmp_path, "init", "--quiet")
-    (tmp_path / ".gitignore").write_text("store/\n")
-    (tmp_path / "store").mkdir()
-    with pytest.raises(FilememError, match="ignored"):
-        set_up(str(tmp_path / "store"), "mara", START)
 
 
 def test_nothing_is_committed_where_git_was_not_set_up(tmp_path: Path) -> None:
@@ -267,56 +241,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     assert git(where, "status", "--short") == ""
 
 
-def test_a_repository_that_takes_no_objects_stops_nothing(tmp_path: Path) -> None:
-    """As on a read-only disk: here each folder of loose objects is a file."""
-    where = tmp_path / "store"
-    mara = store(where)
-    git(where, "gc", "--quiet")
-    objects = where / ".git" / "objects"
-    for number in range(256):
-        shutil.rmtree(objects / f"{number:02x}", ignore_errors=True)
-        (objects / f"{number:02x}").touch()
-    path, recorded = learn(mara)
-    assert not recorded.commit and "git: " in recorded.note
-    assert mara.read(path) and git(where, "ls-files", "--error-unmatch", f"mara/{path}", fails=True) == ""
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
-def test_somebody_elses_repository_is_not_trusted(tmp_path: Path) -> None:
-    """The note has git's own remedy, and filemem does not take it by itself."""
-    where = tmp_path / "store"
-    mara = store(where)
-    for path in (where, where / ".git"):
-        os.chown(path, 4321, 4321)
-    assert f"safe.directory {where}" in learn(mara)[1].note
-
-
-def test_a_repository_that_git_cannot_read_is_told_of_with_a_remedy(tmp_path: Path) -> None:
-    mara = store(tmp_path / "store")
-    with open(tmp_path / "store" / ".git" / "config", "a") as config:
-        config.write("[core\n")
-    [problem] = History(Folder(mara.root, "mara", mara.trust)).problems()
-    assert "bad config line" in problem.what and problem.remedy
-
-
-def test_signing_lfs_and_identity_that_are_not_there_stop_nothing(tmp_path: Path) -> None:
-    """The machine does not sign in a person's name; a filter that is not installed is git's to pass over."""
-    where = tmp_path / "store"
-    mara = store(where)
-    (where / ".gitattributes").open("a").write("*.bin filter=lfs diff=lfs merge=lfs -text\n")
-    for setting in ("commit.gpgSign true", "user.signingKey nobody", "user.useConfigOnly true", "core.autocrlf true"):
-        git(where, "config", *setting.split())
-    (where / "mara" / "facts" / "x.bin").write_bytes(b"\r\n\0")
-    os.environ["GIT_CONFIG_GLOBAL"], kept = os.devnull, os.environ["GIT_CONFIG_GLOBAL"]
-    try:
-        recorded = History(mara).record("Keep", ["facts/x.bin"], {}, START)
-    finally:
-        os.environ["GIT_CONFIG_GLOBAL"] = kept
-    assert recorded.commit and not recorded.note
-    assert git(where, "log", "-1", "--format=%G?%an") == "Nfilemem"
-    assert git(where, "cat-file", "-s", "HEAD:mara/facts/x.bin") == "3"
-
-
 def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
     """As when filemem is called from a hook of another repository."""
     git(tmp_path, "init", "--quiet", "elsewhere")
@@ -330,13 +254,6 @@ def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
             del os.environ[key]
     assert recorded.commit == git(tmp_path / "store", "rev-parse", "HEAD") and path
     assert git(tmp_path / "elsewhere", "log", "--all", "--format=%H") == ""
-
-
-def test_a_bare_repository_holds_no_store(tmp_path: Path) -> None:
-    """Memories inside one are just files."""
-    git(tmp_path, "init", "--quiet", "--bare", "bare")
-    mara = Store(tmp_path / "bare" / "store").user("mara").folder
-    assert learn(mara)[1] == Recorded("", "") and History(mara).found is None
 
 
 def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
@@ -375,28 +292,6 @@ def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[
     assert done.returncode == 0 and "not committed" not in done.stderr, done.stderr
     assert "mud" not in git(where, "log", "-p") and "Hates mud." in profile.read_text()
     assert git(where, "status", "--short") == " M mara/profile.md"
-
-
-def test_a_repository_whose_names_are_sha256_is_used_like_any_other(tmp_path: Path) -> None:
-    """Set up, committed to, undone, and its history purged."""
-    where = tmp_path / "store"
-    git(tmp_path, "init", "--quiet", "--object-format=sha256", "store")
-    mara = Store(where).user("mara").folder
-    learn(mara)
-    set_up(str(where), "mara", START)
-    assert len(learn(mara, "Has a tattoo of Ravn.")[1].commit) == 64
-
-    def run(*arguments: str) -> None:
-        done = filemem("--store", where, "--user", "mara", *arguments)
-        assert done.returncode == 0 and "git:" not in done.stderr, done.stdout + done.stderr
-
-    pytest.importorskip("git_filter_repo")
-    run("forget", "--about", "Ravn", "--yes", "--purge-history")
-    assert git(where, "fsck", "--strict") == "" and git(where, "status", "--short") == ""
-    assert "Ravn" not in git(where, "log", "--all", "-p")
-    run("remember", "Has a boat.")
-    run("undo")
-    assert git(where, "status", "--short") == ""
 
 
 def test_without_git_everything_else_works(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from repositories import START, git, named, plain_git, store  # noqa: F401
 from terminal import Terminal
 
 from filemem import Store, User
-from filemem.history import History, set_up
+from filemem.history import History
 from filemem.history.git import MARK, GitError
 from filemem.history.sync import sync
 from filemem.remembering import remembering
@@ -123,18 +123,6 @@ def test_a_strangers_repository_is_not_used(tmp_path: Path, where: str) -> None:
     assert not (folder / ".git" / MARK).exists()
 
 
-def test_a_repository_in_a_users_folder_gets_nothing_of_a_store_that_has_none(tmp_path: Path) -> None:
-    """Row 2 as it was found: one line of .gitattributes was enough."""
-    mara = Store(tmp_path / "store").user("mara").folder
-    User(mara).remember("Prefers oolong tea.", today=START.date())
-    git(mara.root, "init", "--quiet")
-    git(mara.root, "config", "core.fsmonitor", f"touch {tmp_path}/ran; false")
-    (Path(mara.root) / ".gitattributes").write_text("**/sessions/** merge=union\n")
-    for words in (["chat", "-m", "Hello"], ["remember", "Has a boat."], ["maintain"]):
-        assert "git: not committed yet" in run(tmp_path, *words).stderr or words == ["maintain"]
-    assert not (tmp_path / "ran").exists()
-
-
 def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_path: Path) -> None:
     """And every command does its work: hooks, filters, drivers and helpers are not there at all."""
     mara = store(tmp_path / "store")
@@ -218,16 +206,6 @@ def test_a_store_of_an_older_version_goes_on_once_it_is_named(tmp_path: Path) ->
     assert git(mara.root, "status", "--short", ".") == ""
 
 
-@pytest.mark.parametrize("more", [["--trust"], []], ids=["flag", "variable"])
-def test_a_flag_or_the_environment_names_it(tmp_path: Path, more: list[str]) -> None:
-    """The flag for good, the variable for the call."""
-    store(tmp_path / "store")
-    (tmp_path / "store/.git" / MARK).unlink()
-    env = {} if more else {"FILEMEM_TRUST": str(tmp_path / "store")}
-    assert run(tmp_path, "remember", "Has a boat.", *more, **env).stderr == ""
-    assert ("not set up" in run(tmp_path, "remember", "Has a tent.").stderr) == (not more)
-
-
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
     store(tmp_path / "store")
@@ -241,15 +219,6 @@ def test_on_a_terminal_it_is_asked_once(tmp_path: Path, answer: str) -> None:
             assert term.end() == 0
             assert ("[y/N]" in term.screen) == asked
     assert ("tent" in git(tmp_path / "store", "log", "--format=%s")) == (answer == "y")
-
-
-def test_set_up_says_what_of_a_repository_it_does_not_use(tmp_path: Path) -> None:
-    git(tmp_path, "init", "--quiet")
-    git(tmp_path, "config", "core.fsmonitor", "true")
-    (tmp_path / "store").mkdir()
-    assert (
-        set_up(str(tmp_path / "store"), "mara", START)[0] == "Of its own settings these are not used: core.fsmonitor."
-    )
 
 
 def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """A sync brings in and sends memories and nothing else, loses no line, and says in a sentence what stands in its way."""
 
 import os
-import shutil
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -186,19 +184,6 @@ def test_deleted_here_and_changed_there_is_kept_and_told(machines: list[Folder])
     assert one.read(FACT) == b"Prefers oolong tea, cold.\n"
 
 
-def test_both_versions_of_a_picture_are_kept(machines: list[Folder]) -> None:
-    """What cannot be merged as text stands there twice."""
-    one, two = machines
-    for user, name in ((one, "one"), (two, "two")):
-        Path(user.root, "notes").mkdir()
-        Path(user.root, "notes/picture.png").write_text(f"\0{name}")
-        job(user, "Picture", "notes/picture.png")
-    synced(one)
-    synced(two), synced(one)
-    pictures = {one.read(path) for path in one.paths() if path.startswith("notes/")}
-    assert pictures == {b"\0one", b"\0two"} and one.paths() == two.paths()
-
-
 def test_machines_that_began_apart_come_together(tmp_path: Path) -> None:
     """Each made its own repository; the remote of something else is refused."""
     for name in ("remote", "code"):
@@ -283,16 +268,6 @@ def test_uncommitted_edits_stay_and_are_named(machines: list[Folder]) -> None:
         with pytest.raises(FilememError, match=words):
             synced(two)
         assert state(Path(two.root).parent) == before
-
-
-def test_a_sync_cut_off_before_the_branch_moved_is_taken_up(machines: list[Folder]) -> None:
-    """The files are there already, the branch is not: the next sync takes them for what they are."""
-    one, two = machines
-    change(one, FACT, "Prefers black tea.\n")
-    synced(one)
-    (Path(two.root) / FACT).write_text("Prefers black tea.\n")
-    assert synced(two).fetched == 1
-    assert git(two.root, "status", "--short") == ""
 
 
 def test_a_sync_killed_at_any_moment_is_finished_by_the_next(machines: list[Folder]) -> None:
@@ -380,41 +355,3 @@ def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
 
 
 FETCHED, LANDING = ".git/FETCH_HEAD", ".git/filemem-landing"
-
-
-@pytest.mark.parametrize("when", ["at once", FETCHED, LANDING])
-def test_sigterm_ends_a_sync_cleanly_and_the_next_one_finishes_it(
-    machines: list[Folder], tmp_path: Path, when: str
-) -> None:
-    """No traceback, no lock and no half file is left; both machines' memories are there, committed, and merged once."""
-    one, two = machines
-    for number in range(40):
-        write(one, f"facts/here-{number}.md", f"learnt here {number}\n" * 200)
-    History(one).record("Learn", [f"facts/here-{number}.md" for number in range(40)], {"Job": "test"}, START)
-    synced(one)
-    change(two, "facts/there.md", "learnt there\n")
-    codes = []
-    for attempt in range(4):
-        copy, remote = tmp_path / f"two-{attempt}", tmp_path / f"remote-{attempt}"
-        shutil.copytree(tmp_path / "two", copy), shutil.copytree(tmp_path / "remote", remote)
-        git(copy, "remote", "set-url", "origin", str(remote))
-        (copy / FETCHED).unlink(missing_ok=True)
-        named(copy)
-        command = ["--store", str(copy), "--user", "mara", "sync"]
-        running = Program(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
-        while when != "at once" and running.poll() is None and not (copy / when).exists():
-            os.sched_yield()
-        running.send_signal(signal.SIGTERM)
-        errors = running.communicate(timeout=60)[1]
-        codes.append(running.returncode)
-        assert running.returncode in (0, 143, -signal.SIGTERM) and "Traceback" not in errors, errors
-        mara = Store(copy).user("mara").folder
-        assert mara.read("facts/there.md") == b"learnt there\n"
-        assert all(len(mara.read(path)) == len(one.read(path)) for path in mara.paths() if "here-" in path)
-        with History(mara).repository.alone(), mara.locked(1):
-            pass
-        assert synced(mara).doubled == [] and git(copy, "status", "--short") == ""
-        assert {path: mara.read(path) for path in one.paths()} == {path: one.read(path) for path in one.paths()}
-        assert git(remote, "rev-parse", "main") == git(copy, "rev-parse", "HEAD")
-        assert not (copy / LANDING).exists() and not (copy / ".git/index.lock").exists()
-    assert {143, -signal.SIGTERM} & set(codes), codes

@@ -1,6 +1,5 @@
 """The jobs from the command line: dry runs say what the real ones do, scripts get JSON, git gets one commit a job."""
 
-import datetime as dt
 import json
 import shutil
 import subprocess
@@ -11,7 +10,6 @@ from programs import clean, filemem
 from scripted_server import ScriptedServer, fail
 
 from filemem import Store
-from filemem.jobs import maintenance
 
 TALK = "- **Ann** 09:30: I bought a loom from Old Hannah in Dedham for 85 pounds.\n- **Tom** 09:31: Nice!\n"
 TALK += "- **Tom** 09:32: " + "I always wanted one of those myself, you know. " * 12 + "\n"
@@ -42,17 +40,6 @@ def lines(store, *arguments):
     return [json.loads(line) for line in run(store, *arguments, "--json").splitlines()]
 
 
-def test_a_dry_run_says_what_the_job_does_and_touches_nothing(store):
-    before = Store(store).user("ann").folder.paths()
-    (planned,) = lines(store, "sweep", "--dry-run")
-    (due,) = lines(store, "compact", "--dry-run", "--older-than", "4w")
-    assert Store(store).user("ann").folder.paths() == before
-    (made,) = lines(store, "compact", "--older-than", "4w")
-    assert {item["summary"]: item["sources"] for item in made["summaries"]} == due["summaries"]
-    (swept,) = lines(store, "sweep")
-    assert swept["archived"] == planned["going"] == ["facts/2026/2026-06-01-rye.md"]
-
-
 def tree(store):
     """Every file of the user but the index, which is a cache, with its bytes."""
     found = {str(path.relative_to(store)): path for path in store.rglob("*") if path.is_file()}
@@ -79,31 +66,6 @@ def test_a_dry_run_of_maintain_says_what_each_job_would_do_and_writes_nothing(st
         "summaries"
     ]
     assert done["sweep"]["archived"] == planned["sweep"]["going"]
-
-
-def test_a_dry_run_for_all_users_names_each(store):
-    shutil.copytree(store / "ann", store / "bob")
-    said = run(store, "maintain", "--all-users", "--dry-run")
-    for name in ("ann", "bob"):
-        assert f"{name}: facts/2026/2026-06-01-rye.md would be archived" in said
-    assert "2 of 2 users done." in said
-
-
-def test_address_job_and_lessons_are_live_after_seven_weeks_and_fourteen_months(store):
-    """What tells how things stand is not put away for being old, though nobody asked for it."""
-    kept = {
-        "facts/2026/2026-11-20-home.md": "Lives at 14 Quarry Place.\n",
-        "facts/2026/2026-11-20-job.md": "---\nimportance: 6\n---\nWorks at the dye works.\n",
-        "lessons/2026/2026-11-20-brief.md": "Keep it brief.\n",
-        "lessons/2026/2026-11-20-metric.md": "---\nimportance: 3\n---\nUse metric units.\n",
-    }
-    for path, text in kept.items():
-        (store / "ann" / path).parent.mkdir(parents=True, exist_ok=True)
-        (store / "ann" / path).write_text(text)
-    user = Store(store).user("ann").folder
-    for day in (dt.datetime(2027, 1, 8, 3), dt.datetime(2028, 1, 20, 3)):
-        maintenance.maintain(user, day, None)
-        assert kept.keys() <= set(user.paths())
 
 
 def test_maintain_does_every_job_in_order_and_then_has_nothing_to_do(store):

@@ -1,20 +1,16 @@
 """A job for all users ends as one user after another would end, whoever is broken or busy, wherever it was cut off."""
 
 import datetime as dt
-import gc
 import json
 import subprocess
-import weakref
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from programs import filemem
 
-from filemem import Store, index
+from filemem import Store
 from filemem.files import archive
-from filemem.jobs import maintenance
-from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 3, tzinfo=dt.UTC)
 TALK = "- **Ann** 09:30: I moved to {0} last week.\n- **assistant** 09:31: How is it?\n- **Ann** 09:32: My cat's name is {0}.\n"
@@ -52,12 +48,6 @@ def run(store: Path, *words: str, code: int = 0) -> list[dict[str, object]]:
 
 def by_user(lines: list[dict[str, object]]) -> list[str]:
     return list(Counter(str(line["user"]) for line in lines))
-
-
-def test_check_names_why_nothing_can_be_kept(store: Path) -> None:
-    broken(store, "bad")
-    [found] = problems(Store(store).user("bad").folder)
-    assert (found.path, found.remedy) == (".filemem", "rename it") and not problems(Store(store).user("ann").folder)
 
 
 def test_all_users_end_as_each_alone_would_and_a_repeat_changes_nothing(store: Path, tmp_path: Path) -> None:
@@ -116,13 +106,3 @@ def test_what_only_looks_writes_nothing_for_all_users_either(store: Path) -> Non
 @pytest.mark.parametrize("words", [["sweep", "--user", "ann", "--all-users"], ["check", "--scheduler", "tcp://x"]])
 def test_what_is_for_many_users_is_refused_for_one(store: Path, words: list[str]) -> None:
     run(store, *words, code=2)
-
-
-def test_of_a_user_whose_work_is_done_nothing_stays_in_memory(store: Path) -> None:
-    """Else a run would grow with each; the index is what is large."""
-    folder = Store(store).user("ann").folder
-    maintenance.maintain(folder, AT, None)
-    alive = weakref.ref(index.of(folder))
-    del folder
-    gc.collect()
-    assert alive() is None

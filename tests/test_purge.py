@@ -1,7 +1,6 @@
 """With --purge-history no object of the repository says it any more, everything else that was ever committed is as it was,
 and what stands in the way is said before anything is touched."""
 
-import gzip
 import json
 import re
 import shutil
@@ -120,18 +119,6 @@ def test_no_object_says_it_any_more_and_all_else_is_as_it_was(mara: Folder) -> N
     assert git(where, "log", "--merges", "--format=%s", "main")
 
 
-def test_branches_and_tags_come_along(mara: Folder) -> None:
-    where = top(mara)
-    old = {name: git(where, "rev-parse", name) for name in ("main", "side", "light", "heavy")}
-    run(mara, f"archive/{FACT}", "--yes", "--purge-history")
-    new = {name: git(where, "rev-parse", name) for name in old}
-    assert all(new[name] != old[name] for name in old)
-    assert git(where, "cat-file", "-t", "heavy") == "tag"
-    assert git(where, "tag", "--list", "--format=%(contents:subject)", "heavy") == "A tag on it"
-    assert git(where, "merge-base", "--is-ancestor", "light", "main") == ""
-    assert "[forgotten]" in git(where, "show", f"side:store/mara/{TALK}")
-
-
 @pytest.mark.parametrize("named", [[f"archive/{FACT}"], ["--about", WORD]])
 def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list[str]) -> None:
     """By the same words, or the path that it had."""
@@ -160,15 +147,6 @@ def test_what_an_older_version_said_in_other_words_is_purged_too(mara: Folder) -
     assert saying(where) == []
     shown = [git(where, "show", f"main~{back}:store/mara/{note}") for back in (1, 0)]
     assert shown == ["# A jar\n\n[forgotten]\n\nKept.", "Kept."] and mara.read(note) == b"Kept.\n"
-
-
-def test_a_user_who_is_gone_can_be_purged_later(mara: Folder) -> None:
-    where = top(mara)
-    (Path(mara.store) / "bob/a.md").read_text()
-    assert run(mara, "--yes").exit_code == 0 and saying(where, "tuba case")
-    assert run(mara, "--yes", "--purge-history").exit_code == 0
-    assert saying(where) == [] and saying(where, "tuba case") == []
-    assert run(mara, "--yes", "--purge-history").exit_code != 0
 
 
 def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
@@ -203,19 +181,6 @@ def test_what_remembers_is_named_without_a_purge(mara: Folder, tmp_path: Path) -
     assert saying(where)
 
 
-def test_remote_branches_are_dropped_here_and_the_remote_is_never_touched(mara: Folder, tmp_path: Path) -> None:
-    where = top(mara)
-    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
-    git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
-    git(where, "push", "--quiet", "--set-upstream", "origin", "main")
-    there = git(tmp_path / "remote.git", "rev-parse", "main")
-    out = run(mara, f"archive/{FACT}", "--yes", "--purge-history").output
-    assert "Dropped origin/main, this repository's copy of a remote branch." in out
-    assert "git push --force" in out
-    assert saying(where) == []
-    assert git(tmp_path / "remote.git", "rev-parse", "main") == there
-
-
 def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
     """Neither from a remote that still has the old history nor where another machine has pushed it anew."""
     where = tmp_path / "store"
@@ -237,19 +202,6 @@ def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
     with pytest.raises(FilememError, match="purged here"):
         sync(History(mara), None, START)
     assert User(mara).grep(WORD) == []
-
-
-def test_a_conversation_with_a_new_name_has_it_in_all_of_its_past(mara: Folder) -> None:
-    """Whatever order git tells of the old name and the new one in."""
-    where, old = top(mara), f"sessions/2026/2026-11-19-0900-a-{WORD}.md"
-    mara.create(old, format_turn("mara", "09:00", f"A {WORD}.") + format_turn("mara", "09:01", "Rain again."))
-    commit(mara, "Talk", old)
-    result = run(mara, "--about", WORD, "--yes", "--purge-history")
-    assert result.exit_code == 0, (result.output, result.exception)
-    assert saying(where) == []
-    new = "store/mara/sessions/2026/2026-11-19-0900-forgotten.md"
-    assert git(where, "log", "--format=%s", "--", new)[-4:] == "Talk"
-    git(where, "fsck", "--full", "--strict")
 
 
 @pytest.mark.parametrize(
@@ -283,13 +235,6 @@ def purged(user: Folder, *named: str) -> str:
     assert saying(top(user)) == []
     assert "Nothing of this user's in git says it any more" in result.output, result.output
     return result.output
-
-
-def test_a_file_deleted_by_hand_does_not_come_back_with_a_checkout(mara: Folder) -> None:
-    Path(fact(mara, f"Has a tattoo of a {WORD}.")).unlink()
-    purged(mara)
-    git(top(mara), "checkout", "--", ".")
-    assert User(mara).grep(WORD) == [] and not [path for path in mara.paths() if WORD in path]
 
 
 def test_what_only_the_index_has_is_purged_and_what_else_is_staged_or_changed_stays(mara: Folder) -> None:
@@ -343,36 +288,6 @@ def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: Folder, le
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
     assert re.search(f"Git still says it: [^\n]*(?:{named})", result.output), result.output
     assert "Nothing of this user" not in result.output
-
-
-def test_what_nobody_can_search_is_named_in_the_store_as_well(mara: Folder) -> None:
-    """A repository within, whatever lies in it, and what is compressed."""
-    (Path(mara.root) / "jar.md.gz").write_bytes(gzip.compress(f"A {WORD}.".encode()))
-    git(mara.root, "init", "--quiet", "notes/old")
-    out = run(mara, "--about", WORD, "--yes", "--purge-history").output
-    assert "jar.md.gz: is compressed" in out and "notes/old/.git: is a repository of its own" in out
-    assert "Nothing in mara" not in out
-
-
-def test_what_is_spelt_with_characters_that_nobody_sees_goes_too_and_so_does_the_message_of_a_commit_of_nothing(
-    mara: Folder,
-) -> None:
-    unseen = [WORD[:3] + sign + WORD[3:] for sign in ("\u200b", "\u00ad", "\u2060", "\ufe0f")]
-    mara.create("notes/jar.md", "".join(f"A {word} here.\n" for word in unseen))
-    commit(mara, "A note", "notes/jar.md")
-    git(top(mara), "commit", "--quiet", "--allow-empty", "--message", f"About the {WORD}")
-    purged(mara)
-    assert all(saying(top(mara), word) == [] for word in (WORD, *unseen))
-
-
-def test_what_is_too_short_to_be_looked_for_is_not_said_to_be_gone_everywhere(mara: Folder) -> None:
-    where = top(mara)
-    mara.append(TALK, format_turn("mara", "09:03", "Yes: 7."))
-    commit(mara, "Talk on", TALK)
-    line = len(mara.memory(TALK).lines)
-    out = run(mara, f"{TALK}:{line}", "--yes", "--purge-history").output
-    assert "too short" in out and "any more" not in out
-    assert saying(where, "Yes: 7.") == []
 
 
 def test_names_with_quotes_spaces_and_other_scripts(mara: Folder) -> None:

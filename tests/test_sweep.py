@@ -1,15 +1,13 @@
 """The sweep archives what has faded and nothing else, brings back what was recalled there, and says why."""
 
 import datetime as dt
-import math
 import os
 from pathlib import Path
 
 import pytest
-from programs import filemem
 
-from filemem import Store, Toolbox, User
-from filemem.errors import Busy, NotFound
+from filemem import Store, Toolbox
+from filemem.errors import NotFound
 from filemem.files import archive, journal, sections
 from filemem.files.config import ConfigError
 from filemem.forgetting import fading, sweeper
@@ -179,17 +177,6 @@ def test_what_is_recalled_in_the_archive_comes_back_at_the_next_sweep(user):
     assert swept(user, AT + dt.timedelta(days=400))["archived"] == ["facts/2026/2026-01-01-a.md"]
 
 
-def test_a_dry_run_and_the_sweep_agree_and_the_dry_run_touches_nothing(user):
-    for day in range(1, 31):
-        write(user, f"facts/2026/2026-04-{day:02}-x.md", EVENT)
-    before = sorted(user.paths())
-    planned = going(user)
-    assert len(planned) == 26
-    assert sorted(user.paths()) == before
-    assert swept(user)["archived"] == planned
-    assert sorted(user.paths()) == sorted([p for p in before if p not in planned] + [f"archive/{p}" for p in planned])
-
-
 def test_a_memory_that_exists_in_both_places_with_two_texts_stays_and_is_named(user):
     write(user, "facts/2020-01-01-x.md", EVENT)
     write(user, "archive/facts/2020-01-01-x.md", "Another.\n")
@@ -259,13 +246,6 @@ def test_why_tells_the_numbers_and_what_comes(user):
     assert "A job archived it on 2027-01-15. As far as is known it is still true." in said
 
 
-def test_why_tells_a_plan_from_its_day(user):
-    write(user, "facts/2025/2025-11-01-a.md", "---\nkind: plan\nvalid_from: 2026-12-20\n---\nGoes on a cruise.\n")
-    said = " ".join(fading.why(user, "facts/2025/2025-11-01-a.md", TODAY))
-    assert "It is of 2026-12-20" in said
-    assert "falls under 0.1 in 237 days, about 2027-07-16" in said
-
-
 @pytest.mark.parametrize(
     ("path", "text", "sentence"),
     [
@@ -299,45 +279,3 @@ def test_status_counts_every_memory_once(user):
     assert found.staying == {"profile": 1, "standing": 1}
     assert found.fading == [(dt.date(2026, 12, 11), "facts/2026/2026-10-30-b.md")]
     assert "profile" in found.prompt_tokens
-
-
-def test_one_job_at_a_time_and_a_conversation_goes_on(user):
-    write(user, "facts/2020-01-01-x.md", EVENT)
-    with archive.job_lock(user):
-        with pytest.raises(Busy, match="another job is at work on ann's memories"):
-            maintenance.sweep(user, AT)
-        User(user).remember("Keeps bees.", today=TODAY)
-    assert len(swept(user)["archived"]) == 1
-
-
-def test_all_users_are_swept_though_one_is_broken(tmp_path):
-    for name in ("ann", "bob", "cem"):
-        write(Store(tmp_path).user(name).folder, "facts/2020-01-01-x.md", EVENT)
-    Path(tmp_path, "bob", ".filemem").write_text("a file where a folder should be")
-    done = filemem("sweep", "--all-users", "--store", tmp_path, "--today", "2026-11-20")
-    assert done.returncode == 1
-    assert "bob" in done.stderr
-    assert "2 of 3 users done." in done.stdout
-    for name in ("ann", "cem"):
-        assert Store(tmp_path).user(name).folder.paths() == ["archive/facts/2020-01-01-x.md"]
-    assert Store(tmp_path).user("bob").folder.paths() == ["facts/2020-01-01-x.md"]
-
-
-def test_a_memory_fades_on_the_day_on_which_its_grace_is_over(user, tmp_path):
-    (tmp_path / "filemem.yaml").write_text("grace_days: 7\nthreshold: 0.9\n")
-    write(user, "facts/2026/2026-11-13-a-week-ago.md", EVENT)
-    write(user, "facts/2026/2026-11-14-six-days-ago.md", EVENT)
-    assert going(user, TODAY + dt.timedelta(30)) == [
-        "facts/2026/2026-11-13-a-week-ago.md",
-        "facts/2026/2026-11-14-six-days-ago.md",
-    ]
-    (tmp_path / "filemem.yaml").write_text("grace_days: 7\nthreshold: 0.99\n")
-    assert going(Store(tmp_path).user("ann").folder) == ["facts/2026/2026-11-13-a-week-ago.md"]
-
-
-def test_what_is_at_the_threshold_to_the_last_digit_is_not_under_it(tmp_path):
-    (tmp_path / "filemem.yaml").write_text(f"threshold: {math.exp(-9 / 90)!r}\n")
-    user = Store(tmp_path).user("ann").folder
-    write(user, "facts/2026/2026-11-11-event.md", EVENT)  # nine days ago
-    assert going(user) == []
-    assert going(user, TODAY + dt.timedelta(1)) == ["facts/2026/2026-11-11-event.md"]

@@ -176,7 +176,7 @@ def parsed(data: bytes, path: str = NAME) -> dict[str, Any]:
         raise _wrong(path, 1, f"larger than {LARGEST:,} bytes, hence no settings", "delete it, or write it anew")
     text = data.decode(errors="replace")
     values, faults = front.load(text)
-    for fault in faults:
+    for fault in faults if values is None else ():  # of a key that stands twice, as after a sync, the last one counts
         raise _wrong(path, fault.line, fault.what.partition(":")[0], PLAINLY)
     return {key: _checked(path, text, key, value) for key, value in (values or {}).items() if key not in RETIRED}
 
