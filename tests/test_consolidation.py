@@ -343,10 +343,6 @@ def test_a_title_and_what_came_of_it_stand_in_the_front_matter_and_no_line_moves
     assert lines[5] == "- **nora** 09:30: I live in Ghent."
 
 
-def test_a_plan_has_its_day_so_that_it_ages(user: Folder) -> None:
-    assert kept(user, "Dentist on the 20th.", note("Nora sees the dentist.", "Dentist", kind="event", day="2026-05-20"))
-    [path] = [path for path in tree(user) if path.startswith("facts/")]
-    assert {"kind": "event", "day": dt.date(2026, 5, 20)}.items() <= user.memory(path).front.items()
 
 
 @given(st.text(max_size=200))
@@ -371,20 +367,13 @@ def test_one_fact_may_end_several_memories(user: Folder) -> None:
     assert [path for path in tree(user) if path.startswith("facts/")] == [one.path]
 
 
-def test_what_a_day_brings_stands_in_the_profile_where_the_model_says_so(user: Folder) -> None:
-    start = note(
-        "Nora starts at the archive on 1 June 2026.", "archive", kind="event", day="2026-06-01", section="work"
-    )
-    assert kept(user, "I start at the archive on 1 June.", start)
-    assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text
 
 
-def test_an_event_that_has_come_to_stay_is_one_no_more(user: Folder) -> None:
-    kept(
-        user,
-        "I start at the archive on 1 June.",
-        note("Nora starts at the archive.", "archive", kind="event", day="2026-06-01"),
-    )
-    kept(user, "First week done.", note("Nora works at the archive.", "First week", update="archive"), at=JUNE)
+def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_none_any_more(user: Folder) -> None:
+    start = note("Nora starts at the archive.", "archive", kind="event", day="2026-06-01", section="work")
+    kept(user, "I start at the archive on 1 June.", start)
     [path] = [path for path in tree(user) if path.startswith("facts/")]
+    assert {"kind": "event", "day": dt.date(2026, 6, 1)}.items() <= user.memory(path).front.items()
+    assert "## Work\n\n- Nora starts at the archive" in user.memory("profile.md").text
+    kept(user, "First week done.", note("Nora works at the archive.", "First week", update="archive"), at=JUNE)
     assert not {"kind", "day"} & {*user.memory(path).front} and "works at" in user.memory(path).text

@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import sys
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -211,24 +210,6 @@ def test_a_run_killed_between_the_session_and_its_record_is_taken_up_again(
         assert record.read_bytes() == complete
 
 
-def test_one_more_conversation_reads_none_of_those_before_it(store: Path) -> None:
-    """However many were added before, in this program or another: only what is not recorded can be the one that is added."""
-    opened = list[str]()
-    sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)  # it stays for good
-    with Store(store) as one, Store(store) as other:
-        users = [one.user("mara"), other.user("mara")]
-        here, there = (
-            user.add_conversation([{"role": "user", "content": "Hello."}], at=NOON, id=id)
-            for id, user in zip("ab", users, strict=True)
-        )
-        opened.clear()
-        for number, user in enumerate(users):
-            user.add_conversation([{"role": "user", "content": f"The tea is at {number}."}], at=NOON)
-        assert any("imports.jsonl" in path for path in opened)
-        assert not [path for path in opened if path.endswith((here, there))]
-        assert len(list((store / "mara").rglob("*.md"))) == 4
-
-
 def test_a_record_that_was_replaced_meanwhile_is_read_anew(store: Path) -> None:
     """As a merge does: what it has lost is found in the sessions, what it has gained is known."""
     said = [{"role": "user", "content": "Hello."}]
@@ -327,18 +308,6 @@ def test_a_note_changed_or_deleted_in_the_store_is_left_alone(store: Path, vault
     before = files(store)
     report = run(store, "markdown", vault)
     assert sorted(item.what for item in report.skipped) == ["Daily/2026-11-20.md", "tea.md"]
-    assert files(store) == before
-
-
-def test_names_that_no_store_holds_are_made_safe_and_named(store: Path, vault: Path) -> None:
-    (vault / "a\\b\n.md").write_text("odd")
-    (vault / os.fsdecode(b"caf\xe9.md")).write_text("latin")
-    report = run(store, "markdown", vault)
-    names = sorted(path.name for path in (store / "mara/notes").glob("*.md"))
-    assert names == ["a-b-.md", "caf-.md", "tea.md"]
-    assert len(report.skipped) == 2 and all("taken as" in item.why and "\n" not in item.what for item in report.skipped)
-    before = files(store)
-    run(store, "markdown", vault)
     assert files(store) == before
 
 

@@ -212,16 +212,6 @@ def test_claude_follows_the_newest_branch_and_counts_the_others(tmp_path: Path) 
     assert taken.left == ["Tea: 1 turns on other branches: answers regenerated or questions rewritten"]
 
 
-def test_claude_keeps_every_message_where_the_tree_is_not_whole(tmp_path: Path) -> None:
-    messages = [
-        letter("1", "human", "One", "lost"),
-        letter("2", "assistant", "Two", "1"),
-        letter("3", "human", "Three"),
-    ]
-    [said] = Taken("claude", written(tmp_path / "c.json", [exchange(*messages)])).said
-    assert [text for _, text in said] == ["One", "Two", "Three"]
-
-
 def test_the_two_conversations_json_are_told_apart(tmp_path: Path) -> None:
     path = written(tmp_path / "conversations.json", [exchange(letter("1", "human", "Hi"))])
     assert "import it as claude" in Taken("chatgpt", path).left[0]

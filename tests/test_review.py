@@ -81,12 +81,8 @@ rejected
 [0]"""
 
 
-def test_nothing_is_remembered_before_the_person_says_so(user: Folder) -> None:
-    assert kept(user) == {}
-    assert consolidated(user) == [], "and nothing is proposed twice"
-
-
 def test_proposals_are_walked_one_by_one_beside_their_turns(user: Folder) -> None:
+    assert kept(user) == {} and consolidated(user) == [], "nothing is remembered before they say so, or proposed twice"
     assert review(user, "a\nreject\nperhaps\ns\n") == WALKED
     profile = f"# Nora\n\n## Home\n\n- I live in Ghent. <!-- {HOME} -->"
     assert kept(user) == {HOME: "I live in Ghent.", "profile.md": profile}
@@ -137,11 +133,6 @@ def test_a_text_changed_by_the_person_is_theirs(user: Folder, tmp_path: Path) ->
     assert user.memory(path).text == whole
 
 
-def test_an_editor_that_changes_nothing_asks_again(user: Folder) -> None:
-    assert f"{ASK}e\nThe text is unchanged.\n{ASK}q\n" in review(user, "e\nq\n", VISUAL="true")
-    assert kept(user) == {}
-
-
 def test_a_proposal_is_put_beside_what_it_would_change(user: Folder) -> None:
     review(user, "a\nr\nr\n")
     talk(user, JUNE, "I live in Bruges now.")
@@ -183,10 +174,3 @@ def test_hostile_text_cannot_command_the_terminal(user: Folder) -> None:
     talk(user, JUNE, "I live in \x1b]0;owned\x07Bruges\x1b[2J.")
     consolidated(user)
     assert "\x1b" not in review(user, "s\ns\ns\ns\n")
-
-
-def test_a_proposal_whose_turn_is_gone_says_so(user: Folder) -> None:
-    for path in user.paths():
-        if path.startswith("sessions/"):
-            os.unlink(user.absolute(path))
-    assert "  sessions/2026/2026-05-08-1356-talk.md:6  (the turn is gone)\n" in review(user, "q\n")
