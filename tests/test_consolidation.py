@@ -84,7 +84,7 @@ def test_without_a_model_everything_waits(tmp_path: Path) -> None:
 
 def test_what_it_takes_is_said_before_and_asked_of_nobody(user: Folder) -> None:
     talk(user, MAY, "I live in Ghent.", "Nice.")
-    cost = consolidation.cost(user, JUNE)
+    cost = consolidation.cost(user)
     assert (cost.conversations, cost.requests) == (1, 1) and 100 < cost.tokens < 2_000
     assert cost.text.startswith("1 conversation to read: 1 request of some ")
     assert sessions.waiting(user)[0] == 1
@@ -343,8 +343,6 @@ def test_a_title_and_what_came_of_it_stand_in_the_front_matter_and_no_line_moves
     assert lines[5] == "- **nora** 09:30: I live in Ghent."
 
 
-
-
 @given(st.text(max_size=200))
 def test_whatever_a_model_answers_nothing_breaks(tmp_path_factory: pytest.TempPathFactory, answer: str) -> None:
     user = Store(tmp_path_factory.mktemp("any")).user("nora").folder
@@ -365,8 +363,6 @@ def test_one_fact_may_end_several_memories(user: Folder) -> None:
     [one] = remembered(user, JUNE, Reader(lambda told: {**moved, "quote": "moved to Faro", "kind": "fact"}))
     assert one.action == "SUPERSEDE" and len(one.replaces) == 2
     assert [path for path in tree(user) if path.startswith("facts/")] == [one.path]
-
-
 
 
 def test_an_event_has_its_day_so_that_it_ages_and_one_that_has_come_to_stay_is_none_any_more(user: Folder) -> None:

@@ -139,7 +139,7 @@ def _consolidate(
     folder: Folder, at: dt.datetime, model: Model | None, progress: Progress, *, dry: bool = False
 ) -> JobDone:
     """Have the model read what was said since the last time; without one it waits."""
-    cost = consolidation.cost(folder, at)
+    cost = consolidation.cost(folder)
     if dry or model is None:
         waits = " It waits for a model." if model is None and cost.conversations else ""
         return JobDone("consolidate", [cost.text + waits], {"facts": [], **cost._asdict()}, [], "")

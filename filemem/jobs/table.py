@@ -123,7 +123,7 @@ def _compact(work: Work) -> list[Told]:
 
 def _consolidate(work: Work) -> list[Told]:
     """Have the model read what waits; each decision is told by itself. Without a model what waits is told."""
-    cost = consolidation.cost(work.folder, work.at)
+    cost = consolidation.cost(work.folder)
     if work.dry or not work.named:
         waits = "" if work.named or not cost.conversations else " No model is configured, so they wait."
         said = cost.text + waits + (" Nothing was written." if work.dry else "")

@@ -19,7 +19,7 @@ from filemem.files.memory import Memory
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation_log, profile, sessions
 from filemem.remembering.consolidation_log import ConsolidationLog
-from filemem.remembering.extraction import KEEP, Extracted, ForgetRequest, Request, ask, batches, halves
+from filemem.remembering.extraction import KEEP, Extracted, ForgetRequest, Request, ask, batches, estimate, halves
 from filemem.remembering.sessions import Session
 from filemem.remembering.supersession import (
     PROPOSE,
@@ -86,12 +86,12 @@ class Cost(NamedTuple):
         )
 
 
-def cost(folder: Folder, at: dt.datetime) -> Cost:
+def cost(folder: Folder) -> Cost:
     """What it would take to read all that waits."""
     log = ConsolidationLog(folder)
-    waiting = [one for one in sessions.unread(folder, log) if one.waiting]
+    waiting = [one for one in sessions.unread(folder, log, counted=True) if one.waiting]
     known = KnownMemories(folder, log) if waiting else None
-    sizes = [Request(batch, known, at.date()).size for batch in batches(waiting)] if known else []
+    sizes = [estimate(batch, known) for batch in batches(waiting)] if known else []
     return Cost(len(waiting), len(sizes), sum(sizes))
 
 

@@ -19,7 +19,7 @@ from filemem.files.transcript import ASSISTANT
 from filemem.models import Model, ModelError, Reply, ToolsRefused, prompt
 from filemem.remembering.consolidation_log import digest
 from filemem.remembering.sessions import Session, SessionTurn
-from filemem.remembering.supersession import ADD, SUPERSEDE, UPDATE, Claim, KnownMemories
+from filemem.remembering.supersession import ADD, ALIKE, ALL, SUPERSEDE, UPDATE, Claim, KnownMemories
 from filemem.text import dates, terms, tokens
 from filemem.text.own_words import comparable, one_form_of_numbers, own_part, stands_in
 from filemem.text.plain import LINK, one_line
@@ -144,6 +144,15 @@ def halves(batch: list[Session]) -> list[list[Session]]:
     return [[part] for part in batch[0].parted(unread[len(unread) // 2])] if len(unread) > 1 else [batch]
 
 
+def estimate(batch: list[Session], known: KnownMemories) -> int:
+    """The tokens that a request for a batch asks, with the rules, the form and the memories, about."""
+    turns = (session.turns[place] for session in batch for place in session.waiting)
+    memories = sum(tokens.count(f"M10 (2026-01-01): {one.text}") for one in known.live.values())
+    shown = memories if len(known.live) <= ALL else memories * ALIKE // len(known.live)
+    rules = tokens.count(prompt.template("consolidate") + json.dumps(KEEP))
+    return rules + shown + sum(tokens.count(f"[1:10] {one.speaker}: {one.shown}") for one in turns) + 30 * len(batch)
+
+
 class ForgetRequest(NamedTuple):
     """What a person asked to be forgotten or not kept: their turn, and the turns and memories that are meant."""
 
@@ -183,12 +192,6 @@ class Request:
         shown = re.sub(r"^\[\d+:\d+\]", "", self.text, flags=re.MULTILINE)
         self._words = terms.vocabulary(shown)
         self._numbers = set(re.findall(r"\d+", one_form_of_numbers(shown)))
-
-    @property
-    def size(self) -> int:
-        """The tokens that it asks, with the rules and the form, about."""
-        rules = prompt.template("consolidate") + json.dumps(KEEP)
-        return tokens.count(rules) + tokens.count(self.text)
 
     def _conversation(self, number: int, session: Session) -> Iterator[str]:
         """A conversation's unread turns with a few before them, each under the day on which it was said."""

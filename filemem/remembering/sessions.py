@@ -76,26 +76,29 @@ class Session(NamedTuple):
         return self._replace(unread=before, size=0), self._replace(unread=self.unread[len(before) :])
 
 
-def unread(folder: Folder, log: ConsolidationLog, besides: str = "") -> Iterator[Session]:
-    """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out."""
+def unread(folder: Folder, log: ConsolidationLog, besides: str = "", *, counted: bool = False) -> Iterator[Session]:
+    """The sessions that have turns which were not read, archived ones among them, by date and time; `besides` is one left out.
+
+    Secrets are out, unless they are only `counted`: looking for them takes most of the time.
+    """
     found = []
     for stat in folder.files():
         when, path = when_of(stat.path), live(stat.path)
         if kind_of(path) == "sessions" and when and path != besides and log.sizes.get(path) != stat.size:
             found.append((when.date, when.time, path, stat.path))
     for *_, place in sorted(found):
-        session = _read(folder, place, log)
+        session = _read(folder, place, log, counted)
         if session and session.unread:
             yield session
 
 
 def waiting(folder: Folder, besides: str = "") -> tuple[int, int]:
     """How many conversations have turns that no model has read, and the tokens of these; `besides` is one left out."""
-    found = [one for one in unread(folder, ConsolidationLog(folder), besides) if one.waiting]
+    found = [one for one in unread(folder, ConsolidationLog(folder), besides, counted=True) if one.waiting]
     return len(found), sum(tokens.count(one.turns[place].shown) for one in found for place in one.waiting)
 
 
-def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
+def _read(folder: Folder, path: str, log: ConsolidationLog, counted: bool) -> Session | None:
     """A session; None where the transcript is none that can be read. A turn that is held back says nothing."""
     try:
         memory = Memory(path, folder.read(path, LARGEST + 1))
@@ -106,7 +109,8 @@ def _read(folder: Folder, path: str, log: ConsolidationLog) -> Session | None:
     hidden = journal.pending_deletions(folder)
     own, day, said = config.of(folder).own, memory.date or dt.date.min, list[SessionTurn]()
     for passage in passages(memory):
-        text, digest = redact(passage.text, own)[0], turn_digest(memory.path, passage)
+        text = passage.text if counted else redact(passage.text, own)[0]
+        digest = turn_digest(memory.path, passage)
         text = "" if hidden.hides(memory.path, passage.line) else text
         said.append(SessionTurn(passage.line, speaker(memory, passage), text, passage.day or day, digest))
     places = tuple(log.unread(memory.path, [one.digest for one in said]))

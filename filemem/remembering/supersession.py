@@ -127,7 +127,7 @@ class KnownMemories:
         self.folder = folder
         self.log = log
         self.paths: set[str] = set()
-        self._live: dict[str, KnownMemory] = {}
+        self.live: dict[str, KnownMemory] = {}  # by path
         hidden = journal.pending_deletions(folder)
         for stat in folder.files():
             self.paths.add(stat.path)
@@ -162,31 +162,31 @@ class KnownMemories:
 
     def at(self, path: str) -> KnownMemory | None:
         """The live memory at a path; None where it is gone or superseded."""
-        return self._live.get(path)
+        return self.live.get(path)
 
     def put(self, memory: KnownMemory) -> None:
         """Take in a memory, in the place of the one at its path."""
         key = (kind_of(memory.path), comparable(memory.text))
-        self._live[memory.path] = memory._replace(key=key, words=frozenset(content(memory.text)))
+        self.live[memory.path] = memory._replace(key=key, words=frozenset(content(memory.text)))
         self.paths.add(memory.path)
 
     def same(self, claim: Claim) -> KnownMemory | None:
         """The memory of the claim's kind that says the same, letter by letter."""
         key = (claim.kind, comparable(claim.text))
-        return next((one for one in self._live.values() if one.key == key), None)
+        return next((one for one in self.live.values() if one.key == key), None)
 
     def like(self, texts: Iterable[str]) -> list[KnownMemory]:
         """All memories by their days while there are few, else those that share the rarest words with a text."""
-        chosen = list(self._live.values())
+        chosen = list(self.live.values())
         if len(chosen) > ALL:
             common = Counter(word for one in chosen for word in one.words)
             weights = dict[str, float]()
             for words in map(content, texts):
-                for path, one in self._live.items():
+                for path, one in self.live.items():
                     weight = sum(math.log(1 + len(chosen) / common[word]) for word in words & one.words)
                     weights[path] = max(weights.get(path, 0.0), weight)
             best = sorted(weights, key=lambda path: (-weights[path], path))[:ALIKE]
-            chosen = [self._live[path] for path in best if weights[path]]
+            chosen = [self.live[path] for path in best if weights[path]]
         return sorted(chosen, key=lambda one: (one.since, one.path))
 
     def free(self, path: str) -> str:
@@ -238,7 +238,7 @@ class KnownMemories:
         path = self.free(facts.name(claim.kind, claim.text, claim.day, display(self.folder.name)))
         confidence = round(claim.confidence * RAISED, 2) if reason else claim.confidence
         for old in replacing:
-            self._live.pop(old.path, None)
+            self.live.pop(old.path, None)
         self.put(KnownMemory(path, plain(claim.text), claim.day, True, claim.pinned, confidence, claim.sources))
         replaced = tuple(live(old.path) for old in replacing)
         return Decision(SUPERSEDE if replaced else ADD, path, claim, reason, confidence, replaced)
