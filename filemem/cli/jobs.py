@@ -25,8 +25,7 @@ from filemem.files import config, safe, transcript, trust
 from filemem.files.folder import StoreFolder
 from filemem.forgetting import fading
 from filemem.jobs import maintenance
-from filemem.jobs.many import outcomes
-from filemem.jobs.table import JOBS, Order, Outcome, Work
+from filemem.jobs.table import JOBS, Order, Outcome, Work, outcomes
 from filemem.models.offline import chosen_model
 from filemem.text.plain import counted, escape_controls
 

@@ -53,16 +53,12 @@ def compact(
     dry: bool = False,
 ) -> JobDone:
     """Summarise and archive what is old; `dry`: only say what would be done."""
-    if dry:
-        return _plan_compact(folder, at, older_than, progress)
-    return _alone(folder, "compact", at, lambda: _compact(folder, at, model, older_than, progress))
+    return _alone(folder, "compact", at, lambda: _compact(folder, at, model, older_than, progress, dry=dry), dry=dry)
 
 
 def sweep(folder: Folder, at: dt.datetime, progress: Progress = no_progress, *, dry: bool = False) -> JobDone:
     """Archive what has faded, bring back what was recalled or never fades; `dry`: only say what would be done."""
-    if dry:
-        return _plan_sweep(folder, at, progress)
-    return _alone(folder, "sweep", at, lambda: _sweep(folder, at, progress))
+    return _alone(folder, "sweep", at, lambda: _sweep(folder, at, progress, dry=dry), dry=dry)
 
 
 def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
@@ -72,39 +68,30 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> JobDone:
 
 
 def maintain(
-    folder: Folder,
-    at: dt.datetime,
-    model: Model | None,
-    progress: Progress = no_progress,
-    *,
-    dry: bool = False,
+    folder: Folder, at: dt.datetime, model: Model | None, progress: Progress = no_progress, *, dry: bool = False
 ) -> list[JobDone]:
-    """Every job, in the order in which each finds what the one before has left.
+    """Every job, in the order in which each finds what the one before has left; what was cut off in git is finished first.
 
     `dry`: only say what would be done, by each to the memories as they are now. Nothing is written, and no job waited for.
     """
-    if dry:
-        return [
-            *_imports(folder, progress, dry=True),
-            _consolidate(folder, at, model, progress, dry=True),
-            _plan_compact(folder, at, None, progress),
-            _plan_sweep(folder, at, progress),
-        ]
     steps: list[Step] = [
-        lambda: _consolidate(folder, at, model, progress),
-        lambda: _compact(folder, at, model, None, progress),
-        lambda: _sweep(folder, at, progress),
-        lambda: _tidy(folder, progress),
-        *([lambda: _embed(folder, progress)] if semantic.of(folder) else []),
+        *([lambda: _imports(folder, progress, dry=dry)] if config.of(folder).imports else []),
+        lambda: _consolidate(folder, at, model, progress, dry=dry),
+        lambda: _compact(folder, at, model, None, progress, dry=dry),
+        lambda: _sweep(folder, at, progress, dry=dry),
     ]
+    if dry:
+        return [step() for step in steps]
+    steps += [lambda: _tidy(folder, progress), *([lambda: _embed(folder, progress)] if semantic.of(folder) else [])]
     with job(folder, "maintain", at) as run:
-        problems = [str(one) for one in run.history.cut_off()]
+        problems = run.catch_up()
         noticed = [JobDone("git", problems, {"problems": problems}, [], "")] if problems else []
-        taken = [_committed(run, done) for done in _imports(folder, progress)]
-        return [*noticed, *taken, *(_committed(run, step()) for step in steps)]
+        return [*noticed, *(_committed(run, step()) for step in steps)]
 
 
-def _alone(folder: Folder, name: str, at: dt.datetime, step: Step) -> JobDone:
+def _alone(folder: Folder, name: str, at: dt.datetime, step: Step, *, dry: bool = False) -> JobDone:
+    if dry:
+        return step()
     with job(folder, name, at) as run:
         return _committed(run, step())
 
@@ -118,10 +105,8 @@ def _committed(run: UserJob, done: JobDone) -> JobDone:
 # -- imports -----------------------------------------------------------------------------------------------------
 
 
-def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[JobDone]:
-    """Take in what the settings list; nothing is said where they list nothing."""
-    if not config.of(folder).imports:
-        return []
+def _imports(folder: Folder, progress: Progress, *, dry: bool) -> JobDone:
+    """Take in what the settings list."""
     done = importers.take_configured(folder, progress, dry=dry)
     taken = [*done.added, *done.updated]
     verb = "Would take" if dry else "Took"
@@ -129,7 +114,7 @@ def _imports(folder: Folder, progress: Progress, *, dry: bool = False) -> list[J
     notes = [f"{one.what}: {one.why}" for one in done.skipped]
     facts = {"imported": [one._asdict() for one in taken], "notes": notes}
     subject = f"Take in {counted(len(taken), 'memory', 'memories')}"
-    return [JobDone("import", said + notes, facts, [one.path for one in taken], subject)]
+    return JobDone("import", said + notes, facts, [one.path for one in taken], subject)
 
 
 # -- consolidate -------------------------------------------------------------------------------------------------
@@ -159,22 +144,19 @@ def _consolidate(
 # -- compact -----------------------------------------------------------------------------------------------------
 
 
-def _plan_compact(folder: Folder, at: dt.datetime, older_than: int | None, progress: Progress) -> JobDone:
-    """Which conversations would be summarised."""
-    found = compaction.plan(folder, at.date(), older_than, progress)
-    batches = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
-    said = [
-        f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in batches.items()
-    ]
-    said += _short(len(found.short))
-    paths = [path for summary, taken in batches.items() for path in (summary, *taken)]
-    facts = {"summaries": batches, "short": [source.path for source in found.short]}
-    return JobDone("compact", said or [NONE_OLD], facts, paths, "")
-
-
 def _compact(
-    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress
+    folder: Folder, at: dt.datetime, model: Model | None, older_than: int | None, progress: Progress, *, dry: bool
 ) -> JobDone:
+    if dry:
+        found = compaction.plan(folder, at.date(), older_than, progress)
+        due = {batch.summary: [source.path for source in batch.sources] for batch in found.batches}
+        said = [
+            f"{path} would take up {counted(len(taken), 'source')}: {first_few(taken)}." for path, taken in due.items()
+        ]
+        said += _short(len(found.short))
+        paths = [path for summary, taken in due.items() for path in (summary, *taken)]
+        facts: dict[str, Any] = {"summaries": due, "short": [source.path for source in found.short]}
+        return JobDone("compact", said or [NONE_OLD], facts, paths, "")
     made: list[Compaction] = []
     short: list[str] = []
     for _ in range(2):  # conversations first, then the months that they have become, where these are old as well
@@ -214,19 +196,15 @@ def compacted(item: Compaction) -> list[str]:
 # -- sweep -------------------------------------------------------------------------------------------------------
 
 
-def _plan_sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
-    """What would be archived, and what would come back."""
+def _sweep(folder: Folder, at: dt.datetime, progress: Progress, *, dry: bool) -> JobDone:
     found = sweeper.plan(folder, at.date(), progress)
-    said = [f"{item.path} would be archived: {item.why}." for item in found.going]
-    said += [f"{item.path} would come back: {item.why}." for item in found.coming]
-    stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
-    going, coming = ([item.path for item in items] for items in (found.going, found.coming))
-    facts = {"going": going, "coming": coming, "staying": found.staying}
-    return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
-
-
-def _sweep(folder: Folder, at: dt.datetime, progress: Progress) -> JobDone:
-    found = sweeper.plan(folder, at.date(), progress)
+    if dry:
+        said = [f"{item.path} would be archived: {item.why}." for item in found.going]
+        said += [f"{item.path} would come back: {item.why}." for item in found.coming]
+        stay = ", ".join(f"{count:,} {reason}" for reason, count in found.staying.most_common())
+        going, coming = ([item.path for item in items] for items in (found.going, found.coming))
+        facts: dict[str, Any] = {"going": going, "coming": coming, "staying": found.staying}
+        return JobDone("sweep", [*said, f"Staying: {stay or 'nothing'}."], facts, [*going, *coming], "")
     done = sweeper.apply(folder, found, at, progress)
     gone, back = len(done.archived), len(done.restored)
     said = [*done.notes, *(f"Brought back {path}." for path in done.restored)]
@@ -258,15 +236,10 @@ def _restore(folder: Folder, paths: list[str], at: dt.datetime) -> JobDone:
 
 def _tidy(folder: Folder, progress: Progress) -> JobDone:
     """Fold the log of recalls, and bring the index up to date."""
-    folded, built = journal.fold_recalls(folder), _index(folder, progress)
-    said = [*built.said, f"Folded {folded:,} lines of the log of recalls."] if folded else built.said
-    return JobDone("tidy", said, {**built.facts, "recalls_folded": folded}, [], "")
-
-
-def _index(folder: Folder, progress: Progress) -> JobDone:
-    corpus = index.of(folder).corpus(progress)
-    said = f"The index holds {corpus.count:,} passages of {corpus.files:,} files."
-    return JobDone("index", [said], {"files": corpus.files, "passages": corpus.count}, [], "")
+    folded, corpus = journal.fold_recalls(folder), index.of(folder).corpus(progress)
+    said = [f"The index holds {corpus.count:,} passages of {corpus.files:,} files."]
+    said += [f"Folded {folded:,} lines of the log of recalls."] if folded else []
+    return JobDone("tidy", said, {"files": corpus.files, "passages": corpus.count, "recalls_folded": folded}, [], "")
 
 
 def _embed(folder: Folder, progress: Progress) -> JobDone:

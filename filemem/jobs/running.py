@@ -28,6 +28,13 @@ class UserJob:
         written = list(dict.fromkeys(paths))
         return self.history.record(subject, written, {"Job": self._name, **trailers}, self._at).note if written else ""
 
+    def catch_up(self) -> list[str]:
+        """Commit and finish what was cut off; what git knows of that is still amiss, in sentences."""
+        with contextlib.suppress(FilememError):
+            if self.history.home:
+                self.history.catch_up()
+        return [str(one) for one in self.history.cut_off()]
+
 
 @contextlib.contextmanager
 def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iterator[UserJob]:

@@ -1,11 +1,16 @@
-"""The jobs by name: what each does for one user, what it has to say, and what becomes of it: plain values, as these travel."""
+"""The jobs by name: what each does for one user, what it has to say, and what becomes of it: plain values, as these travel.
+
+A job for many users does each on their own: one after the other here, or on the workers of a Dask cluster. Nothing that is done
+for one needs another, one job at a time works on a user's memories, which a lock sees to, and one that was cut off anywhere is
+done again to the same end. So the same command again does no harm.
+"""
 
 import datetime as dt
 import functools
 import os
 import socket
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from filemem.endpoint.completions import FailFastModel
@@ -33,6 +38,9 @@ from filemem.models import Model, ModelError
 from filemem.models.offline import OfflineModel, chosen_model
 from filemem.overview import check, status
 from filemem.remembering import consolidation
+from filemem.text.plain import one_line
+
+JOIN = 10  # seconds for the scheduler to answer
 
 
 class Order(NamedTuple):
@@ -207,3 +215,42 @@ def work(order: Order, user: str, given: str = "", trust: Trust | None = None) -
 def _store(root: str, trusted: bool) -> StoreFolder:
     """A worker's store, whose settings are not read for each user."""
     return StoreFolder(root, Trust(given=trusted))
+
+
+# -- for many users --------------------------------------------------------------------------------------------------
+
+
+def outcomes(order: Order, users: Mapping[str, str], trust: Trust, scheduler: str = "") -> Iterator[Outcome]:
+    """What becomes of each user, whose name comes with what is theirs alone; in the order in which they are done.
+
+    `trust` has the person's answers, for what is done here. Raises FilememError where the scheduler cannot be reached.
+    """
+    if not scheduler:
+        yield from (work(order, name, given, trust) for name, given in users.items())
+        return
+    try:
+        import distributed  # noqa: PLC0415  Dask takes a second to load, and is an extra
+    except ImportError:
+        raise FilememError("--scheduler needs Dask; install it with: pip install 'filemem[dask]'.") from None
+    try:
+        client = distributed.Client(scheduler, timeout=JOIN, set_as_default=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = one_line(str(error), 200)
+        raise FilememError(f"{scheduler} does not answer ({reason}); see that a scheduler runs there.") from None
+    run = os.urandom(4).hex()  # Dask counts by what stands before the first number, and shows JOB-RUN-USER
+    with client:
+        keys = [f"{order.job}-{run}-{name}" for name in users]
+        waiting = client.map(work, [order] * len(users), [*users], [*users.values()], key=keys, pure=False)
+        names = dict(zip((future.key for future in waiting), users, strict=True))
+        for future in distributed.as_completed(waiting, loop=client.loop):
+            yield _outcome(future, names[future.key])
+
+
+def _outcome(future: Any, user: str) -> Outcome:
+    """What became of a user, where no worker could say it either."""
+    error = future.exception() if future.status == "error" else None
+    if error is None and future.status == "finished":
+        found: Outcome = future.result()
+        return found
+    lost = f"{type(error).__name__}: {error}" if error else "the scheduler has gone; give the same command again."
+    return Outcome(user, [], {}, one_line(lost, 300))
