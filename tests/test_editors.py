@@ -16,7 +16,6 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.cli import cli
-from filemem.cli.keep import _command
 from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.history import set_up
@@ -63,25 +62,6 @@ def test_what_an_editor_leaves_is_no_memory_and_stays_as_it_is(mara: Folder, edi
     set_up(mara.store, "mara", START)
     tracked = git(mara.store, "ls-files").split("\n")
     assert not [name for name in LEFT[editor] if any(path.endswith("/" + name) for path in tracked)]
-
-
-def test_ordinary_names_are_memories(mara: Folder) -> None:
-    """So that the patterns above take nothing that a person wrote."""
-    names = [
-        "tea.md",
-        "c++.md",
-        "4913.md",
-        "swap.swapped",
-        "part 2.md",
-        "résumé.final.md",
-        "外婆.txt",
-        "a.b.c.yaml",
-        "tmp",
-        "~.md",
-    ]
-    for name in names:
-        Path(mara.root, name).write_text("x\n")
-    assert set(mara.paths()) == {FACT, *names}
 
 
 @pytest.mark.parametrize(
@@ -172,22 +152,6 @@ def test_edit_offers_to_open_again_at_the_faulty_line(tmp_path: Path) -> None:
         assert term.end() == 0
     file = f"{tmp_path}/memory_store/mara/profile.md"
     assert (tmp_path / "args").read_text().split("\n") == [file, f"+3 {file}", f"+3 {file}", ""]
-
-
-@pytest.mark.parametrize(
-    ("given", "line", "command"),
-    [
-        (["vim"], 3, ["vim", "+3", "f.md"]),
-        (["/usr/bin/nano", "-w"], 3, ["/usr/bin/nano", "-w", "+3", "f.md"]),
-        (["code"], None, ["code", "--wait", "f.md"]),
-        (["code", "--wait"], 3, ["code", "--wait", "--goto", "f.md:3"]),
-        (["subl"], 3, ["subl", "--wait", "f.md:3"]),
-        (["hx"], 3, ["hx", "f.md:3"]),
-        (["my-editor"], 3, ["my-editor", "f.md"]),
-    ],
-)
-def test_each_editor_is_told_the_line_in_its_own_way(given: list[str], line: int | None, command: list[str]) -> None:
-    assert _command(given, "f.md", line) == command
 
 
 # -- Obsidian ------------------------------------------------------------------------------------------------------

@@ -173,19 +173,6 @@ def test_a_page_is_well_formed_and_needs_nothing_else(whose: str, user: Folder, 
     assert policy == {"Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'"}
 
 
-def test_a_page_can_be_heard_as_well_as_seen(user: Folder) -> None:
-    """Language, headings in order, captions and heads for every table."""
-    busy(user)
-    write(user, "profile.md", "# Ann\n\n## Home\n\n- Porto.\n")
-    found = shown(user)
-    assert found.named("html") == [{"lang": "en"}]
-    levels = [tag for tag, _ in found.tags if re.fullmatch("h[1-6]", tag)]
-    assert [tag for tag in levels if tag != "h3"] == ["h1", *["h2"] * 5]
-    assert levels.index("h3") > levels.index("h2")
-    assert len(found.named("table")) == len([caption for caption in found.captions if caption]) >= 3
-    assert all(head.get("scope") == "col" for head in found.named("th"))
-
-
 # -- text is text ------------------------------------------------------------------------------------------------
 
 

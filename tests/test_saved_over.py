@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filemem import Store
-from filemem.chat.conversation import Conversation
 from filemem.cli import cli
 from filemem.files import journal
 from filemem.files.folder import Folder
 from filemem.files.transcript import Transcript, lost
-from filemem.models.offline import OfflineModel
 from filemem.overview.check import problems
 
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
@@ -54,17 +52,6 @@ def test_the_next_write_notices(user: Folder) -> None:
     talk.lost = []
     talk.add("Ann", "and one more", AT)
     assert talk.lost == [], "it is told once"
-
-
-def test_a_chat_says_so(user: Folder) -> None:
-    talk = spoilt(user)
-    heard: list[str] = []
-    chat = Conversation(user, OfflineModel(), lambda: AT, Transcript(user, talk.path))
-    chat.keep("Ann", "hello", lambda event: heard.append(event.text))
-    assert heard == [
-        f"6 turns that were kept are not in {talk.path} any more, saved over by an editor perhaps; put back with: "
-        f"filemem restore {talk.path}"
-    ]
 
 
 def test_check_names_them_and_restore_puts_them_back_where_they_were(user: Folder) -> None:
