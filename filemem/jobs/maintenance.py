@@ -18,6 +18,7 @@ from filemem.files.facts import set_front
 from filemem.files.folder import Folder
 from filemem.forgetting import compaction, sweeper
 from filemem.forgetting.compaction import Compaction
+from filemem.jobs import renames
 from filemem.jobs.running import UserJob, job
 from filemem.models import Model, ModelError
 from filemem.remembering import consolidation, remembering
@@ -86,6 +87,11 @@ def maintain(
     with job(folder, "maintain", at) as run:
         problems = run.catch_up()
         noticed = [JobDone("git", problems, {"problems": problems}, [], "")] if problems else []
+        followed, paths = renames.follow(folder)
+        if paths:
+            noticed.append(
+                _committed(run, JobDone("renames", followed, {"followed": followed}, paths, "Follow renames"))
+            )
         return [*noticed, *(_committed(run, step()) for step in steps)]
 
 

@@ -21,8 +21,9 @@ from filemem.files.folder import Folder, StoreFolder
 from filemem.files.trust import Trust
 from filemem.history import History
 from filemem.importers import import_file
-from filemem.jobs import maintenance
+from filemem.jobs import maintenance, renames
 from filemem.jobs.maintenance import JobDone
+from filemem.jobs.running import job
 from filemem.jobs.telling import (
     Told,
     as_json,
@@ -150,9 +151,13 @@ def _consolidate(work: Work) -> list[Told]:
 
 def _check(work: Work) -> list[Told]:
     folder = work.folder
+    with job(folder, "check", work.at, alone=False) as run:
+        followed, paths = renames.follow(folder)
+        run.commit("Follow renames", paths)
     found = [*History(folder).problems(), *check.problems(folder, work.show)]
     work.counts.update(files=sum(1 for _ in folder.files()), problems=len(found))
-    return [Told(one._asdict(), [str(one._replace(path=f"{folder.name}/{one.path}"))]) for one in found]
+    told = [Told({"followed": one}, [one]) for one in followed]
+    return told + [Told(one._asdict(), [str(one._replace(path=f"{folder.name}/{one.path}"))]) for one in found]
 
 
 def _status(work: Work) -> list[Told]:

@@ -1,0 +1,50 @@
+"""A memory that a person renames with git keeps everything: its line in the profile, its sources and links, its recalls."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import clean, filemem
+
+OLD, NEW = "facts/2026/2026-09-05-my-sister-ida-lives.md", "facts/2026/2026-09-05-妹妹.md"
+CITING = {
+    "profile.md": f"# a\n\n- Has a sister in Ghent. <!-- {OLD} -->\n",
+    "notes/family.md": f"Of [[Ida]], see {OLD}:5, and not {OLD[:-3]}-on.md.\n",
+    "facts/2026/2026-09-03-ida-baker.md": f"---\nsource: {OLD}:5\n---\n\nIda is a baker.\n",
+}
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("command", ["check", "maintain"])
+def test_what_names_a_renamed_memory_names_it_as_it_is_called_now(
+    tmp_path: Path, command: str, committed: bool
+) -> None:
+    env = clean(tmp_path)
+    ann = tmp_path / "memory_store/ann"
+
+    def run(*words: str) -> str:
+        done = filemem(*words, "--today", "2026-09-05", cwd=tmp_path, env=env)
+        assert done.returncode == 0, (words, done.stderr)
+        return done.stdout
+
+    def git(*words: str) -> None:
+        person = ["-c", "user.name=Ann", "-c", "user.email=ann@localhost"]
+        subprocess.run(["git", *person, *words], cwd=ann, env=env, check=True, capture_output=True)
+
+    run("init", "--git")
+    run("remember", "My sister Ida lives in Ghent.", "--user", "ann")
+    for path, text in CITING.items():
+        (ann / path).parent.mkdir(parents=True, exist_ok=True)
+        (ann / path).write_text(text)
+    run("call", "open", json.dumps({"path": OLD}))
+    git("add", "-A")
+    git("commit", "-qm", "By hand")
+    git("mv", OLD, NEW)
+    if committed:
+        git("commit", "-qm", "Rename")
+    assert f"{OLD} is now {NEW}, and called so in 3 files.\n" in run(command)
+    for path, text in CITING.items():
+        assert (ann / path).read_text() == text.replace(OLD, NEW), path
+    assert NEW in (ann / ".filemem/recalls.log").read_text()
+    assert run("check") == "4 files of 1 user: 0 problems.\n"
