@@ -77,7 +77,7 @@ def reached(name: str) -> set[str]:
 
 EXTRAS = {
     "filemem.adapters.anthropic": {"anthropic"},
-    "filemem.adapters.langgraph": {"langgraph"},
+    "filemem.adapters.langgraph": {"langchain_core", "langgraph"},
     "filemem.adapters.llama_index": {"llama_index", "pydantic"},
     "filemem.adapters.openai_agents": {"agents"},
     "filemem.adapters.pydantic_ai": {"pydantic_ai"},

@@ -4,13 +4,15 @@ It answers, errors too, as the SDK's own tool does. What it writes are memories 
 hand, contained in the user's folder, without secrets.
 """
 
+import asyncio
 import contextlib
 import os
+import posixpath
 import re
 from collections import Counter
 from typing import Any
 
-from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
 from filemem.api import User
 from filemem.errors import FilememError, NotFound, Refused
@@ -20,6 +22,7 @@ from filemem.text.plain import one_line
 from filemem.text.redaction import redact
 
 ROOT, NOTES = "/memories", "notes"
+MOST_LINES = 999_999
 
 
 class NotesMemoryTool(BetaAbstractMemoryTool):
@@ -34,6 +37,9 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
         try:
             with self._folder.locked():
                 return super().execute(command)
+        except Refused:
+            name = one_line(getattr(command, "new_path", None) or command.path, 200)
+            raise ToolError(f"Path {name} would escape {ROOT} directory") from None
         except (FilememError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
             raise ToolError(one_line(str(error), 300)) from None
 
@@ -42,14 +48,15 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
         if path in self._folders():
             return _listing(self._notes(), path, name.rstrip("/"))
         first, last = command.view_range or (1, -1)
-        return (
-            f"Here's the content of {name} with line numbers:\n{_numbered(self._text(path, name), max(1, first), last)}"
-        )
+        text = self._text(path, name)
+        if text.count("\n") >= MOST_LINES:
+            raise ToolError(f"File {name} exceeds maximum line limit of {MOST_LINES:,} lines.")
+        return f"Here's the content of {name} with line numbers:\n{_numbered(text, max(1, first), last)}"
 
     def create(self, command: Any) -> str:
         path = _path(command.path)
         self._free(path, f"File {command.path}")
-        if len(command.file_text) > LARGEST // 4:
+        if len(command.file_text.encode()) > LARGEST:
             raise ToolError(f"File {command.path} would be too large; split it.")
         self._folder.create(path, self._without_secrets(command.file_text))
         return f"File created successfully at: {command.path}"
@@ -88,8 +95,9 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
 
     def rename(self, command: Any) -> str:
         old, new = _path(command.old_path), _path(command.new_path)
+        if old != NOTES:
+            self._free(new, f"The destination {command.new_path}")
         inside = self._inside(command.old_path, "rename")
-        self._free(new, f"The destination {command.new_path}")
         if new.startswith(f"{old}/"):
             raise ToolError(f"{command.old_path} cannot be moved into itself")
         for path in inside:
@@ -127,7 +135,10 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"The path {name} is not a file.")
         with contextlib.suppress(NotFound):
             self._folder.absolute(path)
-            return self._folder.read(path, LARGEST).decode("utf-8", "replace")
+            try:
+                return self._folder.read(path, LARGEST).decode()
+            except UnicodeDecodeError:
+                raise ToolError(f"The file {name} is not a valid UTF-8 text file.") from None
         raise ToolError(f"The path {name} does not exist. Please provide a valid path.")
 
     def _write(self, path: str, before: str, after: str) -> None:
@@ -137,12 +148,28 @@ class NotesMemoryTool(BetaAbstractMemoryTool):
             raise ToolError("The file was changed by somebody else meanwhile, or is no UTF-8; view it and try again.")
 
 
+class AsyncNotesMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same tool for an asynchronous client."""
+
+    def __init__(self, user: User, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._tool = NotesMemoryTool(user)
+
+    async def execute(self, command: Any) -> Any:
+        """Carry out one command, as the other tool does, without holding up the event loop."""
+        return await asyncio.to_thread(self._tool.execute, command)
+
+    view = create = str_replace = insert = delete = rename = execute
+
+
 def _path(name: str) -> str:
     """A path of the tool as one in the user's folder; raises Refused for one that is not under /memories."""
-    if name.rstrip("/") != ROOT and not name.startswith(f"{ROOT}/"):
-        raise Refused(f"Path must start with {ROOT}, got: {one_line(name)}")
-    inside = name.removeprefix(ROOT).strip("/")
-    return f"{NOTES}/{inside}" if inside else NOTES
+    if not name.startswith(ROOT):
+        raise ToolError(f"Path must start with {ROOT}, got: {one_line(name)}")
+    inside = posixpath.normpath(name.rstrip("/"))
+    if inside != ROOT and not inside.startswith(f"{ROOT}/"):
+        raise Refused(f"{one_line(name)} is not under {ROOT}.")
+    return NOTES + inside.removeprefix(ROOT)
 
 
 def _listing(notes: dict[str, int], path: str, name: str) -> str:
@@ -153,7 +180,8 @@ def _listing(notes: dict[str, int], path: str, name: str) -> str:
         for depth in range(1, min(len(parts), 3) + 1):
             sizes["/".join(parts[:depth]) + "/" * (1 < depth < len(parts))] += size
     head = f"Here're the files and directories up to 2 levels deep in {name}, excluding hidden items:"
-    return "\n".join([head, *(f"{_size(sizes[one])}\t{name}{one}" for one in sorted(sizes))])
+    shown = sorted(sizes, key=lambda one: one.rstrip("/").split("/"))
+    return "\n".join([head, *(f"{_size(sizes[one])}\t{name}{one}" for one in shown)])
 
 
 def _numbered(text: str, first: int, last: int) -> str:

@@ -6,6 +6,7 @@ import datetime as dt
 from filemem.api import User
 from filemem.errors import FilememError
 from filemem.files import config, transcript
+from filemem.files.folder import CurrentConversation
 from filemem.files.front import quoted
 from filemem.files.memory import Memory, slug
 from filemem.files.passages import Passage, format_turn, needed_day
@@ -29,6 +30,13 @@ class KeptSession:
         """What has been said, oldest first."""
         session = self._session()
         return [passage for passage in session.passages if passage.speaker] if session else []
+
+    def current(self, most: int | None = None) -> CurrentConversation | None:
+        """The session as the conversation going on: all of it, or what its last `most` turns are."""
+        session = self._session()
+        said = [passage for passage in session.passages if passage.speaker] if session else []
+        shown = said if most is None else said[-most:] if most > 0 else []
+        return CurrentConversation(session.path, shown[0].line) if session and shown else None
 
     def say(self, role: str, text: str) -> None:
         """Keep what the `user` or the `assistant` said, secrets taken out unless the store is set otherwise."""

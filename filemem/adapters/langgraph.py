@@ -15,14 +15,20 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import yaml
+from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, PutOp, Result, SearchItem, SearchOp
 from langgraph.store.memory import InMemoryStore
 
+from filemem.adapters.functions import MemoryFunction, functions
 from filemem.api import User
 from filemem.errors import FilememError, NotFound
 from filemem.files import front
 
-FOLDER, MOST = "store", 200  # passages of one search
+FOLDER, MOST = (
+    "store",
+    200,
+)  # passages of a search; as many more as it takes are looked for where a page lies behind them
+_MADE = "# created "  # begins a file, as YAML's comment
 _BYTES = ("utf-8", "surrogatepass")
 Key = tuple[tuple[str, ...], str]
 
@@ -68,20 +74,18 @@ class FileStore(BaseStore):
                 place = self._folder.locate(path)
             except NotFound:
                 if text:
-                    self._folder.create(path, text)
+                    self._folder.create(path, f"{_MADE}{dt.datetime.now(dt.UTC).isoformat()}\n{text}")
                 return
             if place != path:
                 self._folder.move(place, path)
             if text:
-                self._folder.edit(path, lambda data: text.encode())
+                self._folder.edit(path, lambda data: f"{_made(data.decode('utf-8', 'replace'))}{text}".encode())
             else:
                 self._folder.delete(path)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix = _path(op.namespace_prefix)
-        scores: dict[str, float | None] = {}
-        for hit in self._user.search_files(op.query, limit=MOST, path=f"{prefix}**") if op.query else ():
-            scores.setdefault(hit.path, hit.score)
+        scores = self._scores(op, prefix) if op.query else {}
         paths = self._paths(prefix)
         found = [path for path in scores if path in set(paths)] if op.query else paths
         if not op.filter:
@@ -94,6 +98,16 @@ class FileStore(BaseStore):
         return [
             SearchItem(**{name: getattr(item, name) for name in Item.__slots__}, score=score) for item, score in items
         ]
+
+    def _scores(self, op: SearchOp, prefix: str) -> dict[str, float]:
+        """The files that answer a query, the best first: as many as a page needs, all for a filter."""
+        most = MOST
+        while True:
+            hits = self._user.search_files(op.query or "", limit=most, path=f"{prefix}**")
+            scores = {hit.path: hit.score for hit in reversed(hits)}
+            if len(hits) < most or (not op.filter and len(scores) >= op.offset + op.limit):
+                return dict(reversed(scores.items()))
+            most *= 4
 
     def _paths(self, prefix: str) -> list[str]:
         """The store's files in a folder, that which was written last as the last."""
@@ -108,8 +122,33 @@ class FileStore(BaseStore):
             value = front.load(memory.text)[0]
             namespace, key = _key(path)
             value = {"text": memory.text} if value is None else value
+            with contextlib.suppress(ValueError):
+                made = dt.datetime.fromisoformat(_made(memory.text).removeprefix(_MADE).strip())
+                return Item(value=value, key=key, namespace=namespace, created_at=made, updated_at=at)
             return Item(value=value, key=key, namespace=namespace, created_at=at, updated_at=at)
         return None
+
+
+def tools(user: User) -> list[StructuredTool]:
+    """grep, search_files, open and close over one user's memories."""
+    return [_tool(function) for function in functions(user)]
+
+
+def _tool(function: MemoryFunction) -> StructuredTool:
+    def call(**arguments: Any) -> str:
+        return function.call(arguments)
+
+    async def acall(**arguments: Any) -> str:
+        return await asyncio.to_thread(function.call, arguments)
+
+    made = {"name": function.name, "description": function.description, "args_schema": function.parameters}
+    return StructuredTool(func=call, coroutine=acall, **made)
+
+
+def _made(text: str) -> str:
+    """The line that says when a value was put first; empty where a file has none."""
+    first, end, _ = text.partition("\n")
+    return first + end if first.startswith(_MADE) else ""
 
 
 def _in_memory(values: dict[Key, dict[str, Any]]) -> Any:

@@ -8,7 +8,7 @@ from llama_index.core.memory import BaseMemoryBlock, Memory
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from pydantic import ConfigDict, Field, PrivateAttr, create_model
 
-from filemem.adapters.functions import MemoryFunction, functions, standing
+from filemem.adapters.functions import MemoryFunction, functions
 from filemem.adapters.kept import KeptSession, role
 from filemem.api import User
 from filemem.models import prompt
@@ -28,6 +28,7 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
     name: str = "filemem"
     user: User = Field(exclude=True)
     passage_tokens: int = 1200
+    _kept: KeptSession | None = PrivateAttr(default=None)  # the chat going on, which stands in the prompt already
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         return await asyncio.to_thread(
@@ -35,9 +36,10 @@ class FileMemoryBlock(BaseMemoryBlock[str]):
         )
 
     def _recalled(self, said: str) -> str:
-        parts = [standing(self.user.folder)]
+        parts = [self.user.prompt_context()]
         if said.strip():
-            found = self.user.tools().call("search_files", {"query": said[:LONGEST_QUERY]})
+            tools = {one.name: one for one in functions(self.user, self._kept.current if self._kept else lambda: None)}
+            found = tools["search_files"].call({"query": said[:LONGEST_QUERY]})
             parts.append(prompt.data("search_files", tokens.clip(found, self.passage_tokens)))
         return "\n\n".join(filter(None, parts))
 
@@ -60,6 +62,11 @@ class TranscriptMemory(Memory):
         await asyncio.to_thread(_keep, self._kept, messages)
         await super().aput_messages(messages)
 
+    async def areset(self, status: Any = None) -> None:
+        """Begin anew, in each process; what was said stays in memory as a session that is over."""
+        await asyncio.to_thread(self._kept.end)
+        await super().areset(status)
+
 
 def memory(user: User, session_id: str, **settings: Any) -> TranscriptMemory:
     """A chat engine's memory: recalls from all of the user's memories, and goes on with the session of this id.
@@ -72,7 +79,7 @@ def memory(user: User, session_id: str, **settings: Any) -> TranscriptMemory:
     made: TranscriptMemory = TranscriptMemory.from_defaults(
         session_id=session_id, memory_blocks=[block], chat_history=history, **settings
     )
-    made._kept = kept
+    made._kept = block._kept = kept
     return made
 
 

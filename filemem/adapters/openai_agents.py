@@ -1,13 +1,14 @@
 """OpenAI's Agents SDK: the four tools, and a session that is a transcript.
 
-What was said is in `sessions/`, where it is found, consolidated and forgotten like all that was said. Calls of functions and
-their answers, which nobody said, are kept beside it in `.filemem/agents/`, so that the next run sees them too. What a model
-reasoned, and items of hosted tools, end with the run.
+What was said is in `sessions/`, where it is found, consolidated and forgotten like all that was said. Calls of functions, their
+answers and instructions, which nobody said, are kept beside it in `.filemem/agents/`, so that the next run sees them too. What a
+model reasoned, and items of hosted tools, end with the run; of pictures and files a mark is kept.
 """
 
 import asyncio
 import contextlib
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from agents import FunctionTool
@@ -18,15 +19,16 @@ from filemem.adapters.kept import KeptSession, role
 from filemem.api import User
 from filemem.errors import NotFound
 from filemem.files import journal, safe
+from filemem.files.folder import CurrentConversation
 from filemem.files.passages import Passage
 from filemem.files.safe import Place
 
-CALLS = ("function_call", "function_call_output")
+CALLS, RULES = ("function_call", "function_call_output"), ("system", "developer")  # types and roles of what nobody said
 
 
-def tools(user: User) -> list[FunctionTool]:
-    """grep, search_files, open and close over one user's memories."""
-    return [_tool(function) for function in functions(user)]
+def tools(user: User, session: "TranscriptSession | None" = None) -> list[FunctionTool]:
+    """grep, search_files, open and close over one user's memories; of a `session` nothing is found that the model sees."""
+    return [_tool(function) for function in functions(user, session.current if session else lambda: None)]
 
 
 def _tool(function: MemoryFunction) -> FunctionTool:
@@ -43,12 +45,18 @@ def _tool(function: MemoryFunction) -> FunctionTool:
 
 
 class TranscriptSession:
-    """The SDK's `Session` with this id, of one user; any number of processes may have it open."""
+    """The SDK's `Session` with this id; any number of processes may have it open. `user` is whose it is, or says it of the id."""
 
-    def __init__(self, user: User, session_id: str, session_settings: SessionSettings | None = None) -> None:
+    def __init__(
+        self, user: User | Callable[[str], User], session_id: str, session_settings: SessionSettings | None = None
+    ) -> None:
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
-        self._kept = KeptSession(user, "agents", session_id)
+        self._kept = KeptSession(user if isinstance(user, User) else user(session_id), "agents", session_id)
+
+    def current(self) -> CurrentConversation | None:
+        """What of it a model sees."""
+        return self._kept.current(self.session_settings.limit)
 
     @property
     def _record(self) -> Place:
@@ -86,7 +94,7 @@ class TranscriptSession:
     def _add(self, items: list[Any]) -> None:
         with self._kept.folder.locked():
             for item in items:
-                if item.get("type") in CALLS:
+                if item.get("type") in CALLS or item.get("role") in RULES:
                     safe.make_folder(self._record.folder)
                     safe.log(self._record, _line({"after": len(self._kept.turns()), "item": item}))
                 elif item.get("role") in ("user", "assistant") and (text := _text(item["content"])).strip():
@@ -112,8 +120,8 @@ class TranscriptSession:
         """The calls in their order, each with the number of turns before it; without those whose line is broken."""
         found = []
         for call in journal.values(self._record):
-            with contextlib.suppress(TypeError, KeyError):
-                found += [call] if call["after"] >= 0 and call["item"]["call_id"] else []
+            with contextlib.suppress(TypeError, KeyError, AttributeError):
+                found += [call] if call["after"] >= 0 and (call["item"].get("call_id") or call["item"]["role"]) else []
         return found
 
 

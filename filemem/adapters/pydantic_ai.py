@@ -8,7 +8,7 @@ from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import AgentDepsT
 from pydantic_ai.toolsets import FunctionToolset
 
-from filemem.adapters.functions import MemoryFunction, functions, standing
+from filemem.adapters.functions import MemoryFunction, functions
 from filemem.api import User
 from filemem.models import prompt
 
@@ -29,7 +29,7 @@ class MemoryToolset(FunctionToolset[AgentDepsT]):
         made = [Tool.from_schema(_calling(one), one.name, one.description, one.parameters) for one in functions(user)]
         how = prompt.template("tools").strip()
         return FunctionToolset[AgentDepsT](
-            made, id=self.id, instructions=lambda: "\n\n".join(filter(None, [how, standing(user.folder)]))
+            made, id=self.id, instructions=lambda: "\n\n".join(filter(None, [how, user.prompt_context()]))
         )
 
 

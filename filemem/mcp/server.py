@@ -17,7 +17,6 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 
-from filemem.adapters.functions import standing
 from filemem.api import User
 from filemem.errors import FilememError, in_words
 from filemem.files.folder import Folder, StoreFolder
@@ -102,8 +101,8 @@ class ServedUser:
         return json.dumps(found, ensure_ascii=False), found
 
     def profile(self) -> str:
-        """The profile and the other blocks as they stand in the prompt of a chat, marked as data."""
-        return standing(self.folder) or f"Nothing is known of {greeting.called(self.folder.name)} yet."
+        """Wishes, the profile and the other blocks as they stand in the prompt of a chat, these marked as data."""
+        return User(self.folder).prompt_context() or f"Nothing is known of {greeting.called(self.folder.name)} yet."
 
 
 class MemoryServer:

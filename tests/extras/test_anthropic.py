@@ -1,5 +1,6 @@
 """Anthropic's memory tool on notes/: its commands and errors are those of the SDK's own tool, and no path leads out."""
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ pytest.importorskip("anthropic", reason="needs filemem[anthropic]")
 from anthropic.lib.tools import ToolError
 from anthropic.lib.tools._beta_builtin_memory_tool import BetaLocalFilesystemMemoryTool
 
-from filemem.adapters.anthropic import NotesMemoryTool
+from filemem.adapters.anthropic import AsyncNotesMemoryTool, NotesMemoryTool
 
 TEXT = "Oolong in the morning.\n\nSencha at night.\n外婆 likes 乌龙.\n"
 
@@ -68,6 +69,13 @@ STEPS: list[dict[str, Any]] = [
     {"command": "view", "path": "/memories/old work/bridges/ponte.md"},
     {"command": "view", "path": "/etc/passwd"},
     {"command": "view", "path": "memories/tea.md"},
+    {"command": "delete", "path": "/memories/."},
+    {"command": "rename", "old_path": "/memories/drinks/..", "new_path": "/memories/x"},
+    {"command": "create", "path": "/memories/../../../etc/passwd", "file_text": "no"},
+    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/drinks/tea.md"},
+    {"command": "create", "path": "/memories/long.md", "file_text": "\n" * 999_999},
+    {"command": "view", "path": "/memories/long.md"},
+    {"command": "delete", "path": "/memories/long.md"},
 ]
 
 
@@ -83,6 +91,20 @@ def test_it_answers_as_the_sdk_s_own_tool_does(tmp_path: Path) -> None:
     }
     notes = tmp_path / "store/mara/notes"
     assert {path.relative_to(notes): path.read_text() for path in notes.glob("**/*.md")} == kept
+
+
+def test_the_asynchronous_tool_answers_as_the_other(tmp_path: Path) -> None:
+    theirs: Any = BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
+    ours: Any = AsyncNotesMemoryTool(mara(tmp_path))
+
+    async def told(arguments: dict[str, Any]) -> str:
+        try:
+            return str(await ours.call(arguments))
+        except ToolError as error:
+            return f"Error: {error}"
+
+    for arguments in STEPS:
+        assert asyncio.run(told(arguments)) == do(theirs, **arguments), arguments
 
 
 def test_a_folder_is_listed_two_levels_deep(tmp_path: Path) -> None:

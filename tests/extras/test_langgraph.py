@@ -13,7 +13,7 @@ pytest.importorskip("langgraph", reason="needs filemem[langgraph]")
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from filemem.adapters.langgraph import FileStore
+from filemem.adapters.langgraph import FileStore, tools
 
 VALUES: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("docs", "tea"), "oolong", {"text": "Oolong is half oxidised.", "score": 5, "tags": ["tea", "green"]}),
@@ -141,7 +141,7 @@ def test_words_find_the_memory_and_an_editor_changes_it(tmp_path: Path) -> None:
     assert store.search(("people",), query="oxidised oolong") == []
     assert store.search((), query="oolong", filter={"score": 5})[0].key == "oolong"
     place = Path(user.folder.root) / "store/docs/tea/oolong.yaml"
-    assert place.read_text().splitlines()[0] == "text: Oolong is half oxidised."
+    assert place.read_text().splitlines()[1] == "text: Oolong is half oxidised."
     place.write_text("text: Oolong is mended.\n")
     item = store.get(("docs", "tea"), "oolong")
     assert item and item.value == {"text": "Oolong is mended."}
@@ -195,3 +195,27 @@ def test_the_sweep_leaves_it_and_an_archived_item_comes_back_with_a_put(tmp_path
     assert store.get(("docs",), "2020-01-01") is None
     store.put(("docs",), "2020-01-01", {"text": "A new tea."})
     assert store.get(("docs",), "2020-01-01").value == {"text": "A new tea."}  # type: ignore[union-attr]
+
+
+def test_a_search_pages_on_to_the_last_and_a_value_keeps_the_day_it_was_put(tmp_path: Path) -> None:
+    store = FileStore(mara(tmp_path))
+    for number in range(230):
+        store.put(("docs",), f"n{number}", {"text": f"Oolong number {number}."})
+    pages = [store.search(("docs",), query="oolong", limit=100, offset=offset) for offset in (0, 100, 200)]
+    assert [len(page) for page in pages] == [100, 100, 30]
+    assert len({item.key for page in pages for item in page}) == 230
+    first = store.get(("docs",), "n1")
+    store.put(("docs",), "n1", {"text": "Sencha."})
+    second = store.get(("docs",), "n1")
+    assert first and second and second.value == {"text": "Sencha."}
+    assert second.created_at == first.created_at < second.updated_at
+
+
+def test_the_four_tools_are_tools_of_langchain(tmp_path: Path) -> None:
+    user = mara(tmp_path)
+    user.remember("Mara drinks oolong.")
+    found = {tool.name: tool for tool in tools(user)}
+    assert list(found) == ["grep", "search_files", "open", "close"]
+    assert "drinks oolong" in found["search_files"].invoke({"query": "What does Mara drink?"})
+    assert "drinks oolong" in asyncio.run(found["grep"].ainvoke({"pattern": "oolong", "context": 1}))
+    assert found["grep"].invoke({}).startswith("Error: ")

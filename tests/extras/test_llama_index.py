@@ -73,6 +73,20 @@ def test_a_chat_engine_keeps_and_recalls(tmp_path: Path) -> None:
     assert "alpacas" not in chat(Store(tmp_path / "store").user("joao"), "one", "What does my sister breed?", "Who?")
 
 
+def test_a_reset_lasts_and_leaves_what_was_said_in_memory(tmp_path: Path) -> None:
+    user = mara(tmp_path)
+    chat(user, "one", "My sister Inês breeds alpacas.", "How many?")
+    memory(user, "one").reset()
+    asked = chat(user, "one", "What does my sister breed?", "Alpacas.")
+    assert "assistant: How many?" not in asked and "Inês breeds alpacas" in asked.partition("</memory>")[0]
+
+
+def test_the_chat_going_on_is_left_out_of_what_is_recalled(tmp_path: Path) -> None:
+    asked = chat(mara(tmp_path), "one", "My sister Inês breeds alpacas.", "How many?")
+    asked = chat(mara(tmp_path), "one", "What does my sister breed, alpacas?", "Alpacas.")
+    assert asked.count("Inês breeds alpacas") == 1 and "user: My sister Inês breeds alpacas." in asked
+
+
 def test_a_block_in_the_framework_s_own_memory_keeps_what_leaves_the_short_term(tmp_path: Path) -> None:
     user = mara(tmp_path)
     plain = Memory.from_defaults(

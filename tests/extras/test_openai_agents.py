@@ -144,6 +144,33 @@ def test_secrets_stay_out_and_what_is_forgotten_is_gone_from_the_session(tmp_pat
     assert [item.get("output") for item in items[1:]] == [None, "[forgotten]"]
 
 
+def test_instructions_in_a_session_come_again_and_are_no_words_of_anybody(tmp_path: Path) -> None:
+    """As the SDK's own session has them; an id may say whose a session is."""
+    user = mara(tmp_path)
+    items: Any = [
+        {"role": "system", "content": "Speak like a pirate."},
+        *MESSAGES,
+        {"role": "developer", "content": "Aye."},
+    ]
+    session = TranscriptSession(lambda id: user if id == "one" else mara(tmp_path / "other"), "one")
+    asyncio.run(session.add_items(items))
+    assert asyncio.run(session.get_items()) == items and not user.grep("pirate|Aye")
+    assert asyncio.run(session.pop_item()) == items[-1]
+
+
+def test_a_search_leaves_out_what_the_model_sees_of_its_session(tmp_path: Path) -> None:
+    user = mara(tmp_path)
+    whole = TranscriptSession(user, "one")
+    asyncio.run(whole.add_items(MESSAGES))
+    last = TranscriptSession(user, "one", SessionSettings(limit=1))
+
+    def found(session: TranscriptSession) -> bool:
+        search = next(tool for tool in tools(user, session) if tool.name == "search_files")
+        return "moved to Braga" in asyncio.run(search.on_invoke_tool(None, '{"query": "Where did I move to?"}'))
+
+    assert (found(whole), found(last), found(TranscriptSession(user, "two"))) == (False, True, True)
+
+
 def test_a_session_s_id_leads_nowhere(tmp_path: Path) -> None:
     """Whatever it holds; and that of one user is not that of another."""
     store = Store(tmp_path / "store")
