@@ -334,7 +334,7 @@ def test_nothing_leaves_the_users_folder_and_no_turn_is_forged(tmp_path: Path, s
     assert found[0][0] == "mara" and len(found) == 2
     assert "\x00" not in found[0][2] and "\x1b" not in found[0][2] and "my password" in found[0][2]
     assert Memory(path.removeprefix("mara/"), (store / path).read_bytes()).problems == []
-    assert "3 control characters" in report.skipped[0].why
+    assert not report.skipped
     before = files(store)
     assert len(run(store, "claude", tmp_path / "c.json").unchanged) == 1
     assert files(store) == before

@@ -17,6 +17,7 @@ from filemem.importers.exports import (
     Item,
     Seen,
     attached,
+    branch,
     conversations,
     items,
     mapping,
@@ -73,10 +74,10 @@ def _instructions(raw: dict[str, Any]) -> Iterator[str]:
 def _read(raw: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """The branch that ends in the current node."""
     tree = {key: mapping(node) for key, node in mapping(raw["mapping"]).items()}
-    branch = _branch(tree, raw.get("current_node"))
+    shown = _branch(tree, raw.get("current_node"))
     spoken = {key: turn for key in tree if (turn := _turn(key, mapping(tree[key].get("message")), zone))}
-    turns = [spoken[key] for key in branch if key in spoken]
-    id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(branch[:1])
+    turns = [spoken[key] for key in shown if key in spoken]
+    id = words(raw.get("conversation_id")) or words(raw.get("id")) or "".join(shown[:1])
     left = BRANCHES.format(len(spoken) - len(turns)) if len(spoken) > len(turns) else ""
     started = moment(raw.get("create_time"), zone)
     return ImportedConversation(id, words(raw.get("title")), started, turns, left=left)
@@ -90,11 +91,7 @@ def _branch(tree: dict[str, dict[str, Any]], current: object) -> list[str]:
         }
         leaves = [key for key in tree if not any(child in tree for child in children[key])]
         current = max(leaves or tree, key=lambda key: _created(tree[key]), default=None)
-    climbed: dict[str, None] = {}
-    while isinstance(current, str) and current in tree and current not in climbed:
-        climbed[current] = None
-        current = tree[current].get("parent")
-    return list(reversed(climbed))
+    return branch({key: node.get("parent") for key, node in tree.items()}, current)
 
 
 def _created(node: dict[str, Any]) -> float:

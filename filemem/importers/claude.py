@@ -22,6 +22,7 @@ from filemem.importers.exports import (
     Item,
     Seen,
     attached,
+    branch,
     conversations,
     items,
     mapping,
@@ -52,9 +53,9 @@ def _memory(value: dict[str, Any]) -> list[ImportedNote]:
 def _read(raw: dict[str, Any], zone: tzinfo | None) -> ImportedConversation:
     """The branch that ends in the newest message."""
     messages = [message for message in items(raw["chat_messages"]) if isinstance(message, dict)]
-    branch = _branch(messages, raw.get("current_leaf_message_uuid"))
-    turns = [turn for index, message in enumerate(branch) if (turn := _turn(message, index, zone))]
-    started, others = moment(raw.get("created_at"), zone), len(messages) - len(branch)
+    shown = _branch(messages, raw.get("current_leaf_message_uuid"))
+    turns = [turn for index, message in enumerate(shown) if (turn := _turn(message, index, zone))]
+    started, others = moment(raw.get("created_at"), zone), len(messages) - len(shown)
     left = BRANCHES.format(others) if others else ""
     return ImportedConversation(words(raw.get("uuid")), words(raw.get("name")), started, turns, left=left)
 
@@ -66,11 +67,7 @@ def _branch(messages: list[dict[str, Any]], leaf: object) -> list[dict[str, Any]
     if len(tree) < len(messages) or not parents - {""} or parents - tree.keys() - {"", ROOT}:
         return messages
     key = leaf if isinstance(leaf, str) and leaf in tree else _newest(messages)
-    climbed: dict[str, dict[str, Any]] = {}
-    while key in tree and key not in climbed:
-        climbed[key] = tree[key]
-        key = words(tree[key].get("parent_message_uuid"))
-    return list(reversed(climbed.values()))
+    return [tree[one] for one in branch({id: one.get("parent_message_uuid") for id, one in tree.items()}, key)]
 
 
 def _newest(messages: list[dict[str, Any]]) -> str:

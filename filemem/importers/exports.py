@@ -8,7 +8,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import partial
 from math import isfinite
@@ -142,6 +142,15 @@ def conversations(
             other = next((name for name, key in KEYS.items() if key in value), "")
             why = f"it is one with {other}; import it as {other.lower()}" if other else f"{key} is missing"
             yield Skipped(place, f"it is no conversation with {assistant}: {why}")
+
+
+def branch(parents: Mapping[str, object], leaf: object) -> list[str]:
+    """The way from a root of a tree down to a leaf, as keys; a cycle ends it."""
+    climbed = dict[str, None]()
+    while isinstance(leaf, str) and leaf in parents and leaf not in climbed:
+        climbed[leaf] = None
+        leaf = parents[leaf]
+    return list(reversed(climbed))
 
 
 def elements(path: str, names: re.Pattern[str], seen: Seen) -> Iterator[tuple[str, dict[str, Any] | Skipped]]:

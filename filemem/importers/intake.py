@@ -222,7 +222,7 @@ class _Person:
 
         One of another day goes on only where more than its opening is the same: people say hello every day.
         """
-        ids = [turn.id for turn in cleaned(said, self.folder.name)[0].turns]
+        ids = [turn.id for turn in cleaned(said, self.folder.name).turns]
         day = f"{said.started or at:%Y-%m-%d}"
         for number in count(1):
             known = self.origins.of(f"added:{said.id}-{number}")
@@ -248,7 +248,7 @@ class _Person:
     # -- conversations -------------------------------------------------------------------------------------------
 
     def _conversation(self, item: ImportedConversation, origin: str, at: datetime) -> None:
-        conversation, replaced = cleaned(item, self.folder.name)
+        conversation = cleaned(item, self.folder.name)
         conversation, secrets = without_secrets(conversation, self.own) if self.redacts else (conversation, [])
         title, ids = conversation.title or one_line(item.id), [turn.id for turn in conversation.turns]
         imported, path = self.origins.of(origin), self.origins.session(origin)
@@ -265,8 +265,6 @@ class _Person:
             self._record(origin, path, [id for id in ids if id not in known])
             if new:
                 self._say_secrets(title, secrets)
-            if new and replaced:
-                self._skip(title, f"taken, but {replaced} control characters became \N{REPLACEMENT CHARACTER}")
             if item.left:
                 self._skip(title, item.left)
 
@@ -403,23 +401,21 @@ def _digest(data: bytes) -> str:
 # -- turns as lines of a transcript --------------------------------------------------------------------------------------
 
 
-def cleaned(conversation: ImportedConversation, person: str) -> tuple[ImportedConversation, int]:
-    """The conversation with `person` as the name of its own speaker, and how many characters had to be replaced.
+def cleaned(conversation: ImportedConversation, person: str) -> ImportedConversation:
+    """The conversation with `person` as the name of its own speaker.
 
     Line ends of every kind become newlines; other control characters and lone surrogates become U+FFFD. Turns whose
     text is empty are left out, and ids are made unique, so that each names one turn.
     """
-    said, replaced, seen = [], 0, Counter[str]()
+    said, seen = [], Counter[str]()
     for turn in conversation.turns:
-        text, count = _CONTROLS.subn("\N{REPLACEMENT CHARACTER}", _LINE_ENDS.sub("\n", turn.text))
-        if not text.strip():
-            continue
-        seen[turn.id] += 1
-        id = turn.id if seen[turn.id] == 1 else f"{turn.id}#{seen[turn.id]}"
-        speaker = _one_line(turn.speaker, LONGEST_NAME) or person
-        said.append(turn._replace(speaker=speaker, text=text, id=_one_line(id, LONGEST_TITLE)))
-        replaced += count
-    return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said), replaced
+        text = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _LINE_ENDS.sub("\n", turn.text))
+        if text.strip():
+            seen[turn.id] += 1
+            id = turn.id if seen[turn.id] == 1 else f"{turn.id}#{seen[turn.id]}"
+            speaker = _one_line(turn.speaker, LONGEST_NAME) or person
+            said.append(turn._replace(speaker=speaker, text=text, id=_one_line(id, LONGEST_TITLE)))
+    return conversation._replace(title=_one_line(conversation.title, LONGEST_TITLE), turns=said)
 
 
 def without_secrets(

@@ -4,6 +4,7 @@ Shape: github.com/snap-research/locomo (`session_N`, `session_N_date_time`, turn
 where a picture was sent, `blip_caption`).
 """
 
+import contextlib
 import re
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
@@ -24,8 +25,6 @@ from filemem.importers.exports import (
 
 _NAMES = re.compile(r"locomo.*\.json")
 _SESSION = re.compile(r"session_(\d+)(_date_time)?")
-_DATE = re.compile(r"(\d{1,2}):(\d\d) ?([ap])m on (\d{1,2}) ([a-z]{3})[a-z]*,? (\d{4})", re.IGNORECASE)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def parse(path: str, zone: tzinfo | None, seen: Seen) -> Iterator[Item]:
@@ -70,12 +69,7 @@ def _turn(raw: dict[str, Any], index: int) -> ImportedTurn | None:
 
 
 def _date(text: str) -> datetime | None:
-    """`1:56 pm on 8 May, 2023`, in English whatever the locale; None for anything else."""
-    found = _DATE.fullmatch(text)
-    if not found or found[5].lower() not in _MONTHS:
-        return None
-    hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
-    try:
-        return datetime(int(found[6]), _MONTHS.index(found[5].lower()) + 1, int(found[4]), hour, int(found[2]))
-    except ValueError:
-        return None
+    """`1:56 pm on 8 May, 2023`; None for anything else."""
+    with contextlib.suppress(ValueError):
+        return datetime.strptime(text, "%I:%M %p on %d %B, %Y")
+    return None
