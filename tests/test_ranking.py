@@ -58,7 +58,7 @@ class MemoryCorpus:
         for token in sorted(self._postings):
             self._stems.setdefault(terms.stem(token.lstrip("[")), []).append(token)
         self.voices = bytes(3 if flags & terms.CITES and self.speakers[n] else 0 for n, flags in enumerate(self.flags))
-        self.hollow = frozenset(n for n, voice in enumerate(self.voices) if voice)
+        self.hollow = self.uncounted = frozenset(n for n, voice in enumerate(self.voices) if voice)
         self.count = len(self.texts)
         self.mean_length = sum(self.lengths) / max(1, self.count)
 

@@ -737,3 +737,18 @@ def test_an_answer_names_the_first_that_is_cut_and_shows_no_empty_close(tmp_path
     user = write(tmp_path, {TEA: KETTLE, **FILLER})
     lines = answer(user, "more questions about kettles or tea, feel free", limit=5)
     assert "feel free to ask" not in "\n".join(lines) and "shows the first whole" in "\n".join(lines)
+
+
+def test_questions_asked_in_chats_and_their_answers_dilute_nothing(tmp_path: Path) -> None:
+    """What was found before stands alone and first again, however often it was asked for and answered."""
+    for number in range(30):
+        write(tmp_path, {f"facts/2026-05-{number + 1:02d}-key.md": f"The boat {number} has an anchor and a rope.\n"})
+    write(tmp_path, {"facts/2026-08-02-key.md": "The spare key is with Dona Graça downstairs.\n"})
+    before = answer(Store(tmp_path).user("ann").folder, "Where is the spare key?")
+    turns = "".join(
+        f"- **ann** 09:{n:02d}: Where is the spare key?\n- **assistant** 09:{n:02d}: With Graça (facts/2026-08-02-key.md:1).\n"
+        for n in range(20)
+    )
+    write(tmp_path, {f"sessions/2026-11-{day}-0900-keys.md": turns for day in (20, 21, 22)})
+    after = answer(Store(tmp_path).user("ann").folder, "Where is the spare key?")
+    assert after[1:] == before[1:]

@@ -114,7 +114,9 @@ class Conversation:
         self._summarised = 0  # turns that the running summary covers
         self._start = 0  # index of the first turn in the prompt
         self._toolless: Model | None = None  # the model that was found to use no tools
-        self._recalled: dict[int, str] = {}  # what a search for the last message found, by the tokens that it may have
+        self._recalled: dict[
+            bool, str
+        ] = {}  # what a search for the last message found; True: for a model without tools
         self._stands: CoreMemory | None = None  # what stands in the prompt while a message is answered
         self._shown: set[str] = (
             set()
@@ -267,11 +269,15 @@ class Conversation:
         said = [turn for turn in turns if turn.speaker != ASSISTANT]
         if self.model.name == OfflineModel.name or not said or not (alone or config.of(self.user).recall == "both"):
             return ""
-        room = recalling.ALONE if alone else recalling.BESIDE_TOOLS
-        if room not in self._recalled:
+        if requests.to_remember(said[-1].text) or requests.to_forget(said[-1].text):
+            return ""  # which asks for nothing that was
+        if alone not in self._recalled:
             texts, today = [turn.text for turn in said], self.now().date()
-            self._recalled[room] = recalling.recall(self.user, texts, today, self.tools.current, room, weak=alone)
-        found = self._recalled[room]
+            room, sure = (recalling.ALONE, 0) if alone else (recalling.BESIDE_TOOLS, recalling.SURE)
+            self._recalled[alone] = recalling.recall(
+                self.user, texts, today, self.tools.current, room, weak=alone, sure=sure
+            )
+        found = self._recalled[alone]
         return prompt.data("search_files", found) if found else ""
 
     @property

@@ -7,17 +7,22 @@ from collections.abc import Sequence
 from filemem import index
 from filemem.errors import FilememError
 from filemem.files.folder import CurrentConversation, Folder
-from filemem.search import Found, evidence, question, search_files
+from filemem.search import STRONG, Found, evidence, question, search_files
 from filemem.text import tokens
 from filemem.text.plain import escape_controls
 from filemem.tools import answers
 
-BESIDE_TOOLS, ALONE = 600, 1200  # tokens of passages, where the model may search by itself, and where it does not
-MOST = 30  # passages
+SURE, BESIDE_TOOLS, ALONE = (
+    250,
+    400,
+    1200,
+)  # tokens of passages: of a strong match, of another; for a model without tools
+MOST = 30  # passages for a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
 BEFORE = 2  # of the person's turns that such a message goes on with
-_LEFT_OUT = re.compile(r"\n[\d,]+ weaker left out[^\n]*$")  # a limit is of no use where no tool is called
+_NO_CALLS = re.compile(r"\n(?:[\d,]+ weaker left out|… marks what was left out of)[^\n]*$", re.MULTILINE)
+"""What an answer says on how to see more, which `shown 3 of 12` says here."""
 
 
 def recall(
@@ -29,18 +34,20 @@ def recall(
     *,
     weak: bool,
     least: float = evidence.PARTIAL,
+    sure: int = 0,
 ) -> str:
-    """The best passages for the last of a person's messages, whole ones within `room` tokens, and how many of how many these
-    are; of those weaker than `least` none, unless `weak`."""
+    """The best passages for the last of a person's messages, whole ones within `room` tokens, of a strong match within `sure`,
+    and how many of how many these are; of those weaker than `least` none, unless `weak`."""
     query = searched(said)
     try:
-        found = search_files(index.of(folder), query, limit=MOST, today=today, current=current)
+        found = search_files(index.of(folder), query, limit=MOST if weak else None, today=today, current=current)
     except FilememError as error:
         return f"Error: {error}" if weak else ""
     if not weak and max((hit.strength for hit in found.hits), default=0.0) < least:
         return ""
     if not found.hits:
         return _text(found, query)
+    room = sure if sure and found.certainty >= STRONG else room
     few, many = 1, len(found.hits)
     while few < many:  # as many as fit
         middle = (few + many + 1) // 2
@@ -56,7 +63,7 @@ def _shown(found: Found, count: int, query: str) -> str:
 
 
 def _text(found: Found, query: str) -> str:
-    return _LEFT_OUT.sub("", escape_controls(answers.searched(found, {"query": query})))
+    return _NO_CALLS.sub("", escape_controls(answers.searched(found, {"query": query})))
 
 
 def searched(said: Sequence[str]) -> str:

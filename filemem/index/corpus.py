@@ -95,7 +95,7 @@ class Corpus:
         if self._retelling:
             self.count -= len(retold)
             total -= sum(retold)
-        self.mean_length = total / max(1, self.count)
+        self._total = total
 
     # -- files ---------------------------------------------------------------------------------------------------
 
@@ -171,6 +171,18 @@ class Corpus:
     def hollow(self) -> frozenset[int]:
         """The passages that only ask an assistant, or quote memory."""
         return frozenset(number for voice in (ONLY_ASKING, QUOTING) for number in _places(self.voices, voice))
+
+    @functools.cached_property
+    def mean_length(self) -> float:
+        """Of the passages that are counted, in tokens."""
+        total = self._total - sum(self.lengths[number] for number in self.uncounted)
+        return total / max(1, self.count - len(self.uncounted))
+
+    @functools.cached_property
+    def uncounted(self) -> frozenset[int]:
+        """The hollow passages and an assistant's answers to such a question: no word is more common for them, nor rarer."""
+        behind = {number + 1 for number in _places(self.voices, ONLY_ASKING)}
+        return self.hollow | {number for number in behind if self.voices[number : number + 1] == bytes([BY_ASSISTANT])}
 
     def line(self, number: int) -> int:
         """The first line of a passage."""

@@ -40,7 +40,6 @@ class RankedCorpus(Protocol):
     """The passages to rank: numbered, those of one file in a row; `firsts` has the number of each file's first, ascending."""
 
     count: int
-    mean_length: float
     firsts: Sequence[int]
     lengths: Sequence[int]
     speakers: Sequence[int]
@@ -52,6 +51,10 @@ class RankedCorpus(Protocol):
     def voices(self) -> bytes: ...  # by passage who says it and how, as places in `Query.voices`; or empty
     @property
     def hollow(self) -> frozenset[int]: ...  # passages that only ask, or quote memory
+    @property
+    def uncounted(self) -> frozenset[int]: ...  # and answers to these
+    @property
+    def mean_length(self) -> float: ...
     def concept(self, stem: str) -> list[str]: ...
     def frequency(self, token: str) -> int: ...
     def postings(self, token: str) -> Iterable[tuple[Sequence[int], Sequence[int]]]: ...
@@ -72,22 +75,22 @@ class Term(NamedTuple):
 
 def idf(corpus: RankedCorpus, frequency: int) -> float:
     """Robertson's inverse document frequency with 1 added, so that it is never negative (as Lucene has it)."""
-    return math.log(1 + (corpus.count - frequency + 0.5) / (frequency + 0.5))
+    return math.log(1 + (corpus.count - len(corpus.uncounted) - frequency + 0.5) / (frequency + 0.5))
 
 
 def _term(corpus: RankedCorpus, word: int, itself: bool, stem: str, weight: float) -> Term:
     tokens = corpus.concept(stem)
     frequency = min(corpus.count, sum(map(corpus.frequency, tokens)))
-    if frequency and corpus.hollow:  # a word is no more common for being asked for
-        asked = (corpus.hollow.intersection(numbers) for token in tokens for numbers, _ in corpus.postings(token))
-        frequency = max(1, frequency - sum(map(len, asked)))
+    if frequency and corpus.uncounted:  # a word is no more common for being asked for
+        asked = (corpus.uncounted.intersection(numbers) for token in tokens for numbers, _ in corpus.postings(token))
+        frequency = max(0, frequency - sum(map(len, asked)))
     return Term(word, itself, weight, tokens, frequency)
 
 
 def _by_name(corpus: RankedCorpus, place: int, word: Word) -> Term | None:
     """The turns of those who have a word in their name: the insurer's are about insurance. Half of all turns tell nothing."""
     frequency = corpus.frequency(terms.SPEAKER + word.text) if len(word.text) > 1 else 0
-    rarity = idf(corpus, frequency) - idf(corpus, corpus.count // 2)
+    rarity = idf(corpus, frequency) - idf(corpus, (corpus.count - len(corpus.uncounted)) // 2)
     if not frequency or rarity <= 0:
         return None
     share = word.weight / ASIDE if word.is_context_word else word.weight * BY_NAME

@@ -217,6 +217,11 @@ def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meanin
     some = max(most, FUSED) if meaning and meaning.possible else most
     scored = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
     scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
+    if (
+        parsed.voices is not question.IF_ASKED
+    ):  # what only asked, or quotes, is no answer while anything else may be one
+        hollow = reader.corpus.hollow
+        scored = [item for item in scored if item.number not in hollow] or scored
     found = selection.with_originals(selection.without_episodes(list(reader.candidates(scored))))
     hits = selection.with_sources(found, reader.source if asked.for_all else lambda cited, fact: None)
     return hits if parsed.past else _current_above(reader, hits, asked)
