@@ -4,7 +4,6 @@ every path:line that named another turn still names it."""
 import json
 import multiprocessing
 import os
-import random
 import shutil
 from pathlib import Path
 
@@ -182,12 +181,6 @@ def test_headings_tags_and_names_that_tell_it_go_too(mara: Folder) -> None:
     assert mara.read("notes/other.md") == f"See {name}:8.\n".encode()
 
 
-def test_a_name_that_tells_it_is_reported(mara: Folder) -> None:
-    """An undated file keeps its name, which is a person's."""
-    mara.create(f"notes/the-{WORD}.md", f"About the {WORD}.\n\nKept.\n")
-    assert f"Still says it: notes/the-{WORD}.md" in run(mara, "--about", WORD, "--yes").output
-
-
 def test_a_conversation_that_told_it_in_its_name_gets_another_and_citations_follow(mara: Folder) -> None:
     old = "sessions/2026/2026-11-19-0900-my-zyzzyva-is-secret.md"
     mara.create(
@@ -296,28 +289,6 @@ def test_a_cut_changes_the_lines_of_one_turn_alone(
 # -- interrupted and disturbed -------------------------------------------------------------------------------------
 
 fork = multiprocessing.get_context("fork")
-
-
-def test_a_forgetting_killed_at_any_moment_is_finished_by_the_next(mara: Folder, tmp_path: Path) -> None:
-    """The journal has what was confirmed: whatever is forgotten next, that is finished first."""
-    path = "facts/2026/2026-11-18-the-word.md"
-    dice, cut_off = random.Random(5), 0
-    saved = tmp_path / "saved"
-    shutil.copytree(mara.store, saved)
-    for _ in range(20):
-        shutil.rmtree(mara.store)
-        shutil.copytree(saved, mara.store)
-        found = deletion.plan(mara, path)
-        process = fork.Process(target=forget, args=(mara, found, START))
-        process.start()
-        process.join(dice.random() * 0.06)
-        cut_off += process.exitcode is None
-        process.kill()
-        process.join()
-        begun = deletion.unfinished(mara) is not None or path not in mara.paths()
-        run(mara, *(["--about", "no such thing anywhere"] if begun else [path]), "--yes")
-        assert holding(mara.store) == [] and deletion.unfinished(mara) is None
-    assert cut_off
 
 
 def test_what_a_person_saves_after_the_list_was_made_stays(mara: Folder) -> None:

@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,20 +114,6 @@ def test_the_past_can_be_read_and_not_written(tmp_path: Path) -> None:
     past.tools().call("open", {"path": past.folder.paths()[0]})
     assert not os.path.exists(mara.bookkeeping("recalls.log"))
     assert state(tmp_path / "store") == before
-
-
-def test_only_a_few_commits_are_kept(tmp_path: Path) -> None:
-    """The cache stays small, and no left-over of a cut-off run counts as a commit."""
-    mara = store(tmp_path / "store")
-    for number in range(8):
-        path = mara.create(f"facts/2026/2026-11-{21 + number}-x.md", f"fact {number}\n")
-        at = START + dt.timedelta(days=1 + number)
-        assert History(mara).record("x", [path], {}, at).commit
-    found = [len(User(mara).as_of(START.date() + dt.timedelta(days=number)).folder.paths()) for number in range(9)]
-    assert found == list(range(1, 10))
-    assert len([name for name in os.listdir(mara.bookkeeping("as-of")) if name[0] != "."]) <= 4
-    shutil.rmtree(mara.bookkeeping("as-of"))
-    assert User(mara).as_of(START.date()).grep("oolong")
 
 
 def test_the_moment_is_local_and_on_the_line_of_the_branch(tmp_path: Path) -> None:

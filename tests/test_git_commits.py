@@ -241,21 +241,6 @@ def test_every_state_of_a_repository_has_an_answer(tmp_path: Path) -> None:
     assert git(where, "status", "--short") == ""
 
 
-def test_foreign_variables_do_not_lead_elsewhere(tmp_path: Path) -> None:
-    """As when filemem is called from a hook of another repository."""
-    git(tmp_path, "init", "--quiet", "elsewhere")
-    mara = store(tmp_path / "store")
-    foreign = {"GIT_DIR": str(tmp_path / "elsewhere/.git"), "GIT_INDEX_FILE": "/nowhere", "GIT_AUTHOR_NAME": "Eve"}
-    os.environ |= foreign
-    try:
-        path, recorded = learn(mara)
-    finally:
-        for key in foreign:
-            del os.environ[key]
-    assert recorded.commit == git(tmp_path / "store", "rev-parse", "HEAD") and path
-    assert git(tmp_path / "elsewhere", "log", "--all", "--format=%H") == ""
-
-
 def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
     """One commit each, with the session or the source in its trailers; the log of recalls goes along."""
     where = tmp_path / "store"
@@ -273,25 +258,6 @@ def test_a_conversation_and_an_import_are_recorded(tmp_path: Path) -> None:
     assert [line.split("|")[0] for line in said] == ["Talk with mara: What tea?"] * 2 + ["Import 1 memory from notes"]
     assert "Job: chat,Session: sessions/" in said[0] and said[2].endswith("|Job: import,Source: markdown:notes")
     assert "mara/.filemem/imports.jsonl" in files_of(where) and git(where, "status", "--short") == ""
-
-
-@pytest.mark.parametrize(
-    "command",
-    [["remember", "I like plums."], ["chat", "-m", "Remember that I like plums."], ["maintain"]],
-    ids=lambda one: one[0],
-)
-def test_no_command_commits_what_a_person_has_not(tmp_path: Path, command: list[str]) -> None:
-    """Though it may write a line into the same file, which then waits for their commit."""
-    where = tmp_path / "store"
-    mara = store(where)
-    profile = Path(mara.root, "profile.md")
-    profile.write_text("# Mara\n\n## Likes\n\n- Likes figs.\n")
-    git(where, "add", "."), git(where, "commit", "-qm", "Mine")
-    profile.write_text(f"{profile.read_text()}- Hates mud.\n")
-    done = filemem("--store", where, *command)
-    assert done.returncode == 0 and "not committed" not in done.stderr, done.stderr
-    assert "mud" not in git(where, "log", "-p") and "Hates mud." in profile.read_text()
-    assert git(where, "status", "--short") == " M mara/profile.md"
 
 
 def test_without_git_everything_else_works(tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ from repositories import copied, git, plain_git, store  # noqa: F401
 from test_forget_killed import WORD, made, saying
 from test_git_sync import change, machines, synced  # noqa: F401
 
-from filemem.files.folder import Folder
-
 CALLS = ("vfork", "write", "fsync", "rename", "link", "unlink", "flock", "mkdir", "symlink")
 JOBS = {
     "remember": ["remember", "Has sold the bicycle."],
@@ -112,25 +110,6 @@ def test_a_forgetting_is_finished_by_the_same_command(tmp_path: Path) -> None:
         shutil.rmtree(copy)
     print(f"forget: {kills} kills")
     assert kills >= len(TRIED)
-
-
-def test_what_a_killed_sync_left_beside_gits_own_files_goes_with_a_later_job(machines: list[Folder]) -> None:  # noqa: F811
-    """A temporary file there is neither a memory nor git's; once it is a minute old, nothing writes it any more."""
-    one, two = machines
-    change(one, "facts/new.md", "learnt elsewhere\n")
-    synced(one)
-    left: list[Path] = []
-    for number in range(1, 10):
-        copy = copied(Path(two.store), Path(two.store).with_name(f"killed-{number}"))
-        killed(copy, ["sync"], "rename", number)
-        left = list((copy / ".git").glob(".filemem-*"))
-        if left:
-            break
-    assert left and run(copy, ["sync"]).returncode == 0
-    assert (copy / "mara/facts/new.md").read_text() == "learnt elsewhere\n"
-    os.utime(left[0], (0, 0))
-    assert run(copy, ["remember", "Has a dog."]).returncode == 0
-    assert not left[0].exists() and git(copy, "status", "--short") == ""
 
 
 def test_a_commit_whose_git_was_killed_before_it_wrote_the_index_is_not_taken_back(tmp_path: Path) -> None:

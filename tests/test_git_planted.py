@@ -13,9 +13,8 @@ from terminal import Terminal
 
 from filemem import Store, User
 from filemem.history import History
-from filemem.history.git import MARK, GitError
+from filemem.history.git import MARK
 from filemem.history.sync import sync
-from filemem.remembering import remembering
 
 HOOKS = "pre-commit commit-msg post-commit prepare-commit-msg pre-push reference-transaction post-index-change post-checkout"
 COMMANDS = (
@@ -141,28 +140,6 @@ def test_in_the_persons_own_repository_nothing_of_its_configuration_runs(tmp_pat
     assert mara.paths()
 
 
-def test_what_the_person_says_globally_counts(tmp_path: Path) -> None:
-    """Their name, and how this machine reaches others; hooks and filters not even then, as it is the data that calls them."""
-    mara = store(tmp_path / "store")
-    asked = tmp_path / "gitconfig"
-    ssh = f'[core]\n\tsshCommand = touch {tmp_path}/reached; false\n[filter "mine"]\n\tclean = touch {tmp_path}/cleaned; cat\n'
-    asked.write_text("[user]\n\tname = Mara\n\temail = m@x\n" + ssh)
-    (tmp_path / "store/.gitattributes").open("a").write("* filter=mine\n")
-    git(tmp_path / "store", "remote", "add", "origin", "nobody@localhost:nowhere")
-    kept = os.environ["GIT_CONFIG_GLOBAL"]
-    os.environ["GIT_CONFIG_GLOBAL"] = str(asked)
-    try:
-        recorded = History(mara).record(
-            "Keep", [remembering.remember(mara, "Has a boat.", START).memory.path], {}, START
-        )
-        assert recorded.commit
-        with pytest.raises(Exception, match="cannot be reached"):
-            sync(History(mara), None, START)
-    finally:
-        os.environ["GIT_CONFIG_GLOBAL"] = kept
-    assert (tmp_path / "reached").exists() and not (tmp_path / "cleaned").exists()
-
-
 def test_a_remote_among_the_memories_is_refused(tmp_path: Path) -> None:
     """Its hooks would run on this machine."""
     mara = store(tmp_path / "store")
@@ -237,15 +214,3 @@ def test_a_remote_on_this_machine_runs_nothing_here(tmp_path: Path) -> None:
         History(mara).record("Keep", [User(mara).remember(f"Has {url}.", today=START.date()).path], {}, START)
         assert sync(History(mara), None, START).pushed
     assert not (tmp_path / "ran").exists()
-
-
-def test_a_configuration_that_is_no_plain_file_is_not_waited_for(tmp_path: Path) -> None:
-    """A pipe, on which git would wait."""
-    mara = Store(tmp_path / "store").user("mara").folder
-    User(mara).remember("Prefers oolong tea.", today=START.date())
-    git(tmp_path / "store", "init", "--quiet")
-    config = tmp_path / "store/.git/config"
-    config.unlink()
-    os.mkfifo(config)
-    with pytest.raises(GitError, match="was not set up on this machine"):
-        History(mara).require()

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import Program, filemem
+from programs import Program
 from repositories import START, git, job, named, plain_git, state, store, supersede, write  # noqa: F401
 
 from filemem import FilememError, Store, User
@@ -333,25 +333,6 @@ def test_a_part_of_a_bigger_repository_is_left_to_git(tmp_path: Path) -> None:
     set_up(str(where), "mara", START)
     with pytest.raises(FilememError, match="git pull and git push"):
         synced(Store(where).user("mara").folder)
-
-
-def test_the_command_says_what_it_did(machines: list[Folder]) -> None:
-    """In plain sentences, and with exit code 2 where a merge of the person's own is under way."""
-    one, two = machines
-    change(one, FACT, "Prefers black tea.\n")
-    change(two, FACT, "Prefers no tea.\n")
-    synced(one)
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return filemem("--store", two.store, *arguments)
-
-    said = run("sync")
-    assert said.returncode == 0 and "Brought in 1 commit, sent 2." in said.stdout
-    assert f"mara/{FACT} was changed on both machines in the same lines" in said.stdout
-    assert run("sync").stdout == "Everything is the same here and there.\n"
-    (Path(two.root).parent / ".git" / "MERGE_HEAD").write_text(git(two.root, "rev-parse", "HEAD"))
-    said = run("sync")
-    assert said.returncode == 2 and "a merge is in progress" in said.stderr
 
 
 FETCHED, LANDING = ".git/FETCH_HEAD", ".git/filemem-landing"

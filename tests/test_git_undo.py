@@ -61,8 +61,25 @@ def test_a_move_is_moved_back_with_what_was_written_since(mara: Folder) -> None:
     mara.append("archive/profile.md", "six\n")
     job(mara, "Add six", "archive/profile.md")
     undo(History(mara), swept, START)
-    assert mara.paths() == [FACT, "profile.md"] and mara.read("profile.md").endswith(b"five\nsix\n")
-    assert git(mara.root, "status", "--short") == ""
+    for _ in range(2):
+        assert mara.paths() == [FACT, "profile.md"] and mara.read("profile.md").endswith(b"five\nsix\n")
+        assert git(mara.root, "status", "--short") == ""
+        with pytest.raises(FilememError, match="nothing left"):
+            undo(History(mara), swept, START)
+
+
+def test_what_was_archived_since_it_was_remembered_is_taken_back_there(mara: Folder) -> None:
+    """Where it is as it was; else nothing is undone."""
+    path = remembering.remember(mara, "Has a boat.", START).memory.path
+    boat = job(mara, "Boat", path)
+    mara.move(path, f"archive/{path}")
+    job(mara, "Sweep", path, f"archive/{path}")
+    write(mara, f"archive/{path}", "Has two boats.\n")
+    with pytest.raises(FilememError, match="has been changed since"):
+        undo(History(mara), boat, START)
+    git(mara.root, "checkout", "--", ".")
+    undo(History(mara), boat, START)
+    assert not [one for one in mara.paths() if path in one]
 
 
 def test_what_was_superseded_is_live_again_after_an_undo_and_stays_so(mara: Folder) -> None:

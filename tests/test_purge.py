@@ -134,21 +134,6 @@ def test_what_was_forgotten_before_can_be_purged_later(mara: Folder, named: list
     assert run(mara, *named, "--yes", "--purge-history").output == "Nothing was found.\n"
 
 
-def test_what_an_older_version_said_in_other_words_is_purged_too(mara: Folder) -> None:
-    """A file that stands today and says it no more keeps its past, without it."""
-    where, note = top(mara), "notes/jar.md"
-    for text in (f"# The {WORD}\n\nKept.\n", f"# A jar\n\nNo {WORD} in the jar, none at all.\n\nKept.\n", "Kept.\n"):
-        (Path(mara.root) / "notes").mkdir(exist_ok=True)
-        (Path(mara.root) / note).write_text(text)
-        git(where, "add", f"store/mara/{note}")
-        git(where, "commit", "--quiet", "--message", "Note")
-    result = run(mara, "--about", WORD, "--yes", "--purge-history")
-    assert result.exit_code == 0, (result.output, result.exception)
-    assert saying(where) == []
-    shown = [git(where, "show", f"main~{back}:store/mara/{note}") for back in (1, 0)]
-    assert shown == ["# A jar\n\n[forgotten]\n\nKept.", "Kept."] and mara.read(note) == b"Kept.\n"
-
-
 def test_a_whole_user_leaves_the_history(mara: Folder) -> None:
     where = top(mara)
     result = run(mara, "--yes", "--purge-history")
@@ -169,16 +154,6 @@ def test_a_repository_of_ones_own_goes_with_its_user(tmp_path: Path) -> None:
     Path(ann.root, "profile.md").write_text("Again.\n")
     assert run(ann, "--yes", "--purge-history").exit_code == 0
     assert not Path(ann.root).exists()
-
-
-def test_what_remembers_is_named_without_a_purge(mara: Folder, tmp_path: Path) -> None:
-    where = top(mara)
-    git(tmp_path, "init", "--quiet", "--bare", "remote.git")
-    git(where, "remote", "add", "origin", str(tmp_path / "remote.git"))
-    out = run(mara, f"archive/{FACT}", "--yes").output
-    assert "Git remembers" in out
-    assert f"The remote origin ({tmp_path}/remote.git) has what was pushed there." in out
-    assert saying(where)
 
 
 def test_a_sync_does_not_bring_it_back(tmp_path: Path) -> None:
@@ -288,22 +263,6 @@ def test_what_cannot_be_reached_is_named_and_nothing_is_claimed(mara: Folder, le
     result = run(mara, "--about", WORD, "--yes", "--purge-history")
     assert re.search(f"Git still says it: [^\n]*(?:{named})", result.output), result.output
     assert "Nothing of this user" not in result.output
-
-
-def test_names_with_quotes_spaces_and_other_scripts(mara: Folder) -> None:
-    where = top(mara)
-    names = ['notes/a "quoted" name.md', "notes/外婆 的.md", "notes/tab.md"]
-    for name in names:
-        mara.create(name, f"Nobody shall know of the {WORD} in here.\n\nKept.\n")
-    commit(mara, "Notes", *names)
-    for name in names:
-        assert run(mara, f"{name}:1", "--yes", "--purge-history").exit_code == 0
-    run(mara, "--about", WORD, "--yes", "--purge-history")
-    assert saying(where) == []
-    for name in names:
-        assert mara.read(name) == b"[forgotten]\n\nKept.\n"
-        assert git(where, "show", f"main:store/mara/{name}") == "[forgotten]\n\nKept."
-    git(where, "fsck", "--full", "--strict")
 
 
 def test_the_search_of_objects_sees_loose_packed_and_unreachable_ones(mara: Folder) -> None:

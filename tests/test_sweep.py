@@ -8,8 +8,7 @@ import pytest
 
 from filemem import Store, Toolbox
 from filemem.errors import NotFound
-from filemem.files import archive, journal, sections
-from filemem.files.config import ConfigError
+from filemem.files import journal, sections
 from filemem.forgetting import fading, sweeper
 from filemem.jobs import maintenance
 from filemem.overview import status
@@ -115,26 +114,6 @@ def test_a_summarised_conversation_that_came_back_fades_again(user):
     assert going(user) == []
 
 
-def test_what_stands_and_was_archived_by_older_rules_comes_back(user):
-    """A job's move is undone, not a person's; what is superseded or over stays away, and so does an episode."""
-    texts = {
-        "home": "Lives in Diss.\n",
-        "wedding": "---\nkind: event\nimportance: 9\n---\nMarried Tom.\n",
-        "trip": EVENT,
-        "job": "---\nsuperseded_by: facts/x.md\n---\nA clerk.\n",
-        "loft": "---\nvalid_until: 2021-01-01\n---\nRents a loft.\n",
-    }
-    paths = {name: f"facts/2020/2020-01-01-{name}.md" for name in texts}
-    for name, text in texts.items():
-        write(user, archive.archived(paths[name]), text)
-    journal.note_recalls(user, paths.values(), journal.ARCHIVED, AT - dt.timedelta(30))
-    write(user, "archive/facts/2020/2020-01-01-by-hand.md")
-    assert "next sweep brings it back. It tells what holds" in " ".join(fading.why(user, paths["home"], TODAY))
-    assert [item.why for item in sweeper.plan(user, TODAY).coming] == ["standing", "important"]
-    assert swept(user)["restored"] == [paths["home"], paths["wedding"]]
-    assert swept(user) == {"archived": [], "restored": [], "notes": []}
-
-
 @pytest.mark.parametrize(
     "source", ["facts/a/2020-01-02-b.md", "facts/a/2020-01-02-b.md:3", "[x.md:1, facts/a/2020-01-02-b.md:3]"]
 )
@@ -210,21 +189,6 @@ def test_active_days_are_those_with_a_session_or_a_recall(tmp_path):
     assert going(user) == []  # 41 active days after the first: R = exp(-41/18) = 0.103
     journal.note_recall(user, "profile.md", "open", dt.datetime(2026, 3, 24))
     assert going(user) == ["facts/2026/2026-01-01-a.md"]
-
-
-def test_every_constant_is_a_setting(tmp_path):
-    write(Store(tmp_path).user("ann").folder, "facts/2026/2026-04-01-a.md", EVENT)
-    for setting in ("stability_days: 250", "threshold: 0.001", "grace_days: 300"):
-        (tmp_path / "filemem.yaml").write_text(setting + "\n")
-        assert going(Store(tmp_path).user("ann").folder) == []
-    (tmp_path / "filemem.yaml").write_text("spacing_growth: 9\n")
-    user = Store(tmp_path).user("ann").folder
-    assert going(user) == ["facts/2026/2026-04-01-a.md"]
-    journal.note_recall(user, "facts/2026/2026-04-01-a.md", "open", dt.datetime(2026, 10, 20))
-    assert going(user, dt.date(2029, 1, 1)) == []
-    (tmp_path / "filemem.yaml").write_text("threshold: 1.5\n")
-    with pytest.raises(ConfigError, match="between 0 and 1"):
-        going(Store(tmp_path).user("ann").folder)
 
 
 def test_why_tells_the_numbers_and_what_comes(user):

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from year import DAYS, START, live
+from year import DAYS, live
 
 from filemem import Store
 from filemem.files import journal
-from filemem.forgetting import fading
 from filemem.jobs import maintenance
 
 STANDING = ("standing", "lesson", "matter", "pinned", "source")
@@ -70,19 +69,6 @@ def test_the_more_important_the_longer(lives):
         return sum(spans) / len(spans)
 
     assert lasted("trifle") < lasted("event")
-
-
-def test_every_memory_is_in_exactly_one_place_and_why_agrees(root, lives):
-    user = Store(root).user("ann").folder
-    places = user.paths()
-    for life in lives:
-        assert [path for path in places if path.removeprefix("archive/") == life.path] == [
-            f"archive/{life.path}" if gone(life) else life.path
-        ]
-    today = START + dt.timedelta(DAYS)
-    for life in lives[:20]:
-        said = fading.why(user, life.path, today)[0]
-        assert said.endswith("is in the archive." if gone(life) else "is live.")
 
 
 # -- any store ---------------------------------------------------------------------------------------------------

@@ -63,16 +63,17 @@ def merge(repository: Repository, base: str, ours: str, theirs: str, inside: str
             found.changes[path] = new
         elif old != new and mine != new:
             both.append(path)
-        elif (
-            not union and old and not mine and not new and (where := _twin(path, here))
-        ):  # undone after it was archived
-            found.changes[where] = None
-            found.met.extend([path] if here[where] != old else [])
+        elif not union and old and not mine and not new:
+            where = _twin(path, here)
+            if where and not _twin(path, there):  # what is undone was archived since, and is not what comes back
+                found.changes[where] = None
+                found.met.extend([path] if here[where] != old else [])
     for path in both:
         old, mine, new = before.get(path), here.get(path), there.get(path)
         where = path
         if not mine or not new:
             where = _twin(path, there if mine else here)
+            where = "" if where in before else where  # it is another memory, not this one moved
             mine, new = mine or here.get(where), new or there.get(where)
         if mine and new:
             found.changes[path] = None

@@ -264,7 +264,7 @@ def _undone(history: History, commit: Commit, head: str) -> str:
     if met:
         what = "what it wrote there has been changed since; put it right by hand, git log -p shows who wrote it"
         raise FilememError(f"nothing was undone: {first_few(one_line(history.own(path)) for path in met)}: {what}.")
-    if not changes:
+    if tree == repository.text("rev-parse", f"{head}^{{tree}}"):
         raise FilememError(f"there is nothing left of {commit.commit[:8]} ({one_line(commit.subject, 60)}) to undo.")
     return tree
 
