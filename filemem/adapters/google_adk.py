@@ -1,0 +1,84 @@
+"""Google's Agent Development Kit: a `BaseMemoryService` over a store; a session is a transcript, a memory a fact."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from google.adk.memory.memory_entry import MemoryEntry
+from google.genai import types
+
+from filemem.api import Store, User
+
+
+class FileMemoryService(BaseMemoryService):
+    """The memories of a store's users, by ADK's `user_id`; a search finds what was said in whatever app."""
+
+    def __init__(self, store: Store, most: int = 10) -> None:
+        self._store = store
+        self._most = most
+
+    async def add_session_to_memory(self, session: Any) -> None:
+        """Keep what is new of a session."""
+        who = {"app_name": session.app_name, "user_id": session.user_id}
+        await self.add_events_to_memory(**who, events=session.events, session_id=session.id)
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Any],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Keep what was said in these events and is not kept yet."""
+        said = [
+            {
+                "role": "user" if one.author == "user" else "assistant",
+                "content": text,
+                "id": one.id,
+                "timestamp": one.timestamp,
+            }
+            for one in events
+            if (text := _text(one.content))
+        ]
+        id = f"adk:{app_name}:{session_id}" if session_id else ""
+        await asyncio.to_thread(self._store.user(user_id).add_conversation, said, id=id)
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Keep each as a fact."""
+        for one in memories:
+            await asyncio.to_thread(self._store.user(user_id).remember, _text(one.content))
+
+    async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
+        """The passages that answer a query, the best first; `id` is where one stands."""
+        found = await asyncio.to_thread(self._store.user(user_id).search_files, query, limit=self._most)
+        entries = [
+            MemoryEntry(
+                content=types.Content(role="user", parts=[types.Part(text=hit.text)]),
+                id=f"{hit.path}:{hit.line}",
+                author=hit.speaker or None,
+                timestamp=f"{dt.datetime.combine(hit.date, dt.time()):%FT%T}" if hit.date else None,
+            )
+            for hit in found
+        ]
+        return SearchMemoryResponse(memories=entries)
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Forget what stands there, for good."""
+        if memory_id:
+            user: User = self._store.user(user_id)
+            await asyncio.to_thread(user.forget, memory_id)
+
+
+def _text(content: Any) -> str:
+    return "\n".join(part.text for part in (content.parts if content else None) or () if part.text and not part.thought)
