@@ -116,15 +116,15 @@ def run(
     paths, notes = profile.revise(folder, log, at.date())
     if paths:
         yield Applied([], paths, notes)
-    waiting = list(batches(sessions.unread(folder, log, besides))) if model else []
-    if not waiting or model is None:
+    total = sum(len(one.unread) for one in sessions.unread(folder, log, besides, counted=True)) if model else 0
+    if not total or model is None:
         return
     review = review or config.of(folder).review
-    known, refused = KnownMemories(folder, log), list[str]()
-    done, total, requests, spent = 0, sum(len(one.unread) for batch in waiting for one in batch), 0, 0
-    while waiting:
+    known, refused, again = KnownMemories(folder, log), list[str](), list[list[Session]]()
+    done, requests, spent = 0, 0, 0
+    waiting = batches(sessions.unread(folder, log, besides))
+    while batch := again.pop(0) if again else next(waiting, None):
         progress(done, total)
-        batch = waiting.pop(0)
         told, found = [one for one in batch if one.waiting], Extracted([], {}, [], [])
         if told:
             request = Request(told, known, at.date(), refused)
@@ -132,7 +132,7 @@ def run(
                 reply = ask(model, "consolidate", "keep", KEEP, request.text)
                 requests, spent = requests + 1, spent + reply.usage.tokens_in + reply.usage.tokens_out
                 if reply.finish == "length" and len(smaller := halves(told)) == 2:
-                    waiting[:0] = [[*smaller[0], *(one for one in batch if not one.waiting)], smaller[1]]
+                    again[:0] = [[*smaller[0], *(one for one in batch if not one.waiting)], smaller[1]]
                     continue
                 found = request.taken(reply, model.name)
             except ModelError as error:
