@@ -12,11 +12,7 @@ from filemem.text import tokens
 from filemem.text.plain import escape_controls
 from filemem.tools import answers
 
-SURE, BESIDE_TOOLS, ALONE = (
-    250,
-    400,
-    1200,
-)  # tokens of passages: of a strong match, of another; for a model without tools
+SURE, BESIDE_TOOLS, ALONE = 250, 400, 1200  # tokens: of a strong match, of another, of any for a model without tools
 MOST = 30  # passages for a model without tools
 LONGEST_QUERY = 2000  # characters of a message that are searched for: its beginning and its end
 FEW = 1  # words to look for, up to which a message is taken to go on with what was said before
