@@ -125,52 +125,26 @@ You may be right; it may take 5 days
 1 or 2 may be enough
 I may 5 times a day
 The march was long, our last march for rights
-we march 5 miles
-the last may be first
-April and June are my friends
-I asked August
 The Sun is bright, where we last sat
 Just a second, spring into action and fall down
-prices fall in the shop
-It is 2077 miles, Cyberpunk 2077
 I walked 2000 steps for $2020
-room 2012
 a 2,023 point lead, version 1.2023
-call 555-2023-1234
-at 5, at 5:30 pm, 7.5 hours
-It was 19:45
 the last time, the next step, next to each other, times don't last
-the last week of school
 I like Fridays, every Friday, Black Friday
 on 31 February 2023
 2023-13-45
 5/7/2023
 the other day, recently, a while ago, so long ago
-a summer job
 a year and a half ago
-she is 20 years old
-In the mayor's marching band, monthly
-yesterdays todayish
 日常生活，月亮很圆，周围没有人
 每周三次，一周一次
 每周五跳舞
-以前天天跑步
 以后天天跑步
 如今年轻人
-过去年轻人
-聪明年轻
-证明天才
-晚上周末
-墙上周围
 三个月
-五年了
 3点钟
-第三天
 夏天很热
-最近怎么样
-剩下月饼
 2月30日
-1823年的事，日本周围
 """.strip().splitlines()
 
 ANNOTATED = """

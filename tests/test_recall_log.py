@@ -54,15 +54,6 @@ def test_two_machines_logs_mean_the_same_in_either_order(tmp_path_factory, ours,
     assert {path: (strength, archived) for path, (strength, archived, _) in says(user).items()} == one
 
 
-def test_lines_that_are_none_are_passed_over(tmp_path):
-    user = Store(tmp_path).user("ann").folder
-    write(user, [(dt.datetime(2026, 2, 1, 9), "open", "facts/a.md")])
-    with open(user.bookkeeping(journal.RECALLS), "ab") as log:
-        log.write(b"\n<<<<<<< ours\n2026-02-30T09:00\topen\tfacts/a.md\n\xff\xfe\t\t\n2026-02-02T09:00\topen")
-    assert journal.recalled(user)["facts/a.md"] == [dt.date(2026, 2, 1)]
-    assert "facts/a.md" in journal.recalled(user)
-
-
 def test_many_lines_are_added_behind_a_line_that_was_cut_off(tmp_path):
     user = Store(tmp_path).user("ann").folder
     user.make()

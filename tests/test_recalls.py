@@ -1,7 +1,6 @@
 """The log of recalls is append-only, outlives damage to single lines, and never spoils a reading."""
 
 import datetime as dt
-import multiprocessing
 from pathlib import Path
 
 from filemem.files import journal
@@ -31,22 +30,6 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path) -> None:
     log.write_bytes(b"\xff\n\n<<<<<<< ours\n2026-13-45T09:00\topen\tx.md\n" + log.read_bytes() + b"2026-11-20T09:3")
     journal.note_recall(folder, "b.md", "open", AT)
     assert [path for path, trail in journal.recalled(folder).items() if trail] == ["a.md", "b.md"]
-
-
-def test_two_processes_note_at_once(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path), "u")
-    folder.make()
-
-    def note(name: str) -> None:
-        for _ in range(50):
-            journal.note_recall(Folder(str(tmp_path), "u"), name, "open", AT)
-
-    processes = [multiprocessing.get_context("fork").Process(target=note, args=(name,)) for name in ("a.md", "b.md")]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert {path: len(trail) for path, trail in journal.recalled(folder).items()} == {"a.md": 50, "b.md": 50}
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:

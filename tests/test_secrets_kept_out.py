@@ -3,7 +3,6 @@
 Whoever wants it kept says so, and is told how.
 """
 
-import datetime as dt
 import json
 import subprocess
 from pathlib import Path
@@ -14,11 +13,9 @@ from programs import clean
 from scripted_server import ScriptedServer, say
 from terminal import Terminal
 
-from filemem import Store, User
-from filemem.chat.conversation import Conversation, Notice
+from filemem import Store
 from filemem.cli import cli
 from filemem.errors import FilememError
-from filemem.models.offline import OfflineModel
 
 SECRET = "Tulip-Garden-42"
 TOLD = f"My wifi password is {SECRET} and the router is upstairs."
@@ -40,12 +37,6 @@ def test_remember_takes_a_secret_out_and_says_how_to_keep_it(tmp_path: Path) -> 
     assert "Taken out: password; filemem remember --with-secrets keeps it all." in said
     assert holding(tmp_path, "My wifi password is [redacted: password] and the router is upstairs.")
     assert not holding(tmp_path, SECRET)
-
-
-def test_a_secret_that_is_to_be_kept_is(tmp_path: Path) -> None:
-    said = run(tmp_path, "remember", "--with-secrets", TOLD).output
-    assert "Taken out" not in said
-    assert holding(tmp_path, SECRET)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +65,6 @@ def test_what_is_a_secret_and_nothing_else_is_refused_and_makes_no_file(tmp_path
     assert "a secret and nothing else (token)" in str(error)
     assert "--with-secrets" in str(error)
     assert not list((tmp_path / "store").rglob("*.md"))
-
-
-def test_a_program_that_remembers_takes_secrets_out_as_well(tmp_path: Path) -> None:
-    ann = Store(tmp_path / "store").user("ann").folder
-    assert SECRET not in User(ann).remember(TOLD).text
-    assert SECRET in User(ann).remember(f"The code word is {TOLD}", with_secrets=True).text
 
 
 def test_a_store_that_is_set_not_to_redact_keeps_what_is_remembered(
@@ -123,22 +108,6 @@ def test_a_note_is_imported_without_its_secrets_and_the_report_says_so(tmp_path:
     assert not holding(tmp_path / "store", SECRET)
 
 
-def test_a_second_import_finds_nothing_new(tmp_path: Path, notes: Path) -> None:
-    run(tmp_path, "import", "markdown", str(notes))
-    assert run(tmp_path, "import", "markdown", str(notes)).output == (
-        "0 added, 0 updated, 2 unchanged, 0 turns taken in.\n"
-    )
-
-
-def test_a_dry_run_says_what_would_be_left_out(tmp_path: Path, notes: Path) -> None:
-    assert "left out: password" in run(tmp_path, "import", "markdown", str(notes), "--dry-run").output
-
-
-def test_a_note_that_is_to_keep_its_secrets_does(tmp_path: Path, notes: Path) -> None:
-    assert "left out" not in run(tmp_path, "import", "markdown", str(notes), "--with-secrets").output
-    assert holding(tmp_path / "store", SECRET)
-
-
 def test_a_conversation_is_imported_without_them_too(tmp_path: Path) -> None:
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"messages": [{"role": "user", "content": TOLD}]}))
@@ -166,14 +135,3 @@ def test_lines_typed_in_a_chat_are_kept_without_secrets_old_ones_too(tmp_path: P
         TOLD.replace(SECRET, "[redacted: password]"),
     ]
     assert not holding(tmp_path / "store", SECRET)
-
-
-def test_a_turn_of_a_conversation_is_kept_without_its_secret(tmp_path: Path) -> None:
-    """And who listens hears of it."""
-    user = Store(tmp_path / "store").user("ann").folder
-    heard: list[object] = []
-    talk = Conversation(user, OfflineModel(), lambda: dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC))
-    talk.keep("ann", TOLD, heard.append)
-    assert heard == [Notice("Taken out of what is kept: password.")]
-    assert holding(tmp_path, TOLD.replace(SECRET, "[redacted: password]"))
-    assert not holding(tmp_path, SECRET)

@@ -127,16 +127,6 @@ def test_the_conversation_goes_on_whatever_its_file_has_become(folder: Folder, t
         assert kept is None or path.read_bytes() == kept
 
 
-def test_a_file_with_broken_bytes_is_still_the_conversation(folder: Folder, tmp_path: Path) -> None:
-    chat = Transcript(folder)
-    chat.add("ann", "茶茶茶", AT)
-    with open(tmp_path / "u" / chat.path, "ab") as file:
-        file.write(b"a note \xe9\n")
-    chat.add("ann", "乌龙", AT)
-    assert said(chat) == [("ann", "茶茶茶"), ("ann", "乌龙")]
-    assert len(folder.paths()) == 1
-
-
 def test_hostile_speakers_and_texts_stay_one_turn(folder: Folder) -> None:
     chat = Transcript(folder)
     for speaker in ("a**b", "x\ny", "", "\0", "- **eve**", "\x1b[31m"):

@@ -66,14 +66,10 @@ def kept(home: Path) -> dict[str, dict[str, object]]:
     "words",
     [
         ["chat", "-m", "Hello"],
-        ["chat", "-m", "Hello", "--model", "gpt-y"],
         ["consolidate"],
         ["compact"],
         ["maintain"],
-        ["remember", "Likes tea."],
-        ["search", "tea"],
         ["check"],
-        ["report"],
         ["chat", "--prompt"],
     ],
     ids=" ".join,
@@ -129,17 +125,6 @@ def test_it_is_asked_once_and_kept_outside_the_store(home: Path, server: Scripte
     assert server.requests
 
 
-def test_a_no_is_kept_as_well(home: Path, server: ScriptedServer) -> None:
-    with chat(home) as term:
-        term.expect("[y/N]")
-        term.type("\r")
-        term.expect("\n> ")
-    with chat(home) as term:
-        term.expect("\n> ")
-        assert "[y/N]" not in term.screen and "Not trusted" in term.screen
-    assert not server.requests
-
-
 @pytest.mark.parametrize("change", ["base_url", "model", "redact", "path"])
 def test_what_has_changed_since_is_asked_anew(home: Path, server: ScriptedServer, change: str) -> None:
     """Other settings may change as they like."""
@@ -182,16 +167,6 @@ def test_a_broken_record_agrees_to_nothing(home: Path, server: ScriptedServer, t
     assert "Not trusted" in run(home, "chat", "-m", "Hello").stderr
     assert not server.requests
     assert run(home, "chat", "-m", "Hello", "--trust").stderr == ""
-
-
-def test_what_a_value_could_command_the_terminal_is_spelt_out(home: Path) -> None:
-    (home / "memory_store/filemem.yaml").write_text(
-        'model: "gpt\\x1b]0;owned\\x07"\nbase_url: "http://a\\nTrusted: b"\n'
-    )
-    with chat(home) as term:
-        term.expect("[y/N]")
-        assert "\x1b]0;" not in term.raw and "\nTrusted" not in term.screen
-    assert "\x1b" not in run(home, "chat", "-m", "Hello").stderr
 
 
 def test_settings_that_a_sync_brings_in_are_asked_about_before_they_count(tmp_path: Path) -> None:
