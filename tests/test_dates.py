@@ -33,7 +33,6 @@ september was wet | september: 2022-09-01..2022-09-30
 in early January | early January: 2023-01-01..2023-01-10
 the first week of 2022 | first week of 2022: 2022-01-01..2022-01-31
 from 2019-2021 | 2019-2021: 2019-01-01..2021-12-31
-in the 1990s | 1990s: 1990-01-01..1999-12-31
 2023-05-07 | 2023-05-07: 2023-05-07
 2023-05 | 2023-05: 2023-05-01..2023-05-31
 05/2023 | 05/2023: 2023-05-01..2023-05-31
@@ -41,14 +40,8 @@ in the 1990s | 1990s: 1990-01-01..1999-12-31
 12/25/2022 | 12/25/2022: 2022-12-25
 summer 2021 | summer 2021: 2021-06-01..2021-08-31
 in the fall of 2022 | in the fall of 2022: 2022-09-01..2022-11-30
-Q3 2022 and 2021 Q4 | Q3 2022: 2022-07-01..2022-09-30 | 2021 Q4: 2021-10-01..2021-12-31
 at Christmas | Christmas: 2022-12-25
 Christmas Eve 2021 | Christmas Eve 2021: 2021-12-24
-the Saturday before 25 May 2023 | Saturday before 25 May 2023: 2023-05-20
-the week before August 3, 2022 | week before August 3, 2022: 2022-07-27..2022-08-02
-the week of 3 May 2023 | week of 3 May 2023: 2023-05-01..2023-05-07
-last weekend before April 10, 2023 | weekend before April 10, 2023: 2023-04-08..2023-04-09
-two weeks before 11 May 2023 | two weeks before 11 May 2023: 2023-04-24..2023-04-30
 Friday, 5 May 2023 | 5 May 2023: 2023-05-05
 2022年3月5日 | 2022年3月5日: 2022-03-05
 2022年3月 | 2022年3月: 2022-03-01..2022-03-31
@@ -61,7 +54,6 @@ Friday, 5 May 2023 | 5 May 2023: 2023-05-05
 2022年底 | 2022年底: 2022-11-01..2022-12-31
 2022年上半年 | 2022年上半年: 2022-01-01..2022-06-30
 2022年夏天 | 2022年夏天: 2022-06-01..2022-08-31
-2022年第三季度 | 2022年第三季度: 2022-07-01..2022-09-30
 2022年国庆 | 2022年国庆: 2022-10-01
 """.strip().splitlines()
 
@@ -78,11 +70,8 @@ two weekends ago | two weekends ago: 2023-04-29..2023-04-30
 a few weeks ago | a few weeks ago: 2023-04-03..2023-04-24
 3 months ago | 3 months ago: 2023-02-01..2023-02-28
 half a year ago | half a year ago: 2022-11-01..2022-11-30
-a decade ago | a decade ago: 2013-01-01..2013-12-31
 two weeks from now | two weeks from now: 2023-05-22..2023-05-28
-in two weeks | in two weeks: 2023-05-22..2023-05-28
 last week | last week: 2023-05-01..2023-05-07
-last quarter | last quarter: 2023-01-01..2023-03-31
 this weekend | this weekend: 2023-05-13..2023-05-14
 last Friday | last Friday: 2023-05-05
 last Monday | last Monday: 2023-05-01
@@ -180,7 +169,6 @@ on Friday
 7 May 2023, in May, summer 2022
 the other day, recently, a few weeks ago, a couple of days ago
 over ten years ago, two or three years ago
-I finished it in two weeks
 in the last month, over the past year
 yesterday [7 May 2023] and last week [1–7 May 2023]
 yesterday [1 January 2020]

@@ -23,8 +23,7 @@ from filemem.text.terms import simplified
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
           "December")  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-UNIT_DAYS = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365,
-             "decade": 3652}  # fmt: skip
+UNIT_DAYS = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30, "year": 365}
 
 
 class Span(NamedTuple):
@@ -77,18 +76,13 @@ def calendar_unit(unit: str, offset: int, today: date) -> Span:
         return Span(monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(6))
     if unit == "month":
         return whole_months(month_index(today) + offset)
-    if unit == "quarter":
-        return whole_months((month_index(today) // 3 + offset) * 3, 3)
-    return in_year(today.year + offset * (10 if unit == "decade" else 1))
+    return in_year(today.year + offset)
 
 
 def half_unit(unit: str, sign: int, today: date) -> Span:
     """Half a unit from today, in the next smaller unit."""
-    if unit == "year":
-        return calendar_unit("month", 6 * sign, today)
-    if unit == "month":
-        return calendar_unit("week", 2 * sign, today)
-    return calendar_unit("year", 5 * sign, today) if unit == "decade" else one_day(today)
+    smaller, count = {"year": ("month", 6), "month": ("week", 2)}.get(unit, ("day", 0))
+    return calendar_unit(smaller, count * sign, today)
 
 
 def nearest_weekday(weekday: int, sign: int, today: date) -> Span:
@@ -379,18 +373,10 @@ def _read_holiday(m: re.Match[str], today: date) -> _Reading:
     return _never_written(_yearly(m, lambda year: holiday(year, *rule), m["hyear"], which, today), which)
 
 
-def _read_quarter(m: re.Match[str], today: date) -> _Reading:
-    first = int(m["qfirst"] or m["qlast"]) * 3 - 2
-    return _Reading(in_year(int(m["qyear"] or m["qyear2"]), first, first + 2))
-
-
 def _read_year(m: re.Match[str], today: date) -> _Reading | None:
     year = int(m["yfirst"])
     if _before(m, "no year cue") or (year > today.year + 10 and not _before(m, "year cue")):
         return None
-    if m["decade"]:
-        years = 10 if year % 100 else 100
-        return None if year % 10 else _Reading(Span(date(year, 1, 1), date(year + years - 1, 12, 31)))
     if m["ylast"]:
         return _Reading(Span(date(year, 1, 1), date(int(m["ylast"]), 12, 31)))
     part = _part_of(m["ypart"], _table("year part")) if m["ypart"] else (1, 12)
@@ -407,11 +393,6 @@ def _read_ago(m: re.Match[str], today: date) -> _Reading:
     return reading._replace(annotated=False) if _before(m, "hedge") else reading
 
 
-def _read_within(m: re.Match[str], today: date) -> _Reading:
-    """Not annotated: `I finished it in two weeks` is no date."""
-    return _counted(m["wcount"], m["wunit"].lower(), 1, today)._replace(annotated=False)
-
-
 def _read_unit(m: re.Match[str], today: date) -> _Reading | None:
     """last week, this morning, next Friday, the past three months."""
     which, unit = _which_of(m["uwhich"]), m["uunit"].lower()
@@ -425,7 +406,7 @@ def _read_unit(m: re.Match[str], today: date) -> _Reading | None:
     if unit == "day":
         return None
     # "the last month", "the past year" end today; "last month" is a month of the calendar.
-    if offset and unit != "weekend" and (m["the"] or "past" in m["uwhich"].lower() or unit == "decade"):
+    if offset and unit != "weekend" and (m["the"] or "past" in m["uwhich"].lower()):
         return _rolling("one", unit, offset, today)
     if unit == "weekend" and which in ("this", "coming"):
         return _read_this_weekend(m, today)
@@ -527,9 +508,7 @@ def _chinese_yearly(m: re.Match[str]) -> Callable[[int], Span]:
         rule = _table("holiday")[m["zholiday"].translate(_SIMPLIFIED)]
         return lambda year: holiday(year, *rule)
     months: tuple[int, ...]
-    if quarter := m["zquarter"] or m["zquarter2"]:
-        months = number(quarter) * 3 - 2, number(quarter) * 3
-    elif m["zseason"]:
+    if m["zseason"]:
         months = _values("season")[m["zseason"]], _values("season")[m["zseason"]] + 2
     else:
         months = _table("year part")[m["zyearpart"] or m["zhalfyear"]]
@@ -621,8 +600,8 @@ def _named(*readers: _Reader) -> dict[str, _Reader]:
 
 
 _ENGLISH_READERS = _named(
-    *(_read_iso, _read_numeric, _read_month, _read_season, _read_holiday, _read_quarter, _read_year, _read_ago),
-    *(_read_within, _read_unit, _read_dayword, _read_monthday, _read_weekday),
+    *(_read_iso, _read_numeric, _read_month, _read_season, _read_holiday, _read_year, _read_ago),
+    *(_read_unit, _read_dayword, _read_monthday, _read_weekday),
 )
 _CHINESE_READERS = _named(
     *(
@@ -672,7 +651,7 @@ def mentioned(text: str, today: date) -> list[Mention]:
             reading = _READERS[m.lastgroup or ""](m, today)
             if reading is None or reading.span.start > reading.span.end:
                 continue
-            mention = _anchored(m, Mention(m.start(), m.end(), *reading))
+            mention = Mention(m.start(), m.end(), *reading)
             if mention.annotated and _quoted(text, m.start()):
                 mention = mention._replace(annotated=False)
         except (ValueError, OverflowError):  # 31 February, or beyond the years 1 to 9999
@@ -694,29 +673,6 @@ def _matches(text: str) -> Iterator[re.Match[str]]:
         if m.start() >= end:
             yield m
             end = m.end()
-
-
-def _anchored(m: re.Match[str], mention: Mention) -> Mention:
-    """`25 May 2023` in `the Saturday before 25 May 2023` becomes that Saturday."""
-    anchor = None if mention.relative else _before(m, "anchor")
-    if not anchor:
-        return mention
-    what, side, (start, end) = anchor["what"].lower(), anchor["side"].lower(), mention.span
-    back, days = side.startswith(("before", "prior")), UNIT_DAYS.get(what, 0)
-    if anchor["count"] and days:
-        span = _counted(anchor["count"], what, -1 if back else 1, start if back else end).span
-    elif side == "of":
-        span = calendar_unit(what, 0, start) if days else mention.span
-    elif what == "weekend":
-        near = nearest_weekday(6, -1, start) if back else nearest_weekday(5, 1, end)
-        span = calendar_unit(what, 0, near.start)
-    elif days:
-        edge = start if back else end
-        span = stretch(1, days, "day", -1 if back else 1, edge)
-    else:
-        weekday = _WEEKDAY_OF[what[:3]]
-        span = nearest_weekday(weekday, -1, start) if back else nearest_weekday(weekday, 1, end)
-    return Mention(mention.start - len(anchor[0]), mention.end, span, False, False)
 
 
 @functools.lru_cache(maxsize=4096)
