@@ -28,7 +28,7 @@ ADD, UPDATE, SUPERSEDE, NOOP, DROP, PROPOSE, REFUSE = "ADD UPDATE SUPERSEDE NOOP
 WRITTEN = (ADD, UPDATE, SUPERSEDE)
 KINDS = ("facts", "lessons")
 RAISED = 0.5  # of what a confidence lacks to 1, what each further day on which it is told takes away
-ALL, ALIKE = 100, 50  # memories: so many are shown beside what was said, of more only those most like it
+ALL, ALIKE = 100, 40  # memories: so many are shown beside what was said, of more only those most like it
 
 
 class Claim(NamedTuple):
