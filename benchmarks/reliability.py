@@ -91,7 +91,7 @@ def _imported(user: Folder) -> None:
 
 def _forgotten(user: Folder) -> None:
     left = deletion.unfinished(user)
-    if left:
+    if left is not None:
         delete(user, left, AT)
         deletion.end(user, left)
     forget(user, deletion.plan(user, "Hannah"), AT)

@@ -19,7 +19,6 @@ from filemem import FilememError, Store
 from filemem.cli import cli
 from filemem.files.passages import format_turn
 from filemem.forgetting import deletion
-from filemem.forgetting.deletion import DeletionJob
 from filemem.history import History, set_up
 from filemem.history.git import Git
 from filemem.jobs.running import forget
@@ -113,7 +112,7 @@ def test_a_journal_from_elsewhere_deletes_nothing(tmp_path: Path) -> None:
     mara = Store(tmp_path / "theirs").user("mara").folder
     mara.create(FACT, f"A {WORD} bit Mara.\n")
     plan = deletion.plan(mara, WORD)
-    deletion.start(mara, DeletionJob(plan))
+    deletion.start(mara, plan)
     with pytest.raises(FilememError, match="cut off"):
         forget(mara, plan, START)
     shutil.copytree(tmp_path / "theirs", tmp_path / "mine")

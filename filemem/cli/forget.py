@@ -13,7 +13,7 @@ from filemem.errors import FilememError, NotFound
 from filemem.files.archive import live
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, purge
-from filemem.forgetting.deletion import DeletionItem, DeletionJob, DeletionPlan, TextMatcher
+from filemem.forgetting.deletion import DeletionItem, DeletionPlan, TextMatcher
 from filemem.history import History
 from filemem.jobs.running import delete
 from filemem.text.plain import one_line
@@ -48,12 +48,12 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
     _check(call, what, about, how)
     given = what or about
     user = call.the_user(must_exist=not how["purge_history"])
-    cut_off = None
-    if (job := deletion.unfinished(user)) and how["dry_run"]:
+    cut_off, begun = None, deletion.unfinished(user)
+    if begun is not None and how["dry_run"]:
         yield "An earlier deletion was cut off; the next one without --dry-run finishes it first."
-    elif job:
+    elif begun is not None:
         yield "Finishing a deletion that was cut off."
-        cut_off = yield from _do(call, user, job)
+        cut_off = yield from _do(call, user, begun)
     if how["purge_history"] and not (not given and os.path.lexists(os.path.join(user.root, ".git"))):
         purge.require(History(user))
     if not given:
@@ -78,7 +78,7 @@ def forget_command(call: Context, what: str | None, about: str | None, **how: bo
             found = deletion.with_left(user, found)
         if not (yield from _confirmed("Delete all this for good?", user, how)):
             return 1
-    return (yield from _do(call, user, deletion.start(user, DeletionJob(found, False, how["purge_history"]))))
+    return (yield from _do(call, user, deletion.start(user, found._replace(purge=how["purge_history"]))))
 
 
 def _check(call: Context, what: str | None, about: str | None, how: dict[str, bool]) -> None:
@@ -139,14 +139,14 @@ def _confirmed(question: str, folder: Folder, how: dict[str, bool], whole: bool 
     return False
 
 
-def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
+def _do(call: Context, folder: Folder, found: DeletionPlan) -> Code:
     """Carry a job out, from the start or from where it was cut off, and report what it reached and what it could not."""
-    found, owned = job.plan, job.all and os.path.lexists(os.path.join(folder.root, ".git"))
-    done = delete(folder, job, call.now)
+    owned = found.everything and os.path.lexists(os.path.join(folder.root, ".git"))
+    done = delete(folder, found, call.now)
     history, said, failed = History(folder), list[str](), bool(done.stayed)
-    if job.purge and not owned and history.home:
+    if found.purge and not owned and history.home:
         say_working("Rewriting the history")
-        said = purge.purge(history, found, everything=job.all)
+        said = purge.purge(history, found)
         deletion.clear_records(folder, found)
         held = purge.search(history, found)
         failed = failed or bool(held.own)
@@ -158,13 +158,13 @@ def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
             said.append(
                 f"Nothing of this user's in git says it any more: {held.searched:,} objects and every file were read."
             )
-    elif not (job.purge and owned):
-        said = purge.remembers(history, found, everything=job.all)
+    elif not (found.purge and owned):
+        said = purge.remembers(history, found)
         said += ["The same command with --purge-history rewrites this repository's own history."] * bool(said)
     others = deletion.elsewhere(folder, found.matcher)
     said += [f"Outside this user's folder, and untouched, the words are in: {', '.join(others)}."] * bool(others)
-    deletion.end(folder, job)
-    lines = deletion.report(done, folder.name) if not job.all else [f"Deleted {done.deleted[0]}."]
+    deletion.end(folder, found)
+    lines = deletion.report(done, folder.name) if not found.everything else [f"Deleted {done.deleted[0]}."]
     yield Row({"event": "done", **done._asdict()}, lines)
     for line in [*said, "Backups, where there are any, have it too."]:
         yield Row({"event": "notice", "text": line}, [line])
@@ -174,12 +174,16 @@ def _do(call: Context, folder: Folder, job: DeletionJob) -> Code:
 
 def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
     """Delete everything of one user; of one who is gone already, what the history has."""
-    history, paths, found = History(folder), folder.paths(), DeletionPlan([], {}, {}, {}, TextMatcher())
+    history, paths, found = (
+        History(folder),
+        folder.paths(),
+        DeletionPlan([], {}, {}, {}, TextMatcher(), everything=True),
+    )
     owned, purges = os.path.lexists(os.path.join(folder.root, ".git")), how["purge_history"]
     what = f"{len(paths)} memories of {folder.name} in {folder.root}, with archive, recalls, traces and index"
     what += (", and its git repository" if purges else "; its git repository stays") if owned else ""
     if not folder.exists():
-        what = "\n".join(purge.remembers(history, found, everything=True))
+        what = "\n".join(purge.remembers(history, found))
         if not what:
             raise NotFound(f"there is no user {folder.name} in {folder.store}, and no history of one.")
     yield Row(
@@ -189,5 +193,5 @@ def _forget_user(call: Context, folder: Folder, how: dict[str, bool]) -> Code:
         return 0
     if not (yield from _confirmed(f"Delete everything of {folder.name} for good?", folder, how, owned)):
         return 1
-    job = DeletionJob(found._replace(whole=dict.fromkeys(paths, "")), True, purges)
-    return (yield from _do(call, folder, deletion.start(folder, job)))
+    found = found._replace(whole=dict.fromkeys(paths, ""), purge=purges)
+    return (yield from _do(call, folder, deletion.start(folder, found)))

@@ -162,7 +162,8 @@ class Occurrence(NamedTuple):
 class DeletionPlan(NamedTuple):
     """What is to go: whole files by path with the digest of their bytes, lines by path; for the live path of a file the
     name that it gets, or nothing. `every`: all that holds the words goes. `left` holds the words too, and stays; `records`
-    are the program's own that lose lines; `notes` are sentences on what a person must look at.
+    are the program's own that lose lines; `notes` are sentences on what a person must look at. `everything`: the whole user goes;
+    `purge`: git's history is rewritten, too.
     """
 
     items: list[DeletionItem]
@@ -174,6 +175,8 @@ class DeletionPlan(NamedTuple):
     left: list[Occurrence] = []  # never changed
     records: list[str] = []
     notes: list[str] = []
+    everything: bool = False
+    purge: bool = False
 
     def __bool__(self) -> bool:
         """Is there anything to delete?"""
@@ -607,17 +610,10 @@ def in_bytes(data: bytes, matcher: TextMatcher) -> Iterator[tuple[int, str]]:
 # -- apply ---------------------------------------------------------------------------------------------------------
 
 
-class DeletionJob(NamedTuple):
-    """A plan; whether everything of the user goes (`all`), and whether git's history is rewritten."""
-
-    plan: DeletionPlan
-    all: bool = False
-    purge: bool = False
-
-
 class DeletionReport(NamedTuple):
     """What went: whole files, lines as path:line, records beside the memories; what stayed and why; the places in the user's
-    folder that still hold it; a word about git; and whether there was anything to look for elsewhere."""
+    folder that still hold it; a word about git; whether there was anything to look for elsewhere; and the commit's subject and
+    paths."""
 
     deleted: list[str]
     redacted: list[str]
@@ -626,9 +622,11 @@ class DeletionReport(NamedTuple):
     left: list[Occurrence]
     note: str
     sought: bool
+    subject: str
+    paths: list[str]
 
 
-def unfinished(folder: Folder) -> DeletionJob | None:
+def unfinished(folder: Folder) -> DeletionPlan | None:
     """The job that was cut off, if any; raises Refused for one that was not begun in this very folder: a stranger's store
     must not say what is deleted here."""
     try:
@@ -641,51 +639,43 @@ def unfinished(folder: Folder) -> DeletionJob | None:
             raise Refused(
                 f"{folder.bookkeeping(MARK)} was not written here; delete it, then forget what it was about anew."
             )
-        return DeletionJob(from_json(kept), kept["all"], kept["purge"])
+        return from_json(kept)
     raise Refused(f"{folder.bookkeeping(MARK)} cannot be read; delete it, then forget what it was about anew.")
 
 
-def start(folder: Folder, job: DeletionJob) -> DeletionJob:
-    """Write the job down: from now on it will be done. Returns it.
+def start(folder: Folder, found: DeletionPlan) -> DeletionPlan:
+    """Write the plan down: from now on it will be carried out. Returns it.
 
     Raises Refused where another has not come to its end.
     """
-    found = job.plan
     if safe.exists(folder.bookkeeping(MARK)):
         raise Refused("an earlier forgetting was cut off; finish it with filemem forget, then try again.")
     folder.make()
-    kept = {"folder": os.stat(folder.root).st_ino, "all": job.all, "purge": job.purge, **as_json(found)}
+    kept = {"folder": os.stat(folder.root).st_ino, **as_json(found)}
     safe.write(folder.bookkeeping(MARK), json.dumps(kept).encode())
-    return job
+    return found
 
 
 def as_json(found: DeletionPlan) -> dict[str, Any]:
     """What of a plan is needed to carry it out."""
     texts = {"about": found.matcher.about, "texts": sorted(found.matcher.lines)}
-    return {"whole": found.whole, "lines": found.lines, "names": found.names, "every": found.every, **texts}
+    goes = {"whole": found.whole, "lines": found.lines, "names": found.names, "every": found.every}
+    return {**goes, **texts, "all": found.everything, "purge": found.purge}
 
 
 def from_json(kept: dict[str, Any]) -> DeletionPlan:
     """The plan that was kept; raises KeyError, ValueError and the like where it is none."""
     lines = {path: [LineCut(n, tuple(old), new) for n, old, new in cuts] for path, cuts in kept["lines"].items()}
     matcher = TextMatcher(kept["about"], kept["texts"])
-    return DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"])
+    how = {"everything": kept["all"], "purge": kept["purge"]}
+    return DeletionPlan([], kept["whole"], lines, kept["names"], matcher, kept["every"], **how)
 
 
-class Deleted(NamedTuple):
-    """A job as it was carried out in the files: what is to be said of it, and its commit."""
-
-    report: DeletionReport
-    subject: str
-    paths: list[str]
-
-
-def carry_out(folder: Folder, job: DeletionJob) -> Deleted:
-    """Carry a job out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
+def carry_out(folder: Folder, found: DeletionPlan) -> DeletionReport:
+    """Carry a plan out in the files, from the start or from where it was cut off, and look for what is left. A file that a person
     has saved since stays, and is named. To be called while no other job is at work; see `jobs.running.delete`."""
-    if job.all:
-        return _remove_user(folder, job)
-    found = job.plan
+    if found.everything:
+        return _remove_user(folder, found)
     with folder.locked():
         beside = clear_records(folder, found)
         redacted, stayed = _redact(folder, found)
@@ -705,16 +695,16 @@ def carry_out(folder: Folder, job: DeletionJob) -> Deleted:
     counts = (len(found.whole), "file"), (sum(map(len, found.lines.values())), "passage")
     subject = f"Forget {' and '.join(counted(*count) for count in counts if count[0]) or 'what records told'}"
     sought = bool(found.matcher) or not (found.whole or found.lines)
-    report = DeletionReport(deleted, redacted, beside, stayed + changed, left, "", sought)
-    return Deleted(report, subject, [*found.whole, *found.lines, *touched])
+    paths = [*found.whole, *found.lines, *touched]
+    return DeletionReport(deleted, redacted, beside, stayed + changed, left, "", sought, subject, paths)
 
 
-def end(folder: Folder, job: DeletionJob) -> None:
-    """Forget the job, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
+def end(folder: Folder, found: DeletionPlan) -> None:
+    """Forget the plan, which has come to its end; a user who is gone loses the folder too, unless a repository stays there."""
     with contextlib.suppress(NotFound):
         safe.delete(folder.bookkeeping(MARK))
         safe.sync_folder(folder.bookkeeping())
-    if job.all:
+    if found.everything:
         with contextlib.suppress(FilememError, OSError):
             safe.remove(folder.bookkeeping())  # locks, and the note of a commit that must wait
         if not safe.names_in(folder.place):
@@ -850,19 +840,18 @@ def _nameless(text: str, found: DeletionPlan) -> str:
 # -- a whole user --------------------------------------------------------------------------------------------------
 
 
-def _remove_user(folder: Folder, job: DeletionJob) -> Deleted:
+def _remove_user(folder: Folder, found: DeletionPlan) -> DeletionReport:
     """Delete all in a user's folder but the journal; a repository of its own stays unless the history is to be purged."""
     with folder.locked():
         for name in safe.names_in(folder.place):
-            if name not in (BOOKKEEPING, ".git") or (name == ".git" and job.purge):
+            if name not in (BOOKKEEPING, ".git") or (name == ".git" and found.purge):
                 safe.remove(folder.place / name)
         for name in safe.names_in(folder.bookkeeping()):
             if name != MARK:
                 safe.remove(folder.bookkeeping(name))
         safe.sync_folder(folder.root)
-    gone = f"{one_line(folder.name)}, {counted(len(job.plan.whole), 'memory', 'memories')}"
-    report = DeletionReport([gone], [], [], [], [], "", sought=True)
-    return Deleted(report, "Forget the memories of one user", [*job.plan.whole])
+    gone = f"{one_line(folder.name)}, {counted(len(found.whole), 'memory', 'memories')}"
+    return DeletionReport([gone], [], [], [], [], "", True, "Forget the memories of one user", [*found.whole])
 
 
 # -- in sentences --------------------------------------------------------------------------------------------------

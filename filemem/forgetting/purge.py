@@ -74,14 +74,14 @@ def remotes(repository: Repository) -> list[str]:
     ]
 
 
-def remembers(history: History, found: DeletionPlan, *, everything: bool = False) -> list[str]:
+def remembers(history: History, found: DeletionPlan) -> list[str]:
     """Sentences on what git still has when nothing was rewritten: of all that is the user's, or of what was forgotten."""
     try:
         repository = history.found
         if repository is None:
             return []
         inside = ("rev-list", "--all", "--full-history", "--abbrev-commit", "--", spec(history.inside))
-        commits = repository.text(*inside).split() if everything and repository.head() else []
+        commits = repository.text(*inside).split() if found.everything and repository.head() else []
         held = [f"commit {name}" for name in commits] or search(history, found).own
         return [f"Git remembers it: {first_few(held)}.", *remotes(repository)] if held else []
     except GitError as error:
@@ -94,8 +94,8 @@ def remembers(history: History, found: DeletionPlan, *, everything: bool = False
 class _UserHistory:
     """What the history has of one user: what becomes of each path, and the versions that lose something."""
 
-    def __init__(self, history: History, found: DeletionPlan, everything: bool) -> None:
-        self.history, self.found, self.all = history, found, everything
+    def __init__(self, history: History, found: DeletionPlan) -> None:
+        self.history, self.found = history, found
         how = ("--all", "--full-history", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z", "--format=")
         out = history.repository.run("log", *how, "--", spec(history.inside), timeout=LONG)
         parts = iter([part for part in fields(out) if part])
@@ -119,7 +119,7 @@ class _UserHistory:
         if new is None and found.every and found.matcher.about and deletion.matching(Memory(own, b""), found.matcher):
             new = "" if own.startswith(("facts/", "lessons/")) else deletion.neutral_path(own, found.names.values())
             found.names[own] = new
-        if self.all:
+        if found.everything:
             return None
         return path if new is None else path[: len(path) - len(own)] + new if new else None
 
@@ -143,14 +143,14 @@ def cleaned(own: str, data: bytes, found: DeletionPlan) -> bytes:
     return deletion.renamed(data, found.names)
 
 
-def purge(history: History, found: DeletionPlan, *, everything: bool = False) -> list[str]:
+def purge(history: History, found: DeletionPlan) -> list[str]:
     """Rewrite this repository's branches, tags and index, and prune what they held before; says what was done.
 
     Raises FilememError where something is in the way; done again, it goes on from there.
     """
     repository = require(history)
     with repository.alone(), tempfile.TemporaryDirectory(prefix="filemem-purge-") as aside:
-        past = _UserHistory(history, found, everything)
+        past = _UserHistory(history, found)
         touching = repository.text("rev-list", "--all", "--full-history", "--", spec(history.inside)).split()
         job = {"paths": past.paths, "blobs": past.blobs, "commits": touching, **deletion.as_json(past.found)}
         copy = os.path.join(aside, "copy.git")

@@ -220,14 +220,6 @@ _INERT = re.compile(
     r"|remote\..*\.(url|pushurl|fetch)|branch\..*\.(remote|merge)",
     re.DOTALL,
 )
-# What a person should hear of when it is left out.
-_STEERS = re.compile(
-    r"core\.(fsmonitor|hookspath|editor|pager|sshcommand|askpass|gitproxy|alternaterefscommand|worktree|attributesfile)"
-    r"|(filter|credential|gpg|include|includeif|url|http|https|alias|trailer|browser|pager|protocol|uploadpack)\..*"
-    r"|merge\..*\.driver|diff\.external|diff\..*\.(command|textconv)|sequence\.editor|gc\.recentobjectshook"
-    r"|remote\..*\.(uploadpack|receivepack|vcs|proxy|promisor)|extensions\.(worktreeconfig|partialclone)",
-    re.DOTALL,
-)
 _LINKS = ("refs", "packed-refs", "reftable", "logs", "worktrees", "shallow", "gc.pid", "gc.log", "info/exclude")
 
 
@@ -244,11 +236,11 @@ class Sandbox:
         self._said = [(key, value if line else None) for key, line, value in (e.partition("\n") for e in entries)]
 
     def unused_settings(self) -> list[str]:
-        """What of the repository's own would run something or lead elsewhere, and does not."""
+        """What of the repository's own does not count, as it could run something or lead elsewhere."""
         hooks = os.path.join(self.common, "hooks")
         names = os.listdir(hooks) if os.path.isdir(hooks) else []
         live = [name for name in sorted(names) if "." not in name and os.access(os.path.join(hooks, name), os.X_OK)]
-        keys = [key for key, _ in self._said if _STEERS.fullmatch(key)]
+        keys = [key for key, _ in self._said if not _INERT.fullmatch(key) and key != "core.bare"]
         return list(dict.fromkeys([*keys, *(f"hooks/{name}" for name in live)]))
 
     def would(self) -> str:
@@ -312,9 +304,10 @@ def find(path: str, trust: Trust) -> Repository | None:
     content = {"mark": _mark(folder)}
     answer = trust.known(place, content)
     if not answer:
+        shared = b""
         with contextlib.suppress(FilememError):
-            shared = os.fsdecode(safe.read(os.path.join(folder, "commondir"), 10_000)).strip()
-        would = Sandbox(os.path.join(folder, locals().get("shared", ""))).would()
+            shared = safe.read(os.path.join(folder, "commondir"), 10_000).strip()
+        would = Sandbox(os.path.join(folder, os.fsdecode(shared))).would()
         if answer is None and trust.ask:
             asked = f"{one_line(place)} was not agreed to on this machine; filemem would commit there{would}."
             answer = trust.settle(place, content, asked)

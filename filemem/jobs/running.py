@@ -10,7 +10,7 @@ from filemem.errors import FilememError
 from filemem.files import archive, journal
 from filemem.files.folder import Folder
 from filemem.forgetting import deletion, forget_in_chat
-from filemem.forgetting.deletion import DeletionJob, DeletionPlan, DeletionReport
+from filemem.forgetting.deletion import DeletionPlan, DeletionReport
 from filemem.history import History
 from filemem.remembering import remembering
 
@@ -49,22 +49,21 @@ def job(user: Folder, name: str, at: dt.datetime, *, alone: bool = True) -> Iter
 
 def forget(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Delete what a plan names, and commit that; it is written down before it begins."""
-    wanted = deletion.start(user, DeletionJob(found))
-    done = delete(user, wanted, at)
-    deletion.end(user, wanted)
+    done = delete(user, deletion.start(user, found), at)
+    deletion.end(user, found)
     return done
 
 
-def delete(user: Folder, wanted: DeletionJob, at: dt.datetime) -> DeletionReport:
+def delete(user: Folder, found: DeletionPlan, at: dt.datetime) -> DeletionReport:
     """Carry out a deletion that was written down, from the start or from where it was cut off, and commit it."""
     with job(user, "forget", at) as run:
         with contextlib.suppress(FilememError):
             run.history.require()  # which finds where the memories lie while that can be told
         owned = os.path.lexists(os.path.join(user.root, ".git"))
-        done = deletion.carry_out(user, wanted)
-        gone = owned and wanted.all and wanted.purge
+        done = deletion.carry_out(user, found)
+        gone = owned and found.everything and found.purge
         note = "" if gone else run.commit(done.subject, [*done.paths, journal.RECALLS])
-    return done.report._replace(note=note)
+    return done._replace(note=note)
 
 
 def _remember(user: Folder, words: str, at: dt.datetime, source: str) -> tuple[str, list[str], list[str]]:
