@@ -8,8 +8,8 @@ log does not have; the next run goes on from them. Every source is logged with i
 conversation that was edited afterwards is compacted again.
 
 What a summary says are a model's statements with the turns they rest on, else the most telling turns. A turn is worth more where
-it names a day, a number or a name, answers a question, tells of its speaker, and in rare words, as the index has it. Of two
-equals the shorter is kept, since it leaves room for others.
+it names a day, a number or a name, opens a conversation, answers a question, tells of its speaker, and in rare words, as the
+index has it. Of two equals the shorter is kept, since it leaves room for others.
 """
 
 import bisect
@@ -41,7 +41,7 @@ FOUND = 10  # hits among which a probe must find its source
 ASKED = 20_000  # tokens of conversations that a model is asked to condense at once
 # By how much a turn is worth more, as logarithms of odds: those of a regression on the turns that answer LoCoMo's questions
 # (Maharana et al. 2024, five conversations), rounded.
-DATE, NAME, NUMBER, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.4, 0.75, 0.5, -1.2
+DATE, NAME, NUMBER, OPENING, ANSWER, OWN, QUESTION = 1.3, 0.4, 0.4, 0.8, 0.75, 0.5, -1.2
 RARITY = 0.95  # for the mean inverse frequency of its words in all memories, as a logarithm
 TO_ASSISTANT = 1.2  # for what people tell an assistant of themselves, which they do tersely
 INTERCEPT = -5.7
@@ -478,6 +478,7 @@ def _telling(turn: Said, previous: Said, flags: int, day: dt.date | None, rarity
     words = terms.content(turn.text)
     # Added up so that the order of a set, which differs from run to run, changes nothing.
     total = RARITY * math.fsum(map(rarity, words)) / max(1, len(words))
+    total += 0 if previous.speaker or previous.text else OPENING  # the first of its conversation
     total += DATE if dates.mentioned(turn.text, day or dt.date(2000, 1, 1)) else 0
     asked = previous.speaker != turn.speaker and terms.flags(previous.text[-2_000:]) & terms.IS_QUESTION
     for flag, weight in ((terms.HAS_NAME, NAME), (terms.FIRST_PERSON, OWN), (terms.IS_QUESTION, QUESTION)):
