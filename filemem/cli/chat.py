@@ -48,6 +48,7 @@ from filemem.forgetting.deletion import TextMatcher
 from filemem.jobs.running import forget
 from filemem.models import Model, OpenAIModel
 from filemem.models.offline import NOTICE, OfflineModel, in_chinese
+from filemem.search import semantic
 from filemem.text import tokens
 from filemem.text.plain import counted, escape_controls, first_few, one_line
 from filemem.text.redaction import OwnPatterns, redact
@@ -186,6 +187,7 @@ class Chat:
         self._behind.show()
         if self._talk.transcript.path:
             _aside(f"The conversation is in {self._talk.transcript.path}. {standing(self._talk)}")
+            semantic.catch_up(index.of(user))
         return 0
 
     def _greet(self) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from filemem import index
 from filemem.files.folder import Folder, StoreFolder
 from filemem.importers import ImportReport
 from filemem.jobs.running import UserJob, job
@@ -12,6 +13,7 @@ from filemem.remembering import consolidation, remembering
 from filemem.remembering.consolidation import Applied
 from filemem.remembering.remembering import Remembered
 from filemem.remembering.supersession import ADD, DROP, NOOP, PROPOSE, SUPERSEDE, UPDATE, Decision
+from filemem.search import semantic
 from filemem.text.plain import counted, one_line
 
 _WORDS = {ADD: "remembered", SUPERSEDE: "remembered", UPDATE: "updated", NOOP: "knew", DROP: "left out"}
@@ -100,10 +102,12 @@ def committed(run: UserJob, done: Applied) -> str:
 
 
 def consolidated(folder: Folder, at: dt.datetime, *given: Any, **how: Any) -> Iterator[tuple[Applied, str]]:
-    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it."""
+    """Consolidate, as `consolidation.run` is told to, and commit what becomes of each request; with what git says of it. What
+    is new has its vectors then, where there are any."""
     with job(folder, "consolidate", at) as run:
         for done in consolidation.run(folder, at, *given, **how):
             yield done, committed(run, done)
+    semantic.catch_up(index.of(folder))
 
 
 # -- imports -----------------------------------------------------------------------------------------------------

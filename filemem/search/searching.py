@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Hit", "search_files"]
 
 MOST, MARGIN = 70, 20  # passages looked at, at least; and beyond twice a limit, for those left out
-FUSED = 400  # passages ranked by words, and as many by meaning, of which both make the score
+ALIKE = 400  # passages whose meaning counts, the most alike
 _GREETS = "; a greeting"
 ALIAS = 0.6  # what another name of a thing counts, of the name asked for
 
@@ -141,7 +141,7 @@ class _Meaning:
                 voice = min(voice, query.voices[ONLY_ASKING])
             return worth(entry) * voice if spoken and of_days else 0.0
 
-        gains = known.gains(*likes, counted, FUSED)
+        gains = known.gains(*likes, counted, ALIKE)
         units = evidence.units(query, [0.0] * len(query.words), 1.0, corpus.frequency)
         lacks = evidence.TermCoverage(0.0, (), (), tuple(unit.text for unit in units))
 
@@ -214,7 +214,7 @@ def _undated(corpus: Corpus, spans: Sequence[days.Ordinals]) -> list[str]:
 def _hits(reader: Reader, parsed: Query, asked: filters.Asked, most: int, meaning: _Meaning | None) -> list[Candidate]:
     """The passages found, best first, each with what tells the same made one, and what replaced it above it."""
     worth = asked.worth(reader.today, past=parsed.past, time=reader.time)
-    some = max(most, FUSED) if meaning and meaning.possible else most
+    some = max(most, ranking.LIKELY) if meaning and meaning.possible else most  # for no more time than fewer
     scored = ranking.rank(parsed, reader.corpus, limit=some, worth=worth, speakers=asked.speakers, days=asked.days)
     scored = meaning.fused(parsed, scored, asked, worth)[:most] if meaning else scored
     if (

@@ -18,6 +18,7 @@ import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from filemem.endpoint import Embedder, ModelError
@@ -30,10 +31,10 @@ from filemem.index.corpus import Corpus, IndexedFile
 from filemem.text.redaction import redact
 
 FOLDER = "vectors"  # in the bookkeeping
-WEIGHT = 1.0  # what likeness counts beside score/best
+WEIGHT = 0.5  # what likeness counts beside score/best
 LEAST = 0.08  # how much more alike than the middle of all a passage must be that has no word of the question
 NEW = 200  # passages that one question has embedded
-BATCH = 64  # at a time
+BATCH = 64  # at a time, by an endpoint; four times as many here
 SAVED = 50  # of so many one must be new for them to be written down at a question; `update` writes in any case
 PATIENCE, REST = (
     20.0,
@@ -76,6 +77,22 @@ def _local() -> Any:
     return USE(threads=1)
 
 
+def _embed(texts: Sequence[str]) -> Vectors:
+    return _local().encode(list(texts))
+
+
+def _embed_many(texts: Sequence[str]) -> Vectors:
+    """The same by all processors, which share the texts evenly."""
+    _local().encode(["x"])  # load the weights once
+    count = min(os.cpu_count() or 1, len(texts))
+    with ThreadPoolExecutor(count) as pool:
+        made = list(pool.map(_embed, [texts[n::count] for n in range(count)]))
+    out = _numpy().empty((len(texts), made[0].shape[1]), "f4")
+    for n, vectors in enumerate(made):
+        out[n::count] = vectors
+    return out
+
+
 class Semantic:
     """The vectors of one user's memories, by the embedder that the settings name. Safe to use from several threads."""
 
@@ -87,8 +104,8 @@ class Semantic:
         self._path = self._folder / "passages.npz"
         self._before, self._asking = given.get("passage_prefix", ""), given.get("query_prefix", "")
         self._private = [globs.matcher(glob) for glob in given.get("except", ())]
-        self._hasty: Embed = self._embed_here
-        self._patient: Embed = self._embed_here
+        self._hasty: Embed = _embed
+        self._patient: Embed = _embed_many
         if given:
             key = given["model"], given.get("endpoint"), os.environ.get("OPENAI_API_KEY")
             self._patient = self._asker(Embedder(*key, settings.timeout))
@@ -112,9 +129,6 @@ class Semantic:
     def ready(self) -> bool:
         """Does a question cost next to nothing, as the embedder is there or elsewhere?"""
         return self.by_endpoint or bool(_local.cache_info().currsize)
-
-    def _embed_here(self, texts: Sequence[str]) -> Vectors:
-        return _local().encode(list(texts))
 
     @staticmethod
     def _asker(embedder: Embedder) -> Embed:
@@ -212,16 +226,18 @@ class Semantic:
                         found[key] = text
         return found
 
-    def update(self, index: Index, progress: Callable[[int, int], None]) -> int:
-        """Have every passage's vector, and no other; says how many are new. Raises ModelError, with what came kept."""
+    def update(self, index: Index, progress: Callable[[int, int], None], most: float = float("inf")) -> int:
+        """Have the vector of every passage, or of about `most` new ones, and no other; says how many are new. Raises
+        ModelError, with what came kept."""
         corpus = index.corpus()
         with self._lock:
             self._load()
-            missing = [*self._missing(index, corpus, float("inf")).items()]
+            missing = [*self._missing(index, corpus, most).items()]
+            batch = BATCH if self.by_endpoint else 4 * BATCH
             try:
-                for at in range(0, len(missing), BATCH):
+                for at in range(0, len(missing), batch):
                     progress(at, len(missing))
-                    self._add(dict(missing[at : at + BATCH]), self._patient)
+                    self._add(dict(missing[at : at + batch]), self._patient)
             finally:
                 if self._pruned(corpus) or missing:
                     self._save()
@@ -320,3 +336,10 @@ def of(folder: Folder) -> Semantic | None:
     if known is None or known.settings is not settings or known.place != folder.place:
         known = _of[folder] = Semantic(folder, settings)
     return known
+
+
+def catch_up(index: Index) -> None:
+    """Make the vectors of what a chat has added, where there are any; what fails, the next question or `maintain` does."""
+    with contextlib.suppress(FilememError, OSError):
+        if known := of(index.folder):
+            known.update(index, lambda done, of_all: None, NEW)
