@@ -20,6 +20,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import Memory
 from filemem.history import set_up
 from filemem.overview.check import problems
+from filemem.text.plain import LINK
 
 PROJECT = Path(__file__).parents[1]
 FACT = "facts/2026/2026-11-18-tea.md"
@@ -184,7 +185,7 @@ def test_the_sample_store_is_a_vault() -> None:
             if key in ("tags", "aliases"):
                 assert all(isinstance(entry, str) for entry in value)
                 assert not [tag for tag in value if key == "tags" and re.search(r"[\s#,]", tag)]
-        for _, name in memory.links:
+        for name, _ in LINK.findall(memory.text):
             linked[name] = linked.get(name, 0) + 1
     assert all(len(found) == 1 for key, found in kinds.items() if key != "source"), kinds
     assert max(linked.values()) > 2  # a name that several memories share is what its graph shows

@@ -73,7 +73,7 @@ def test_no_bytes_raise(data: bytes) -> None:
             assert 1 <= passage.line <= passage.end_line <= count
         for problem in found.problems:
             assert 1 <= problem.line <= max(1, count)
-        assert found.links is not None and (found.date is None or found.when)
+        assert found.date is None or found.when
 
 
 @pytest.mark.parametrize("data", ["", "\n", " \n\t\n\n", "\r\n", "\ufeff"])
@@ -304,12 +304,6 @@ def test_the_values_of_a_yaml_memory_are_its_passages() -> None:
     ]
     for text in (" text: indented", "{text: flow}", "# a comment alone", "- a\n- b", "importance: 7"):
         assert "".join(passage.text for passage in memory(text, "facts/tea.yaml").passages).endswith(text.lstrip("{"))
-
-
-def test_links_and_aliases() -> None:
-    found = memory("---\naliases: [NYC, Big Apple]\n---\n[[ New York ]] and [[Ines|her sister]]\n[[]] [[a\nb]]\n")
-    assert found.links == [(4, "New York"), (4, "Ines")]
-    assert found.aliases == ["NYC", "Big Apple"]
 
 
 # -- names and quotes ------------------------------------------------------------------------------------------------

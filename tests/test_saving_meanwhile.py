@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from reader import Reader
 
-from filemem import Store, User
+from filemem import Store
 from filemem.errors import FilememError
 from filemem.files.archive import archived
 from filemem.files.facts import set_front
@@ -32,12 +32,14 @@ from filemem.jobs.running import forget
 from filemem.remembering import consolidation
 
 fork = multiprocessing.get_context("fork")
-ROUNDS = int(os.environ.get("SAVING_ROUNDS", "64"))  # saves in each of eight jobs, 512 in all
+ROUNDS = int(os.environ.get("SAVING_ROUNDS", "80"))  # saves in each of seven jobs, 560 in all
 FILES = 6
 LINES = 12
 AT = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 LATER = dt.datetime(2028, 11, 20, 9, 30, tzinfo=dt.UTC)
 BLOCK = re.compile(rf"(?:^  own (\d+) line \d+\n){{{LINES}}}", re.MULTILINE)
+Begin = Callable[[Folder], list[str]]
+Make = Callable[[Folder, list[str]], Callable[[int], object]]
 Saved = Any  # a shared array: the number of the last finished save of each file
 
 
@@ -133,65 +135,78 @@ def mara(tmp_path: Path) -> Folder:
     return Store(tmp_path / "store").user("mara").folder
 
 
-def test_while_a_chat_goes_on(mara: Folder) -> None:
+def chatting(mara: Folder, paths: list[str]) -> Callable[[int], object]:
     """The program appends turns to the very conversations that the person edits."""
-    paths = sessions(mara)
-
-    def job(number: int) -> None:
-        Transcript(mara, paths[number % FILES]).add("mara", f"Turn {number}.", AT)
-
-    done, _ = run(mara, paths, job)
-    assert done > 0
+    return lambda number: Transcript(mara, paths[number % FILES]).add("mara", f"Turn {number}.", AT)
 
 
-def test_while_front_matter_is_set(mara: Folder) -> None:
-    paths = facts(mara)
+def setting(mara: Folder, paths: list[str]) -> Callable[[int], object]:
+    """A key of front matter."""
 
     def job(number: int) -> None:
         path = paths[number % FILES]
         mara.edit(path, lambda data: set_front(path, data, "importance", str(number % 10 + 1)) if data else None)
 
-    done, _ = run(mara, paths, job)
-    assert done > 0
+    return job
 
 
-def test_while_facts_are_remembered_and_superseded(mara: Folder) -> None:
-    """The new one marks the old one, which the person has open, and the profile, too."""
-    mara.create("profile.md", f"# Mara\n\n- Lives in Lisbon.\n{block(0)}")
-    paths = ["profile.md"]
-    towns = ["Porto", "Lisbon", "Coimbra", "Faro"]
-
-    def job(number: int) -> None:
-        User(mara).remember(
-            f"Mara lives in {towns[number % 4]}.", today=AT.date() + dt.timedelta(number), pinned=number % 2 == 0
-        )
-
-    done, _ = run(mara, paths, job)
-    assert done > 0
-
-
-def test_while_what_was_said_becomes_facts(mara: Folder) -> None:
-    paths = sessions(mara)
-    mara.create("profile.md", f"# Mara\n\n{block(0)}")
+def consolidating(mara: Folder, paths: list[str]) -> Callable[[int], object]:
+    """What was said becomes facts, and lines of the profile, which the person has open, too."""
+    paths.append(mara.create("profile.md", f"# Mara\n\n{block(0)}"))
 
     def job(number: int) -> None:
         Transcript(mara, paths[number % FILES]).add("mara", f"I am allergic to food number {number}.", AT)
         list(consolidation.run(mara, AT, Reader(echo=True, section="health")))
 
-    done, _ = run(mara, [*paths, "profile.md"], job)
-    assert done > 0
+    return job
 
 
-def test_while_turns_are_forgotten(mara: Folder) -> None:
+def forgetting(mara: Folder, paths: list[str]) -> Callable[[int], object]:
     """Lines of the conversation go while the person edits another turn of it."""
-    paths = sessions(mara)
 
     def job(number: int) -> None:
         path = paths[number % FILES]
         line = Transcript(mara, path).add("mara", f"My weasel number {number} lives behind the stove.", AT)
-        found = deletion.plan(mara, f"{path}:{line}" if line else path)
-        forget(mara, found, AT)
+        forget(mara, deletion.plan(mara, f"{path}:{line}" if line else path), AT)
 
+    return job
+
+
+def sweeping(mara: Folder, paths: list[str]) -> Callable[[int], object]:
+    """A file is moved under the person's hands; they save it where it was, and it is there again."""
+
+    def job(number: int) -> None:
+        sweeper.apply(mara, sweeper.plan(mara, LATER.date()), LATER)
+        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/")], LATER)
+
+    return job
+
+
+def compacting(mara: Folder, paths: list[str]) -> Callable[[int], object]:
+    """The originals of a summary move to the archive, whatever the person does to them."""
+
+    def job(number: int) -> None:
+        compaction.apply(mara, compaction.plan(mara, LATER.date()), LATER)
+        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/sessions/")], LATER)
+
+    return job
+
+
+@pytest.mark.parametrize(
+    ("begin", "make"),
+    [
+        (sessions, chatting),
+        (facts, setting),
+        (sessions, consolidating),
+        (sessions, forgetting),
+        (facts, sweeping),
+        (sessions, compacting),
+    ],
+    ids=lambda part: part.__name__,
+)
+def test_no_save_is_lost_while_a_job_runs(mara: Folder, begin: Begin, make: Make) -> None:
+    paths = begin(mara)
+    job = make(mara, paths)
     done, _ = run(mara, paths, job)
     assert done > 0
 
@@ -209,30 +224,6 @@ def test_while_notes_are_imported_again(mara: Folder, tmp_path: Path) -> None:
         for n in range(FILES):
             (notes / f"note-{n}.md").write_text(f"Note, version {number}.\n{block(0)}")
         import_file(StoreFolder(mara.store), "markdown", str(notes), user="mara")
-
-    done, _ = run(mara, paths, job)
-    assert done > 0
-
-
-def test_while_memories_are_swept_and_restored(mara: Folder) -> None:
-    """A file is moved under the person's hands; they save it where it was, and it is there again."""
-    paths = facts(mara)
-
-    def job(number: int) -> None:
-        sweeper.apply(mara, sweeper.plan(mara, LATER.date()), LATER)
-        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/")], LATER)
-
-    done, _ = run(mara, paths, job)
-    assert done > 0
-
-
-def test_while_conversations_are_summarised(mara: Folder) -> None:
-    """Their originals move to the archive, whatever the person does to them."""
-    paths = sessions(mara)
-
-    def job(number: int) -> None:
-        compaction.apply(mara, compaction.plan(mara, LATER.date()), LATER)
-        sweeper.restore(mara, [path for path in mara.paths() if path.startswith("archive/sessions/")], LATER)
 
     done, _ = run(mara, paths, job)
     assert done > 0

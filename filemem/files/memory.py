@@ -16,7 +16,7 @@ from filemem.errors import Fault, Problem
 from filemem.files import episode
 from filemem.files.episode import Episode
 from filemem.files.passages import Passage, paragraphs, top_heading, turns, whole, windows
-from filemem.text.plain import LINK, one_line
+from filemem.text.plain import one_line
 
 KINDS = ("facts", "sessions", "lessons", "summaries")
 ARCHIVE = "archive"
@@ -239,11 +239,6 @@ class Memory:
     def aliases(self) -> list[str]:
         """Other names of what this memory is about."""
         return list(_texts(self.front.get("aliases")))
-
-    @functools.cached_property
-    def links(self) -> list[tuple[int, str]]:
-        """Every `[[link]]` with its line."""
-        return [(n, match[1].strip()) for n, line in enumerate(self.lines, 1) for match in LINK.finditer(line)]
 
     @functools.cached_property
     def title(self) -> str:
