@@ -10,7 +10,7 @@ import pytest
 from filemem import Store
 from filemem.chat.conversation import Conversation
 from filemem.files.folder import Folder
-from filemem.forgetting import fading
+from filemem.forgetting import sweeper
 from filemem.models.offline import OfflineModel
 from filemem.models.prompt import Section
 from filemem.text import tokens
@@ -83,4 +83,4 @@ def test_a_block_cannot_forge_the_marks_or_break_a_line(ann: Folder) -> None:
 
 def test_a_block_never_fades(ann: Folder) -> None:
     years_on = NOW.date() + dt.timedelta(4000)
-    assert all(item.reason for item in fading.standings(ann, years_on) if item.entry.path.startswith("blocks/"))
+    assert all(item.reason for item in sweeper.standings(ann, years_on) if item.entry.path.startswith("blocks/"))

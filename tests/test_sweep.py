@@ -9,7 +9,7 @@ import pytest
 from filemem import Store, Toolbox
 from filemem.errors import NotFound
 from filemem.files import journal, sections
-from filemem.forgetting import fading, sweeper
+from filemem.forgetting import sweeper
 from filemem.jobs import maintenance
 from filemem.overview import status
 
@@ -195,7 +195,7 @@ def test_why_tells_the_numbers_and_what_comes(user):
     path = "facts/2026/2026-11-01-a.md"
     write(user, path, "---\nimportance: 1\n---\nSneezed.\n")
     journal.note_recall(user, path, "open", dt.datetime(2026, 11, 10))
-    said = " ".join(fading.why(user, path, TODAY))
+    said = " ".join(sweeper.why(user, path, TODAY))
     assert "importance is 1 of 10" in said
     assert "stability began at 18.0 days" in said
     assert "recalled on 1 later day, last on 2026-11-10" in said
@@ -205,7 +205,7 @@ def test_why_tells_the_numbers_and_what_comes(user):
     assert going(user, dt.date(2027, 1, 14)) == []
     assert going(user, dt.date(2027, 1, 15)) == [path]
     swept(user, dt.datetime(2027, 1, 15, 3))
-    said = " ".join(fading.why(user, path, dt.date(2027, 1, 16)))
+    said = " ".join(sweeper.why(user, path, dt.date(2027, 1, 16)))
     assert "is in the archive" in said
     assert "A job archived it on 2027-01-15. As far as is known it is still true." in said
 
@@ -226,7 +226,7 @@ def test_why_tells_the_numbers_and_what_comes(user):
 )
 def test_why_says_what_keeps_a_memory_where_it_is(user, path, text, sentence):
     write(user, path, text)
-    assert sentence in " ".join(fading.why(user, path, TODAY))
+    assert sentence in " ".join(sweeper.why(user, path, TODAY))
 
 
 def test_status_counts_every_memory_once(user):

@@ -23,7 +23,7 @@ from filemem.cli.screen import Line, Output, Row, bar, progress
 from filemem.errors import Problem
 from filemem.files import config, safe, transcript, trust
 from filemem.files.folder import StoreFolder
-from filemem.forgetting import fading
+from filemem.forgetting import sweeper
 from filemem.jobs import maintenance
 from filemem.jobs.table import JOBS, Order, Outcome, Work, outcomes
 from filemem.models.offline import chosen_model
@@ -195,7 +195,7 @@ def status_command(call: Context, path: str | None) -> Output:
         raise click.UsageError("PATH belongs to one user; leave out --all-users.")
     user = call.the_user()
     name = split_line(user, path)[0]
-    said = fading.why(user, name, call.now.date())
+    said = sweeper.why(user, name, call.now.date())
     yield Row({"path": name, "said": said}, said)
     return 0
 

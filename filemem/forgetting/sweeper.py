@@ -1,25 +1,203 @@
-"""The sweep: it archives what has faded and brings back what was recalled. `plan` looks, `apply` moves."""
+"""The sweep: it archives what has faded and brings back what was recalled. `plan` looks, `apply` moves, `why` says why.
 
+Only episodes fade: summarised conversations, past events and plans, superseded memories, and trifles. A standing memory is never
+archived for its age: it ends when something supersedes it, on its `valid_until`, or by a person's hand. One that an older
+version of the program archived comes back.
+"""
+
+import bisect
 import datetime as dt
+import math
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from filemem.errors import NotFound, Refused
-from filemem.files import archive, config, journal, safe, transcript
+from filemem import index
+from filemem.errors import FilememError, NotFound, Refused
+from filemem.files import archive, config, journal, safe, sections, transcript
 from filemem.files.archive import Progress, no_progress
+from filemem.files.config import Config, ConfigError
 from filemem.files.folder import Folder
-from filemem.files.memory import ARCHIVE, is_archived
-from filemem.forgetting import fading
+from filemem.files.journal import RecallHistory
+from filemem.files.memory import ARCHIVE, LARGEST, PROFILE, SOURCE_MARK, is_archived
 from filemem.index.corpus import IndexedFile
+from filemem.text import retention
+from filemem.text.plain import counted, first_few
+from filemem.text.retention import Curve, Elapsed, Strength
 
 HEAD = 8192  # bytes of a file in which its front matter is looked for
 CITED = "cited by a memory that stays"
+LASTING = 8  # importance from which nothing fades
+TRIFLING = 3  # importance up to which a fact fades whatever it tells
+YOUNG = "younger than the grace period"
+RECALLED = "recalled"  # why something comes back; a standing memory comes back for what it is
+_LINES = re.compile(r":[\d,\s-]+$")
+_NO_TRAIL = RecallHistory()
+
+
+class References(NamedTuple):
+    """What the user's files say of other memories: which the profile rests on, which conversations are summarised."""
+
+    rested_on: frozenset[str]
+    summarised: frozenset[str]
+    today: str
+
+
+Test = Callable[[IndexedFile, References], bool]
+
+
+def _importance(entry: IndexedFile) -> int:
+    given: int = entry.particulars.get("importance", retention.IMPORTANCE)
+    return given
+
+
+def _passed(entry: IndexedFile, known: References) -> bool:
+    """Is it a fact that tells an event, a plan or a trifle, or a fact or lesson that is superseded or past its `valid_until`?"""
+    told = entry.particulars
+    episode = entry.kind == "facts" and ("kind" in told or _importance(entry) <= TRIFLING)
+    replaced = bool(told.get("superseded_by")) and entry.kind in ("facts", "lessons")
+    return episode or replaced or expired(entry, known.today)
+
+
+def expired(entry: IndexedFile, today: str) -> bool:
+    """Is it a fact or lesson that held until a day before this one, and is not to hold anew from a later one?"""
+    since, until = (entry.particulars.get(key, "") for key in ("valid_from", "valid_until"))
+    return entry.kind in ("facts", "lessons") and "" < until < today and since <= today
+
+
+LASTS: dict[str, tuple[Test, str]] = {
+    "profile": (lambda e, _: e.path == PROFILE, "It stands in every prompt."),
+    "pinned": (lambda e, _: bool(e.particulars.get("pinned")), "It is pinned."),
+    "summaries": (lambda e, _: e.kind == "summaries", "It is a summary, which is gathered into that of its year."),
+    "without a date": (lambda e, _: not e.date, "It has no date, in its name or its front matter."),
+    "what the profile rests on": (lambda e, k: archive.live(e.path) in k.rested_on, "The profile rests on it."),
+    "important": (
+        lambda e, k: _importance(e) >= LASTING and not expired(e, k.today),
+        f"Its importance is {LASTING} or more.",
+    ),
+    "not summarised": (
+        lambda e, k: e.kind == "sessions" and archive.live(e.path) not in k.summarised,
+        "It is a conversation that no summary stands for.",
+    ),
+    "standing": (
+        lambda e, k: e.kind != "sessions" and not _passed(e, k),
+        "It tells what holds: it ends when something supersedes it, on its valid_until, or by your hand.",
+    ),
+}
+"""Why a memory does not fade, in the word by which it is counted: the test, and the sentence. The first that holds counts."""
+
+
+def why_lasting(entry: IndexedFile, known: References) -> str:
+    """Why a memory does not fade, a key of LASTS; empty for an episode, which does."""
+    return next((reason for reason, (holds, _) in LASTS.items() if holds(entry, known)), "")
+
+
+def known(folder: Folder, today: dt.date) -> References:
+    """What the user's files say today that keeps memories from fading."""
+    logged = sections.compacted(folder).items()
+    try:
+        lines = folder.memory(PROFILE).lines
+    except FilememError:
+        lines = []
+    return References(
+        frozenset(path for mark in map(SOURCE_MARK.search, lines) if mark for path in mark[1].split(" ")),
+        frozenset(path for path, entry in logged if entry.state == sections.DONE),
+        today.isoformat(),
+    )
+
+
+# -- how it stands -----------------------------------------------------------------------------------------------
+
+
+def _born(entry: IndexedFile) -> dt.date:
+    days = [entry.particulars.get(key, "") for key in ("day", "valid_from", "valid_until")]
+    own = dt.date.fromordinal(max(1, entry.date))
+    return max([own, *(dt.date.fromisoformat(day) for day in days if day)])
+
+
+def curve(config: Config) -> Curve:
+    """The curve with the store's constants; raises ConfigError for a threshold that everything is under."""
+    if config.threshold >= 1:
+        raise ConfigError(f"threshold is {config.threshold}, but retention is never over 1; set it between 0 and 1.")
+    return Curve(config.stability_days, config.spacing_growth, config.threshold)
+
+
+def _elapsed(config: Config, entries: Iterable[IndexedFile], trails: dict[str, RecallHistory]) -> Elapsed:
+    """How days are counted: with `active_days` only those with a session or a recall."""
+    if not config.active_days:
+        return retention.calendar_days
+    days = {entry.date for entry in entries if entry.date and entry.kind == "sessions"}
+    for trail in trails.values():
+        days.update(day.toordinal() for day in set(trail))
+    active = sorted(days)
+    return lambda start, end: float(
+        max(0, bisect.bisect(active, end.toordinal()) - bisect.bisect(active, start.toordinal()))
+    )
+
+
+class MemoryStatus(NamedTuple):
+    """A memory of the index, its recalls, and how it stands where it has a date.
+
+    `reason`: why it is not swept, empty where it may be; in the archive why it comes back, `archive` where it does not.
+    What is `over` is swept, whatever its strength.
+    """
+
+    entry: IndexedFile
+    size: int
+    reason: str
+    strength: Strength | None
+    trail: RecallHistory
+    over: bool
+
+
+def standings(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Iterator[MemoryStatus]:
+    """Every memory as it stands today, in no order."""
+    corpus = index.of(folder).corpus(progress)
+    trails = journal.recalled(folder)
+    settings, ground = config.of(folder), known(folder, today)
+    shape, elapsed = curve(settings), _elapsed(settings, corpus.entries(), trails)
+    unread = set(corpus.unread())
+    for entry, stat in zip(corpus.entries(), corpus.listing(), strict=True):
+        trail = trails.get(archive.live(entry.path), _NO_TRAIL)
+        strength = None
+        if entry.date:  # an episode's days count from the last day that it names
+            strength = retention.strength(_born(entry), trail, today, _importance(entry), shape, elapsed)
+        over = expired(entry, ground.today)
+        if entry.archived:
+            lasting = why_lasting(entry, ground)
+            reason = _returns(entry, trail, strength, lasting, shape) or ARCHIVE
+            reason = ARCHIVE if over and not lasting else reason
+        elif entry.path in unread or stat.size > LARGEST:
+            reason = "unreadable or too large"
+        else:
+            young = entry.date and today.toordinal() - entry.date < settings.grace_days
+            reason = why_lasting(entry, ground) or (YOUNG if young and not over else "")
+        yield MemoryStatus(entry, stat.size, reason, strength, trail, over)
+
+
+def _returns(entry: IndexedFile, trail: RecallHistory, strength: Strength | None, lasting: str, curve: Curve) -> str:
+    """Why a memory that a job archived comes back: for what it is, or recalled since and not faded again; empty if not.
+
+    What something else replaced stays there, and so does a summary that was gathered into another.
+    """
+    if not trail.archived or entry.particulars.get("superseded_by") or entry.kind == "summaries":
+        return ""
+    if lasting:
+        return lasting
+    fresh = trail.since and strength is not None and strength.retention >= curve.threshold
+    return RECALLED if fresh else ""
+
+
+def sources(entry: IndexedFile) -> list[str]:
+    """The paths that a memory's `source` names, without lines."""
+    named = entry.particulars.get("source", ())
+    return [_LINES.sub("", text) for text in ([named] if isinstance(named, str) else named)]
 
 
 class SweepMove(NamedTuple):
     """A memory that moves, and why, as a phrase: `retention 0.052`, `held until 2026-08-31`, or for what comes back a key of
-    `fading.LASTS` or that it was recalled; `ended`: it goes as it does not hold any more."""
+    `LASTS` or that it was recalled; `ended`: it goes as it does not hold any more."""
 
     path: str
     why: str
@@ -51,9 +229,9 @@ def plan(folder: Folder, today: dt.date, progress: Progress = no_progress) -> Sw
     kept: list[IndexedFile] = []
     going: dict[str, tuple[IndexedFile, SweepMove]] = {}
     coming: list[SweepMove] = []
-    threshold = fading.curve(config.of(folder)).threshold
+    threshold = curve(config.of(folder)).threshold
     hidden = journal.pending_deletions(folder)
-    for entry, _, reason, strength, _, over in fading.standings(folder, today, progress):
+    for entry, _, reason, strength, _, over in standings(folder, today, progress):
         if entry.archived:
             if reason != ARCHIVE and not hidden.hides(entry.path, 0):
                 coming.append(SweepMove(entry.path, reason))
@@ -75,7 +253,7 @@ def _cited(kept: list[IndexedFile], going: dict[str, tuple[IndexedFile, SweepMov
     found: set[str] = set()
     asked = kept if going else []
     while asked:
-        new = {path for entry in asked for path in fading.sources(entry) if path in going} - found
+        new = {path for entry in asked for path in sources(entry) if path in going} - found
         found |= new
         asked = [going[path][0] for path in new]
     return found
@@ -136,3 +314,86 @@ def restore(folder: Folder, paths: Iterable[str], at: dt.datetime) -> list[str]:
         stayed = archive.move_out(folder, [path])
         said.append(stayed.get(path, f"Restored {archive.live(path)}."))
     return said
+
+
+# -- in words ----------------------------------------------------------------------------------------------------
+
+
+def why(folder: Folder, path: str, today: dt.date) -> list[str]:
+    """In words and numbers: why a memory is where it is, and when it will fade. Raises NotFound or Refused."""
+    where = folder.locate(path)
+    all_found = list(standings(folder, today))
+    found = next((item for item in all_found if item.entry.path == where), None)
+    if found is None:
+        raise NotFound(f"{where} is gone.")
+    if found.entry.archived:
+        return [f"{where} is in the archive.", *_in_archive(found)]
+    said = [f"{where} is live."]
+    if found.reason in LASTS:
+        return [*said, f"It does not fade. {LASTS[found.reason][1]}"]
+    if found.over and not found.reason:
+        return [*said, f"It held until {found.entry.particulars['valid_until']}, so the next sweep archives it."]
+    if found.strength is None or found.reason not in ("", YOUNG):
+        return [*said, f"It does not fade: it is {found.reason}."]
+    said += [
+        *_history(found, found.strength, config.of(folder), today),
+        *_what_comes(found, found.strength, config.of(folder), today),
+    ]
+    citing = [item.entry.path for item in all_found if not item.entry.archived and where in sources(item.entry)]
+    return said + ([f"It stays as long as what cites it as its source does: {first_few(citing)}."] if citing else [])
+
+
+def _history(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+    """Day, importance, recalls and what they come to."""
+    born, importance = _born(found.entry), _importance(found.entry)
+    given = "" if "importance" in found.entry.particulars else " (not given)"
+    first = config.stability_days * importance / retention.IMPORTANCE
+    yield (f"It is of {born}; its importance is {importance}{given} of 10, so its stability began at {first:.1f} days.")
+    recalled = {day for day in found.trail if born < day <= today}
+    if recalled:
+        grown = f"its stability has grown to {now.stability:.1f} days"
+        yield f"It was recalled on {counted(len(recalled), 'later day')}, last on {now.last}, and {grown}."
+    else:
+        yield "It was never recalled on a later day."
+    days = "active day" if config.active_days else "day"
+    passed = f"{now.days:.0f} {days}s have" if now.days != 1 else f"1 {days} has"
+    gone = f"{passed} passed since its {'last recall' if recalled else 'date'}"
+    yield f"Retention is {now.retention:.3f} = exp(-{now.days:.0f} / {now.stability:.1f}): {gone}."
+
+
+def _what_comes(found: MemoryStatus, now: Strength, config: Config, today: dt.date) -> Iterator[str]:
+    """When a live memory that fades will be archived."""
+    left = now.left(config.threshold, today)
+    if left > 0:
+        when = after(today, math.ceil(left))
+        yield f"Without a recall it falls under {config.threshold:g} in {left:.0f} days, about {when}."
+    else:
+        yield f"It is under the threshold of {config.threshold:g}, so the next sweep archives it."
+    if found.reason == YOUNG:
+        yield f"It is younger than the {config.grace_days} days of grace."
+
+
+def _in_archive(found: MemoryStatus) -> Iterator[str]:
+    """Since when a memory is in the archive, and what brings it back."""
+    by = found.entry.particulars.get("superseded_by")
+    if by:
+        yield f"It tells what was: it is superseded by {by}, so it does not come back by itself."
+    elif found.over:
+        yield f"It tells what was: it held until {found.entry.particulars['valid_until']}, so it does not come back by itself."
+    elif found.entry.kind == "summaries":
+        yield "The summary of its year stands for it, so it does not come back by itself; filemem restore brings it back."
+    elif not found.trail.archived:
+        yield "No job has put it here, so it does not come back by itself; filemem restore brings it back."
+    else:
+        yield f"A job archived it on {found.trail.archived[:10].decode(errors='replace')}."
+        if found.reason in LASTS:
+            yield f"It does not fade by the rules of now, so the next sweep brings it back. {LASTS[found.reason][1]}"
+        elif found.trail.since:
+            yield "It was recalled since, so the next sweep brings it back, unless it has faded again by then."
+        else:
+            yield "As far as is known it is still true. When it is opened or cited, the next sweep brings it back."
+
+
+def after(today: dt.date, days: int) -> dt.date:
+    """The day so many days from today; the last of the calendar for what lies beyond it."""
+    return dt.date.fromordinal(min(today.toordinal() + days, dt.date.max.toordinal()))

@@ -11,7 +11,6 @@ import contextlib
 import datetime as dt
 import functools
 import os
-import shlex
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -385,20 +384,13 @@ def set_up(home: str, person: str, at: dt.datetime, trust: Trust | None = None) 
         return [*said, f"Not committed: {unfinished or 'the two files had changes of yours; commit them'}."]
     others = ("ls-files", "--others", "--exclude-standard", "-z", "--full-name", "--", spec(prefix.rstrip("/")))
     new = [path for path in fields(repository.run(*others)) if path in files or (begins and _is_kept(path))]
-    if chosen := [*new, *(path for path in files if path not in new and _differs(repository, path))]:
+    changed = {line[3:] for line in fields(repository.run(*_STATUS, *map(spec, files)))}
+    if chosen := [*new, *(path for path in files if path in changed and path not in new)]:
         subject = "Begin to keep these memories in git" if begins else "Let filemem keep its memories in git"
         author = repository.person(person) if begins else MACHINE
         repository.commit(chosen, new, message(subject, {}), author, at)
         said.append(f"Committed {len(chosen)} files." if begins else "Committed .gitignore and .gitattributes.")
-    if not said:
-        return [f"{home} is set up for git already; nothing was changed."]
-    left = fields(repository.run(*others))
-    add, commit = (f"git -C {shlex.quote(home)} {what}" for what in ("add .", "commit"))
-    return [*said, f"{len(left)} files are not in git yet: {add} && {commit}"] if left else said
-
-
-def _differs(repository: Repository, path: str) -> bool:
-    return bool(repository.run("status", "--porcelain", "--", spec(path)))
+    return said or [f"{home} is set up for git already; nothing was changed."]
 
 
 def _is_kept(path: str) -> bool:

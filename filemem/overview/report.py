@@ -22,7 +22,7 @@ from filemem.files.folder import Folder
 from filemem.files.memory import LARGEST, PROFILE, SOURCE_MARK, Memory
 from filemem.files.passages import Passage
 from filemem.files.sections import Compacted
-from filemem.forgetting.fading import YOUNG, MemoryStatus, after, curve, standings
+from filemem.forgetting.sweeper import YOUNG, MemoryStatus, after, curve, standings
 from filemem.overview import check, timeline
 from filemem.overview.status import SOON
 from filemem.text.plain import escape_controls, one_line

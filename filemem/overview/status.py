@@ -8,7 +8,7 @@ from filemem.chat.conversation import Conversation
 from filemem.files import config
 from filemem.files.archive import Progress, no_progress
 from filemem.files.folder import Folder
-from filemem.forgetting.fading import YOUNG, curve, standings
+from filemem.forgetting.sweeper import YOUNG, curve, standings
 from filemem.models.offline import OfflineModel
 from filemem.text import tokens
 
