@@ -12,6 +12,7 @@ from filemem.text import terms
 
 NOTES = 4  # half steps from a paragraph or list item to the next: unlike a reply, it says again what it speaks of
 ASKED, OWN_WORDS = 0.2, 0.08  # shares of the question's weight: said by a person named; and in the first person
+OWN = 0.05  # in the first person, where the question is
 TIME = 0.2  # a time word where the question asks when
 ASKING, ANSWERING = -0.08, 0.06  # ends in a question; follows one
 NAMING, OPENING = 0.05, 0.05  # has a name; opens its file, where people say what is new
@@ -37,7 +38,7 @@ def _mark(flags: bytes, speakers: tuple[int, ...], place: int) -> int:
 
 
 @functools.lru_cache(maxsize=4096)
-def marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
+def marks(named: float, mark: int, when: bool, own: bool) -> tuple[Share, ...]:
     """What marks a passage as an answer, as shares of the question's weight: `named` is what it counts who says it, `when`
     that the question asks for a time."""
     found = []
@@ -45,6 +46,8 @@ def marks(named: float, mark: int, when: bool) -> tuple[Share, ...]:
         found.append(("speaker", named))
         if mark & terms.FIRST_PERSON:
             found.append(("own words", OWN_WORDS))
+    elif own and mark & terms.FIRST_PERSON:
+        found.append(("own words", OWN))
     if when and mark & terms.HAS_TIME_WORD:
         found.append(("time word", TIME))
     if mark & terms.IS_QUESTION:
@@ -65,13 +68,14 @@ class Marks(NamedTuple):
     others: frozenset[int]
     when: bool
     bare: bool
+    own: bool
 
 
 @functools.lru_cache(maxsize=65536)
 def _most_share(mark: int, speaker: int, length: int, asked: Marks) -> float:
     """The most that a passage's marks and length count, as a share of the question's weight."""
     named = ASKED if speaker in asked.about else ASKED / 2 if speaker in asked.others else 0.0
-    return sum([share for _, share in marks(named, mark, asked.when) + LENGTHS[asked.bare][length]])
+    return sum([share for _, share in marks(named, mark, asked.when, asked.own) + LENGTHS[asked.bare][length]])
 
 
 def _lengths(fold: float) -> tuple[tuple[Share, ...], ...]:

@@ -11,6 +11,7 @@ from filemem.text import terms
 
 K1, B = 0.9, 0.5
 """BM25: how soon repetition stops to count, how much a long passage is held back; low, as turns are short."""
+MORE = 0.4  # of what may be said for a word, what each other than the best one in a passage adds
 HOLLOW = 0.3  # what a word counts where memory is only asked or quoted
 CAPTION = 0.5  # what a word in an image's caption counts, of a word said
 REACH = (1.0, 0.87, 0.75, 0.62, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1)  # what a word counts so many half steps away; the
@@ -121,14 +122,13 @@ _Values = dict[int, float]  # by passage number, what a word counts there
 def rough(corpus: RankedCorpus, found: list[Term], words: int) -> tuple[_Values, dict[int, _Values]]:
     """What the words of a question count in each passage by the rarer of its terms, until POSTINGS of their places are seen; and
     what each of these terms counts, by its place among all."""
-    by_word: list[_Values] = [{} for _ in range(words)]
     known: dict[int, _Values] = {}
     seen = 0
     for place, term in enumerate(found):
         if not seen or seen + term.frequency <= POSTINGS:
             seen += term.frequency
             known[place] = _values(corpus, term, None)
-            _take_in(by_word[term.word], known[place])
+    by_word = _by_word(((found[place], values) for place, values in known.items()), words)
     largest, *others = sorted(by_word, key=len, reverse=True) if words else [{}]
     for other in others:
         for number, value in other.items():
@@ -141,26 +141,38 @@ def held(
 ) -> dict[int, list[tuple[int, float]]]:
     """By passage number which words of a question it holds, by any of their terms, and what each counts; only in the passages
     `asked` for. What is `known` of some terms is not looked up again."""
-    by_word: list[_Values] = [{} for _ in range(words)]
-    for place, term in enumerate(found):
-        values = known.get(place)
-        if values is None:
-            values = _values(corpus, term, asked)
-        else:
-            values = {number: value for number, value in values.items() if asked[number]}
-        _take_in(by_word[term.word], values)
+
+    def values(place: int, term: Term) -> _Values:
+        if place not in known:
+            return _values(corpus, term, asked)
+        return {number: value for number, value in known[place].items() if asked[number]}
+
+    by_word = _by_word(((term, values(place, term)) for place, term in enumerate(found)), words)
     by_passage: dict[int, list[tuple[int, float]]] = {number: [] for number in set[int]().union(*by_word)}
-    for word, values in enumerate(by_word):
-        for number, value in values.items():
+    for word, counted in enumerate(by_word):
+        for number, value in counted.items():
             by_passage[number].append((word, value))
     return by_passage
 
 
-def _take_in(known: _Values, more: _Values) -> None:
-    """Have what a word counts by one of its terms in what it counts by any: the most."""
-    for number in known.keys() & more.keys() if known else ():
-        more[number] = max(more[number], known[number])
+def _by_word(found: Iterable[tuple[Term, _Values]], words: int) -> list[_Values]:
+    """What each word counts in each passage by any of its terms: the most; of those that only may be said for it the others add
+    MORE of what they count."""
+    itself: list[_Values] = [{} for _ in range(words)]
+    others: list[_Values] = [{} for _ in range(words)]
+    for term, values in found:
+        _take_in(*((itself[term.word], values, 0.0) if term.itself else (others[term.word], values, MORE)))
+    for known, more in zip(itself, others, strict=True):
+        _take_in(known, more, 0.0)
+    return itself
+
+
+def _take_in(known: _Values, more: _Values, share: float) -> None:
+    """Have what is known of a word count the larger of two values and a share of the other, passage by passage."""
+    both = known.keys() & more.keys() if known else ()
+    pairs = [(number, *sorted((known[number], more[number]))) for number in both]
     known.update(more)
+    known.update({number: most + share * least for number, least, most in pairs})
 
 
 def _values(corpus: RankedCorpus, term: Term, asked: bytes | None) -> _Values:

@@ -10,7 +10,7 @@ from filemem.text import chinese, terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
-ALONE, HALF = 0.5, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
+ALONE, HALF = 0.7, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
 ACROSS = 0.4  # what a pair counts whose characters are of two words
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
@@ -125,6 +125,7 @@ class Query(NamedTuple):
     lists: bool = False
     state: bool = False
     voices: tuple[float, ...] = VOICES
+    own: bool = False
 
     @property
     def content_words(self) -> int:
@@ -178,6 +179,7 @@ def parse(
         _LIST.search(question) is not None,
         any(asked.search(terms.fold(question)) for asked in (_COUNT, _PRESENT)),
         IF_ASKED if _OF_ASSISTANT.search(question) else VOICES,
+        bool(terms.flags(question) & terms.FIRST_PERSON),
     )
 
 

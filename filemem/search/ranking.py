@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from filemem.search import context_score, evidence, features, lookup
 from filemem.search.lookup import RankedCorpus, RankedFile, Term
-from filemem.search.question import LIGHT, Query, Word
+from filemem.search.question import LIGHT, Query, Word, is_light
 from filemem.text import terms
 
 ONCE = 0.9  # of a word's score, what its nearest place gives; the rest is summed over all places in reach
@@ -153,7 +153,7 @@ class _Scorer:
         self._marks: dict[frozenset[int], features.Marks] = {}  # those asked for, by who speaks in a file
         found, self.weights = lookup.lookups(query, corpus)
         named = zip(query.words, self.weights, strict=True)
-        self._bare = not any(weight and word.weight > LIGHT for word, weight in named if not word.is_context_word)
+        self._bare = not any(weight and not is_light(word) for word, weight in named if not word.is_context_word)
         self.mass = max(self._mass(found), BARE_QUERY_MASS if self._bare else 0.0)
         self.names = _named(query, corpus)
         rough, known = lookup.rough(corpus, found, len(query.words))
@@ -301,7 +301,7 @@ class _Scorer:
         if asked is None:  # what nobody speaks may be told of the person asked about
             about = query.about.union((0,)) & speakers if query.about else query.about
             when = query.asks_when or self._bare
-            asked = self._marks[speakers] = features.Marks(about, query.others & speakers, when, self._bare)
+            asked = self._marks[speakers] = features.Marks(about, query.others & speakers, when, self._bare, query.own)
         return layout.shares(asked)
 
     def words(self, file: _File, number: int) -> _Words:
@@ -339,7 +339,7 @@ class _Scorer:
         speaker = corpus.speakers[number]
         about = speaker in query.about or (not speaker and self.names(number))
         named = features.ASKED if about else features.ASKED / 2 if speaker in query.others else 0.0
-        marks = features.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare)
+        marks = features.marks(named, file.layout.marks[number - entry.first], query.asks_when or self._bare, query.own)
         dated = file.dated if len(entry.days) < 2 else _dated(query, entry.day(number), self._bare)
         return marks + features.LENGTHS[self._bare][corpus.lengths[number]] + dated
 
