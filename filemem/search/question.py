@@ -10,7 +10,7 @@ from filemem.text import chinese, terms
 
 RELATED, MEMBER = 0.4, 0.5  # what a related word counts, and a member of the kind that is asked for
 LIGHT = 0.5  # what the words count that any question may be put with
-ALONE, HALF = 0.7, 0.25  # what a Chinese character counts that is a word by itself, and one that is a part of a word
+HALF = 0.25  # what a Chinese character counts that is a part of a word
 ACROSS = 0.4  # what a pair counts whose characters are of two words
 ASIDE = 0.3  # what the words of a date count, and the name of a person asked about: few passages repeat them
 
@@ -64,13 +64,6 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 
-_LIST = re.compile(
-    r"\b(?:(?:which|what) (?:\w+ )?(?!(?:is|was|has|does|this)\b)\w+s (?:do|did|has|have|are|were)"
-    r"|all (?:the|of|his|her|their|my)|list|how many (?:times|different)|every|each)\b"
-    r"|哪些|哪几|所有|全部|都有什么|分别|列出|几次|多少次",
-    re.IGNORECASE,
-)
-
 # In a folded question: what is asked for beside this.
 _EXCEPT = re.compile(
     r"\b(?:other than|apart from|aside from|except(?: for)?)\s+\w{1,40}(?:[ '-]\w{1,40}){0,3}?"
@@ -111,7 +104,7 @@ class Query(NamedTuple):
 
     `runs` are its Chinese, Japanese and Korean runs, which have no spaces between words. `order` is 1 where it asks for
     what was first or for an order in time, -1 where it asks for what was last, else 0. `past`: it asks how things were;
-    `lists`: for all there are; `state`: how things are now, or how many.
+    `state`: how things are now, or how many; `own`: it is in the first person.
     """
 
     words: tuple[Word, ...]
@@ -122,7 +115,6 @@ class Query(NamedTuple):
     runs: tuple[str, ...] = ()
     order: int = 0
     past: bool = False
-    lists: bool = False
     state: bool = False
     voices: tuple[float, ...] = VOICES
     own: bool = False
@@ -176,7 +168,6 @@ def parse(
         tuple(filter(terms.is_cjk, runs)),
         -1 if _LATEST.search(question) else 1 if _ORDER.search(question) or _FIRST.search(question) else 0,
         _PAST.search(question) is not None,
-        _LIST.search(question) is not None,
         any(asked.search(terms.fold(question)) for asked in (_COUNT, _PRESENT)),
         IF_ASKED if _OF_ASSISTANT.search(question) else VOICES,
         bool(terms.flags(question) & terms.FIRST_PERSON),
@@ -190,7 +181,7 @@ def _weighed(run: str) -> Iterator[tuple[str, float]]:
         at = place // 2
         word = len(token) > 1 or len(run) == 1
         across = len(token) > 1 and at + 1 in ends
-        yield token, ACROSS if across else 1.0 if word else ALONE if {at, at + 1} <= ends else HALF
+        yield token, ACROSS if across else 1.0 if word or {at, at + 1} <= ends else HALF
 
 
 def is_light(word: Word) -> bool:

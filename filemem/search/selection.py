@@ -15,7 +15,7 @@ from filemem.text import dates, terms, tokens
 WORTH = 0.28  # of the best score, what a hit must have to be shown where no limit is given,
 DEARER = 0.125 / 1000  # more for each token that is shown already: the longer an answer, the dearer,
 LONGER, USUAL = 0.08, 50  # more for a hit e times as long as one of so many tokens, less for a shorter one,
-BESIDE, BESIDE_LIST = 0.035, 0.085  # more for each line of the same file; where the question asks for a list,
+BESIDE = 0.035  # more for each line of the same file,
 TAIL = 0.5  # of the best score, what a hit must have where the best one is strong
 WEAKER = 0.15  # and more for one that holds none of what the strongest of the first holds of the question
 ROOM = ((STRONG, 1900), (PARTIAL, 1350), (0.0, 580))
@@ -151,12 +151,12 @@ def chosen(
     room; and how many more there are."""
     best = max((hit.score for hit in hits), default=0.0)
     if not limit:
-        shown, left = _worth_their_room(hits, hits, parsed.lists)
+        shown, left = _worth_their_room(hits, hits)
         return _by_file(shown, best, parsed), left + len(others)
     said: set[str] = set()
     told = [hit for hit in (*hits, *others) if _tells(hit, said)]
     told.sort(key=lambda hit: hit.wordless)
-    shown, _ = _worth_their_room(told[:limit], hits, parsed.lists)  # comes first, then the rest
+    shown, _ = _worth_their_room(told[:limit], hits)  # comes first, then the rest
     rest = [hit for hit in told[:limit] if hit not in shown]
     parts = [told[:limit]] if parsed.order else [shown, *(rest[at : at + PART] for at in range(0, len(rest), PART))]
     return [hit for part in parts for hit in _by_file(part, best, parsed)], len(told[limit:])
@@ -170,7 +170,7 @@ def _tells(hit: Candidate, said: set[str]) -> bool:
     return True
 
 
-def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool) -> tuple[list[Candidate], int]:
+def _worth_their_room(some: list[Candidate], hits: list[Candidate]) -> tuple[list[Candidate], int]:
     """Those of `some` hits that have a share of the best score that grows with their length and with what is shown already,
     above all of the same file: one line of each of many files tells more than one and its neighbours. What no longer holds,
     or rests in the archive, is shown where it holds as much of the question. And how many are left; what cannot be among
@@ -184,7 +184,7 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
     room = next(room for least, room in ROOM if strength >= least)
     for hit in some:
         rests, known = bool(hit.note) or hit.path.startswith(ARCHIVE), lines.get(hit.path, 0)
-        cheapest = best * (WORTH + DEARER * spent + SHORTEST + (BESIDE_LIST if lists else BESIDE) * known)
+        cheapest = best * (WORTH + DEARER * spent + SHORTEST + BESIDE * known)
         if shown and ((hit.score < cheapest and not rests) or spent + LINE > room):
             left += 1
             continue
@@ -192,7 +192,7 @@ def _worth_their_room(some: list[Candidate], hits: list[Candidate], lists: bool)
             continue
         cost = _cost(hit)
         dear = DEARER * spent + LONGER * math.log((cost + HEADING) / USUAL)
-        over = hit.score - best * (WORTH + dear + (BESIDE_LIST if lists else BESIDE) * known)
+        over = hit.score - best * (WORTH + dear + BESIDE * known)
         tail = strength >= STRONG and hit.score < TAIL * best and hit.strength < strength and hit.path != some[0].path
         worth = not tail and over >= 0 and over >= best * WEAKER * (strength - hit.strength)
         rests = rests and hit.strength >= strength
